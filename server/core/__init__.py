@@ -1,0 +1,1 @@
+"""The types every stage speaks, and the seams between stages."""

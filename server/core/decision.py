@@ -1,0 +1,83 @@
+"""What a retriever may decide. A decision is a value; acting on it is another's job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.core.tools import Source, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A template that answers a question, and how sure that is.
+
+    `confidence` is a calibrated probability, 0 to 1. `similarity` is the cosine
+    between the question and the template's nearest example, -1 to 1. `runner_up`
+    is the next best template, if the library has one.
+    """
+
+    template_id: str
+    confidence: float
+    similarity: float
+    why: str
+    nearest_example: str = ""
+    runner_up: "Match | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Run this."""
+
+    match: Match
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """One required argument that the question does not give."""
+
+    name: str
+    description: str = ""
+    type: str = "string"
+    choices: tuple[Any, ...] = ()
+    example: Any = None
+    problem: str = ""
+    """Why the value that was given cannot be used; empty when none was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskFor:
+    """The template is clear, but arguments are missing: ask for exactly these."""
+
+    match: Match
+    missing: tuple[Missing, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """Two or more templates are too close to choose between, best first."""
+
+    options: tuple[Match, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoMatch:
+    """Nothing clears the floor. `nearest` are the closest templates, best first."""
+
+    why: str
+    nearest: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A guard refused the question; `response` is what to say instead."""
+
+    category: str
+    response: str
+    confidence: float
+    method: str
+
+
+Decision = Call | AskFor | Clarify | NoMatch | Blocked

@@ -1,0 +1,19 @@
+"""What the rule engine makes of a question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+IntentMethod = Literal["keyword", "regex", "semantic", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A detected intent. `confidence` is 0 to 1, and `explanation` is for people."""
+
+    name: str
+    confidence: float
+    method: IntentMethod
+    entities: Mapping[str, Any] = field(default_factory=dict)
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    explanation: str = ""

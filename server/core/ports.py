@@ -1,0 +1,70 @@
+"""The seams, on one page. Each has at least two real implementations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.decision import Decision
+from server.core.tools import ToolDefinition
+from server.core.trace import Trace
+from server.core.turn import Turn
+
+Vectors = NDArray[np.float32]
+"""(n, d) float32, each row of unit length."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Text to vectors. Never blocks the event loop."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model as the configuration names them, `local:…`, for messages."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the vectors would: provider, model, dimensions, weights."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return (len(texts), d) unit rows, in the order of `texts`.
+
+        Raises:
+            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
+        """
+
+    async def close(self) -> None:
+        """Give back connections and threads; the embedder is not used afterwards."""
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """A tool that runs in process: a name, its operations, and a way to run one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def operations(self) -> Mapping[str, ToolDefinition]:
+        """Every operation by name, with the parameters it takes."""
+
+    def run(self, operation: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Run one operation and return `result`, `operation`, `input` and more.
+
+        Pure and synchronous; the executor decides where it runs and for how long.
+
+        Raises:
+            ToolUnknown: no such operation; the message lists those there are.
+            ArgumentsInvalid: an argument is missing, mistyped or out of range.
+            ToolFailed: the arguments are fine, the calculation is not.
+        """
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Decides what a question asks for. Acts on nothing."""
+
+    async def decide(self, turn: Turn, trace: Trace) -> Decision: ...
+
+    async def close(self) -> None: ...

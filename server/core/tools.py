@@ -1,0 +1,147 @@
+"""Tools: what they take, how they are called, what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+Effect = Literal["read", "write"]
+
+SourceKind = Literal[
+    "template_pattern",  # extraction_patterns of the template
+    "domain_pattern",  # parameter_patterns of the domain
+    "recognizer",  # a typed recogniser
+    "vocabulary",  # an enum value or an entity, by name or synonym
+    "intent",  # an entity the rule engine found
+    "conversation",  # an earlier turn
+    "model",  # a function model
+    "default",  # the default the template declares
+    "system",  # injected by the server, never by the user
+    "given",  # handed in as it is by a caller
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an argument came from.
+
+    `span` is (start, end) in characters of the question, and `text` what stood
+    there; both are None for a value that was not read from the question.
+    """
+
+    kind: SourceKind
+    span: tuple[int, int] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call, ready to be judged and run. `sources` has a key for each argument."""
+
+    template_id: str
+    tool: str
+    operation: str
+    arguments: Mapping[str, Any]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    effect: Effect = "read"
+
+
+class ToolResultStatus(StrEnum):
+    SUCCESS = "success"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What running a tool gave.
+
+    On success `result` holds `result`, `operation` and `input`, and whatever more
+    the operation says of itself; otherwise `error_message` says what went wrong.
+    """
+
+    tool_name: str
+    operation: str
+    status: ToolResultStatus
+    execution_time_ms: float
+    parameters: Mapping[str, Any]
+    result: Any = None
+    error_message: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON-ready data, without the fields that say nothing."""
+        data = asdict(self) | {"status": str(self.status)}
+        if self.error_message is None:
+            del data["error_message"]
+        if self.result is None:
+            del data["result"]
+        return data
+
+
+JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolParameter:
+    """One parameter of a tool, in JSON Schema's words."""
+
+    name: str
+    type: JsonType
+    description: str = ""
+    required: bool = True
+    enum: tuple[Any, ...] | None = None
+    default: Any = None
+    format: str | None = None
+    items: Mapping[str, Any] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """This parameter as a JSON Schema property."""
+        schema: dict[str, Any] = {"type": self.type}
+        if self.description:
+            schema["description"] = self.description
+        if self.enum is not None:
+            schema["enum"] = list(self.enum)
+        if self.default is not None:
+            schema["default"] = self.default
+        if self.format is not None:
+            schema["format"] = self.format
+        if self.type == "array":
+            schema["items"] = dict(self.items) if self.items is not None else {}
+        bounds = {
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "minLength": self.min_length,
+            "maxLength": self.max_length,
+            "pattern": self.pattern,
+        }
+        schema |= {name: bound for name, bound in bounds.items() if bound is not None}
+        return schema
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a function that a model, or another program, can be told about."""
+
+    name: str
+    description: str
+    parameters: tuple[ToolParameter, ...] | list[ToolParameter] = ()
+
+    def to_openai_schema(self) -> dict[str, Any]:
+        """This tool in OpenAI's function-calling format."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": {
+                    "type": "object",
+                    "properties": {p.name: p.to_json_schema() for p in self.parameters},
+                    "required": [p.name for p in self.parameters if p.required],
+                },
+            },
+        }

@@ -1,0 +1,37 @@
+"""What happened on the way from question to answer, stage by stage."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+
+@dataclass(slots=True)
+class Stage:
+    """One stage: how long it took, and what it found, as JSON-ready data."""
+
+    name: str
+    ms: float = 0.0
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Trace:
+    """The stages of one turn, in order."""
+
+    stages: list[Stage] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[dict[str, Any]]:
+        """Time a stage; what the caller puts into the yielded dict is kept with it."""
+        stage = Stage(name)
+        self.stages.append(stage)
+        start = perf_counter()
+        try:
+            yield stage.details
+        finally:
+            stage.ms = (perf_counter() - start) * 1000
+
+    def to_list(self) -> list[dict[str, Any]]:
+        return [{"stage": s.name, "ms": round(s.ms, 3), **s.details} for s in self.stages]

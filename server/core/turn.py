@@ -1,0 +1,27 @@
+"""Who asks, and what they ask."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The holder of a key, as the rest of the server knows them. Never the key itself."""
+
+    key_id: str
+    adapter: str
+    user_id: str | None = None
+    role: str = "user"
+    limits: tuple[str, ...] = ()
+    """Rate limits of this key, written as `60/minute`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question. `received_at` is aware and in UTC; `id` is the request id."""
+
+    id: str
+    text: str
+    session_id: str
+    caller: Caller
+    received_at: datetime

@@ -1,0 +1,136 @@
+"""Every failure that the server can name.
+
+OrbitError
+├── ConfigurationInvalid      YAML that cannot be used; carries every problem found
+├── PluginInvalid             a dotted path that names nothing usable
+├── AdapterUnknown            no adapter has that name
+├── AdapterUnavailable        the adapter is configured but could not be opened
+├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
+├── TurnTimedOut              the deadline of one turn passed
+├── AccessDenied
+│   ├── KeyMissing            no key came with the request
+│   ├── KeyUnknown            the key was never issued, or is misspelt
+│   ├── KeyExpired
+│   ├── KeyRevoked
+│   └── KeyForeign            a good key, but not for what was asked
+├── IndexEmpty                no template has been indexed for the adapter
+├── ProviderError             a model or embedding provider, named in the message
+│   ├── ProviderUnavailable   refused, unreachable, or not installed
+│   ├── ProviderTimedOut
+│   └── ProviderRejected      it answered, and the answer cannot be used
+└── ToolError
+    ├── ToolUnknown           no tool or operation has that name
+    ├── ArgumentsInvalid      an argument is missing, of the wrong type or out of range
+    ├── ToolFailed            the tool ran and could not do it
+    └── ToolTimedOut
+
+Messages are written for the person who has to act on them: they say what was
+wrong, where, and what would be right. They never hold a key or a secret.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from server.core.problems import Problem
+
+
+class OrbitError(Exception):
+    """Root of every failure the server raises on purpose."""
+
+    code = "internal_error"
+    """Stable machine-readable name, as it appears in `error.code` over HTTP."""
+
+
+class ConfigurationInvalid(OrbitError):
+    """Raised once, with all problems of a configuration or library."""
+
+    code = "configuration_invalid"
+
+    def __init__(self, problems: "Sequence[Problem]") -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class PluginInvalid(OrbitError):
+    code = "plugin_invalid"
+
+
+class AdapterUnknown(OrbitError):
+    code = "adapter_unknown"
+
+
+class AdapterUnavailable(OrbitError):
+    code = "adapter_unavailable"
+
+
+class RequestInvalid(OrbitError):
+    code = "request_invalid"
+
+
+class TurnTimedOut(OrbitError):
+    code = "turn_timed_out"
+
+
+class AccessDenied(OrbitError):
+    code = "access_denied"
+
+
+class KeyMissing(AccessDenied):
+    code = "key_missing"
+
+
+class KeyUnknown(AccessDenied):
+    code = "key_unknown"
+
+
+class KeyExpired(AccessDenied):
+    code = "key_expired"
+
+
+class KeyRevoked(AccessDenied):
+    code = "key_revoked"
+
+
+class KeyForeign(AccessDenied):
+    code = "key_foreign"
+
+
+class IndexEmpty(OrbitError):
+    code = "index_empty"
+
+
+class ProviderError(OrbitError):
+    code = "provider_error"
+
+
+class ProviderUnavailable(ProviderError):
+    code = "provider_unavailable"
+
+
+class ProviderTimedOut(ProviderError):
+    code = "provider_timed_out"
+
+
+class ProviderRejected(ProviderError):
+    code = "provider_rejected"
+
+
+class ToolError(OrbitError):
+    code = "tool_error"
+
+
+class ToolUnknown(ToolError):
+    code = "tool_unknown"
+
+
+class ArgumentsInvalid(ToolError):
+    code = "arguments_invalid"
+
+
+class ToolFailed(ToolError):
+    code = "tool_failed"
+
+
+class ToolTimedOut(ToolError):
+    code = "tool_timed_out"

@@ -1,0 +1,1 @@
+"""domain.yaml and template files, read into one validated Library."""

@@ -1,0 +1,188 @@
+"""A library as the rest of the server sees it: frozen, resolved, in one notation.
+
+Both notations of templates and both shapes of `domain.yaml` end up as these types.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from server.core.problems import Location
+from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
+
+TemplateKind = Literal["function", "query"]
+
+PARAMETER_TYPES: Final[Mapping[str, tuple[JsonType, str | None]]] = {
+    "string": ("string", None),
+    "number": ("number", None),
+    "integer": ("integer", None),
+    "boolean": ("boolean", None),
+    "array": ("array", None),
+    "object": ("object", None),
+    "date": ("string", "date"),
+    "datetime": ("string", "date-time"),
+    "time": ("string", "time"),
+    "duration": ("string", "duration"),
+    "email": ("string", "email"),
+    "url": ("string", "uri"),
+    "percentage": ("number", None),
+    "money": ("number", None),
+    "currency": ("string", "currency"),
+}
+"""Parameter types an author may write, each with its JSON Schema type and format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument a template takes.
+
+    `type` is a key of `PARAMETER_TYPES`, or a type of the domain's own (a name in
+    `parameter_patterns` or `entities`), which reads as a string.
+    `choices` maps every word that names an enum value, lower-cased, to that value:
+    the values themselves and their synonyms.
+    """
+
+    name: str
+    type: str
+    description: str = ""
+    required: bool = True
+    default: Any = None
+    enum: tuple[Any, ...] = ()
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    example: Any = None
+    extraction_patterns: tuple[str, ...] = ()
+    items: Mapping[str, Any] | None = None
+    format: str | None = None
+    ge: float | None = None
+    le: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    where: Location = field(default=Location(""), compare=False)
+
+    def to_tool_parameter(self) -> ToolParameter:
+        """This parameter in JSON Schema's words."""
+        json_type, json_format = PARAMETER_TYPES.get(self.type, ("string", None))
+        return ToolParameter(
+            name=self.name,
+            type=json_type,
+            description=self.description,
+            required=self.required,
+            enum=self.enum or None,
+            default=self.default,
+            format=self.format or json_format,
+            items=self.items,
+            minimum=self.ge,
+            maximum=self.le,
+            min_length=self.min_length,
+            max_length=self.max_length,
+            pattern=self.pattern,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinExecution:
+    """Run an operation of a tool that lives in the server."""
+
+    tool: str
+    operation: str
+
+
+Execution = BuiltinExecution
+"""How a template runs. HTTP and Python executions join here, one type each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One thing the adapter can do."""
+
+    id: str
+    description: str
+    kind: TemplateKind
+    nl_examples: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    execution: Execution
+    function_name: str = ""
+    """Name for function calling; the id when the author gave none."""
+    response_template: str | None = None
+    response_format: str | None = None
+    """Name of a domain `format_templates` entry that renders the result."""
+    effect: Effect = "read"
+    version: str = "1.0.0"
+    tags: tuple[str, ...] = ()
+    where: Location = field(default=Location(""), compare=False)
+
+    @property
+    def required(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.parameters if p.required)
+
+    def to_tool_definition(self) -> ToolDefinition:
+        """This template as a function that a model can be told about."""
+        return ToolDefinition(
+            name=self.function_name or self.id,
+            description=self.description,
+            parameters=tuple(p.to_tool_parameter() for p in self.parameters),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """A named step from matched text to value, with its options."""
+
+    type: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TypePatterns:
+    """How a domain recognises values of one type. Patterns are RE2 syntax."""
+
+    patterns: tuple[str, ...]
+    normalizers: tuple[Normalizer, ...] = ()
+
+
+DateOrder = Literal["mdy", "dmy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing the domain talks about: a type whose values may be listed.
+
+    `values` maps every known word for a value, lower-cased, to the value.
+    `synonyms` are other words for the entity itself.
+    """
+
+    name: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseConfig:
+    default_language: str = "en"
+    supported_languages: tuple[str, ...] = ("en",)
+    format_templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Name → language → Jinja text; a template given once stands under the default language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    name: str
+    description: str = ""
+    version: str = "1.0"
+    parameter_patterns: Mapping[str, TypePatterns] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = field(default_factory=dict)
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Vocabulary: a word → other words that mean it. Lower-cased."""
+    response: ResponseConfig = field(default_factory=ResponseConfig)
+    date_order: DateOrder = "mdy"
+    """How 03/04/2025 is read when both readings are dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A domain and its templates, by id, in the order they were written."""
+
+    domain: Domain
+    templates: Mapping[str, Template]
