@@ -33,5 +33,9 @@ class Trace:
         finally:
             stage.ms = (perf_counter() - start) * 1000
 
+    def note(self, name: str, details: dict[str, Any]) -> None:
+        """Add a stage that took no time worth measuring."""
+        self.stages.append(Stage(name, 0.0, details))
+
     def to_list(self) -> list[dict[str, Any]]:
         return [{"stage": s.name, "ms": round(s.ms, 3), **s.details} for s in self.stages]

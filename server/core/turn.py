@@ -25,3 +25,5 @@ class Turn:
     session_id: str
     caller: Caller
     received_at: datetime
+    languages: tuple[str, ...] = ()
+    """Languages the reader prefers, as BCP 47 tags, best first."""

@@ -1,0 +1,21 @@
+"""An adapter that is open: everything one turn needs, in one place."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.chat.compose import Composer
+from server.core.ports import Retriever
+from server.tools.executor import ToolExecutor
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """`details` is what readiness reports about it: counts, encoder, what was re-embedded."""
+
+    name: str
+    retriever: Retriever
+    executor: ToolExecutor
+    composer: Composer
+    tool_timeout_s: float
+    verbose: bool = False
+    details: dict[str, Any] = field(default_factory=dict)

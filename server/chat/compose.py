@@ -1,0 +1,220 @@
+"""Decisions and tool results to answers, in the reader's language, without a model."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from server.chat.phrases import PHRASES, RESULT_FORMATS
+from server.chat.rendering import RenderingFailed, format_result, render
+from server.core.answer import Answer
+from server.core.decision import AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
+from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.core.trace import Trace
+from server.library.model import Library, Template
+
+_log = logging.getLogger(__name__)
+
+_SOURCE: Final = "intent"
+
+
+class Composer:
+    """Writes the answers of one adapter."""
+
+    def __init__(self, library: Library) -> None:
+        self._templates = library.templates
+        self._response = library.domain.response
+
+    def language_for(self, preferred: Sequence[str]) -> str:
+        """The first of `preferred` that the domain supports, else its default.
+
+        `preferred` are BCP 47 tags, best first; `fr-CA` finds `fr`.
+        """
+        supported = {tag.lower(): tag for tag in self._response.supported_languages}
+        for tag in preferred:
+            for candidate in (tag.lower(), tag.lower().split("-")[0]):
+                if candidate in supported:
+                    return supported[candidate]
+        return self._response.default_language
+
+    def result(
+        self, decision: Call, result: ToolResult, trace: Trace, languages: Sequence[str] = ()
+    ) -> Answer:
+        """The answer after a tool ran: its result in words, or why it failed."""
+        template = self._templates[decision.match.template_id]
+        language = self.language_for(languages)
+        execution = result.to_dict()
+        if result.status is ToolResultStatus.SUCCESS:
+            content, how = self._success(template, decision, result, language)
+        else:
+            content, how = self._failure(result, language)
+            execution.pop("result", None)
+        metadata = {
+            "source": _SOURCE,
+            "template_id": template.id,
+            "tool_execution": execution,
+            "synthesized": False,
+            "match": describe_match(decision.match),
+            "arguments": describe_sources(decision.call.sources),
+        }
+        trace.note("compose", {"by": how, "language": language})
+        return Answer(content, decision.match.confidence, metadata, trace)
+
+    def ask_for(self, decision: AskFor, trace: Trace, languages: Sequence[str] = ()) -> Answer:
+        """The question back: exactly what is missing, and an example that has it."""
+        template = self._templates[decision.match.template_id]
+        context = {
+            "missing": [_missing_context(missing) for missing in decision.missing],
+            "description": template.description,
+            "example": template.nl_examples[0] if template.nl_examples else "",
+        }
+        metadata = {
+            "source": _SOURCE,
+            "template_id": template.id,
+            "missing": [_missing_metadata(missing) for missing in decision.missing],
+            "synthesized": False,
+            "match": describe_match(decision.match),
+            "arguments": describe_sources(decision.sources),
+        }
+        content = self._phrase("ask_for", context, self.language_for(languages))
+        return Answer(content, decision.match.confidence, metadata, trace)
+
+    def clarify(self, decision: Clarify, trace: Trace, languages: Sequence[str] = ()) -> Answer:
+        """Which of the near ties is meant."""
+        options = self._options(decision.options)
+        metadata = {
+            "source": _SOURCE,
+            "template_id": None,
+            "options": options,
+            "synthesized": False,
+            "match": describe_match(decision.options[0]),
+        }
+        content = self._phrase("clarify", {"options": options}, self.language_for(languages))
+        return Answer(content, decision.options[0].confidence, metadata, trace)
+
+    def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
+        """Nothing fits: say so, and what comes nearest."""
+        nearest = self._options(decision.nearest)
+        confidence = decision.nearest[0].confidence if decision.nearest else 0.0
+        metadata = {
+            "source": _SOURCE,
+            "template_id": None,
+            "why": decision.why,
+            "nearest": nearest,
+            "synthesized": False,
+        }
+        content = self._phrase("no_match", {"nearest": nearest}, self.language_for(languages))
+        return Answer(content, confidence, metadata, trace)
+
+    def blocked(self, decision: Blocked, trace: Trace) -> Answer:
+        """What a guard says instead of an answer."""
+        metadata = {
+            "source": "guard",
+            "template_id": None,
+            "blocked": {"category": decision.category, "method": decision.method},
+            "synthesized": False,
+        }
+        return Answer(decision.response, decision.confidence, metadata, trace)
+
+    def _success(
+        self, template: Template, decision: Call, result: ToolResult, language: str
+    ) -> tuple[str, str]:
+        context = _result_context(template, decision.call.arguments, result)
+        candidates = [("response_template", template.response_template)]
+        if template.response_format is not None:
+            candidates.append((template.response_format, self._format(template.response_format)))
+        by_tool = RESULT_FORMATS.get(result.tool_name, "")
+        candidates.append((by_tool, self._format(by_tool, language)))
+        for name, source in candidates:
+            if source is None:
+                continue
+            try:
+                return render(source, context), name
+            except RenderingFailed as failed:
+                # The next way to say it still tells the truth; `check` names the fault.
+                _log.info("template %s: %s does not fit: %s", template.id, name, failed)
+        return format_result(_payload(result.result)), "readable rendering"
+
+    def _failure(self, result: ToolResult, language: str) -> tuple[str, str]:
+        context = {
+            "error_message": result.error_message or "",
+            "tool_name": result.tool_name,
+            "operation": result.operation,
+        }
+        if result.status is ToolResultStatus.TIMEOUT:
+            return self._phrase("tool_timeout", context, language), "tool_timeout"
+        name = f"{result.tool_name}_error"
+        if name not in PHRASES and self._format(name, language) is None:
+            name = "tool_error"
+        return self._phrase(name, context, language), name
+
+    def _format(self, name: str, language: str = "") -> str | None:
+        by_language = self._response.format_templates.get(name, {})
+        return by_language.get(language) or by_language.get(self._response.default_language)
+
+    def _phrase(self, name: str, context: Mapping[str, Any], language: str) -> str:
+        authored = self._format(name, language)
+        if authored is not None:
+            try:
+                return render(authored, context)
+            except RenderingFailed as failed:
+                _log.warning("format template %r cannot be used: %s", name, failed)
+        return render(PHRASES[name], context)
+
+    def _options(self, matches: Sequence[Match]) -> list[dict[str, Any]]:
+        return [
+            {
+                "template_id": match.template_id,
+                "description": self._templates[match.template_id].description,
+                "example": match.nearest_example,
+                "confidence": round(match.confidence, 4),
+            }
+            for match in matches
+        ]
+
+
+def describe_match(match: Match) -> dict[str, Any]:
+    """How the template was chosen, as metadata."""
+    data: dict[str, Any] = {
+        "confidence": round(match.confidence, 4),
+        "similarity": round(match.similarity, 4),
+        "nearest_example": match.nearest_example,
+        "why": match.why,
+    }
+    if match.runner_up is not None:
+        data["runner_up"] = {
+            "template_id": match.runner_up.template_id,
+            "confidence": round(match.runner_up.confidence, 4),
+        }
+    return data
+
+
+def describe_sources(sources: Mapping[str, Source]) -> dict[str, Any]:
+    """Where each argument came from, as metadata."""
+    return {
+        name: {key: value for key, value in asdict(source).items() if value is not None}
+        for name, source in sources.items()
+    }
+
+
+def _payload(result: Any) -> Any:
+    """The part of a tool's result that a person wants to see."""
+    return result["result"] if isinstance(result, Mapping) and "result" in result else result
+
+
+def _result_context(
+    template: Template, arguments: Mapping[str, Any], result: ToolResult
+) -> dict[str, Any]:
+    # Parameters without a value are None, so that `{% if units %}` can be written.
+    context: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
+    fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
+    return context | dict(arguments) | dict(fields) | {"arguments": dict(arguments)}
+
+
+def _missing_context(missing: Missing) -> dict[str, Any]:
+    return asdict(missing) | {"label": missing.name.replace("_", " ")}
+
+
+def _missing_metadata(missing: Missing) -> dict[str, Any]:
+    data = asdict(missing) | {"choices": list(missing.choices)}
+    return {name: value for name, value in data.items() if value not in ("", None, [])}

@@ -1,0 +1,61 @@
+"""What the server says in its own voice.
+
+Each phrase is Jinja, and a domain's `response_config.format_templates` may replace any
+of them by its name, in any of its languages.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+PHRASES: Final[Mapping[str, str]] = {
+    "ask_for": (
+        "{% if missing | length == 1 %}"
+        "I need one more thing: {% set m = missing[0] %}**{{ m.label }}**"
+        "{% if m.description %} ({{ m.description }}){% endif %}."
+        "{% if m.problem %} {{ m.problem }}{% endif %}"
+        "{% if m.choices %} It is one of {{ m.choices | join(', ') }}.{% endif %}"
+        "{% else %}"
+        "I need a few more things:"
+        "{% for m in missing %}\n"
+        "- **{{ m.label }}**{% if m.description %} ({{ m.description }}){% endif %}"
+        "{% if m.problem %}: {{ m.problem }}{% endif %}"
+        "{% if m.choices %}, one of {{ m.choices | join(', ') }}{% endif %}"
+        "{% endfor %}"
+        "{% endif %}"
+        "{% if example %}\nFor example: “{{ example }}”{% endif %}"
+    ),
+    "clarify": (
+        "I can read that in more than one way. Which do you mean?"
+        "{% for option in options %}\n"
+        "{{ loop.index }}. {{ option.description }}"
+        "{% if option.example %} (“{{ option.example }}”){% endif %}"
+        "{% endfor %}"
+    ),
+    "no_match": (
+        "I have no tool that answers that."
+        "{% if nearest %} The nearest things I can do:"
+        "{% for option in nearest %}\n"
+        "- {{ option.description }}{% if option.example %} (“{{ option.example }}”){% endif %}"
+        "{% endfor %}"
+        "{% endif %}"
+    ),
+    "calculator_error": (
+        "I couldn't complete the calculation. Please check your input. ({{ error_message }})"
+    ),
+    "date_time_error": (
+        "I couldn't work out that date. Please check your input. ({{ error_message }})"
+    ),
+    "json_transform_error": (
+        "I couldn't work with that data. Please check your input. ({{ error_message }})"
+    ),
+    "tool_error": "I couldn't do that. ({{ error_message }})",
+    "tool_timeout": "That took too long, so I stopped it. ({{ error_message }})",
+}
+
+RESULT_FORMATS: Final[Mapping[str, str]] = {
+    "calculator": "calculation_result",
+    "date_time": "date_result",
+    "json_transform": "data_result",
+}
+"""The `format_templates` entry that renders a builtin tool's result when the template
+itself names none. It is passed over when it asks for a field that the result lacks."""

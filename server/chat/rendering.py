@@ -1,0 +1,109 @@
+"""Values and Jinja text to what a person reads. Knows nothing of turns or tools."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from server.errors import OrbitError
+
+MAX_TABLE_ROWS: Final = 20
+"""Rows shown of a longer table; the cut is stated below it."""
+
+_MAX_CELL_CHARS: Final = 80
+
+
+class RenderingFailed(OrbitError):
+    """A template named something that this answer does not have."""
+
+    code = "rendering_failed"
+
+
+def format_value(value: Any) -> str:
+    """One value as text: numbers without trailing zeros, true and false as yes and no."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            return str(value)
+        text = format(value, "f")
+        return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(format_value, value))
+    return str(value)
+
+
+def _finalize(value: Any) -> Any:
+    # Text passes as it is, so that what a filter or macro made stays untouched.
+    return value if isinstance(value, str) else format_value(value)
+
+
+_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined,
+    autoescape=False,  # noqa: S701  answers are Markdown, never HTML
+    finalize=_finalize,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@lru_cache(maxsize=4096)
+def _compile(source: str) -> Template:
+    return _ENVIRONMENT.from_string(source)
+
+
+def render(source: str, context: Mapping[str, Any]) -> str:
+    """Render authored Jinja text in the sandbox, with strict undefined.
+
+    Raises:
+        RenderingFailed: the text does not compile, names a variable that is not
+            there, or does what the sandbox forbids.
+    """
+    try:
+        return _compile(source).render(context).strip()
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as failed:
+        raise RenderingFailed(f"response template: {failed}") from failed
+
+
+def format_result(value: Any) -> str:
+    """A whole result as Markdown: a table for rows, a list for fields, else one line."""
+    if isinstance(value, Mapping):
+        return _field_list(value)
+    if isinstance(value, list | tuple):
+        rows = [row for row in value if isinstance(row, Mapping)]
+        if value and len(rows) == len(value):
+            return format_table(rows)
+        return format_value(value) if value else "Nothing was found."
+    return f"**{format_value(value)}**" if value is not None else "Done."
+
+
+def format_table(rows: Sequence[Mapping[str, Any]], *, max_rows: int = MAX_TABLE_ROWS) -> str:
+    """Rows as a Markdown table, columns in order of first appearance, the cut stated."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [_table_line(columns), _table_line(["---"] * len(columns))]
+    lines += [_table_line([row.get(name) for name in columns]) for row in rows[:max_rows]]
+    if len(rows) > max_rows:
+        lines.append(f"\nThe first {max_rows} of {len(rows)} rows.")
+    return "\n".join(lines)
+
+
+def _table_line(cells: Sequence[Any]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(value: Any) -> str:
+    text = " ".join(format_value(value).split()).replace("|", "\\|")
+    return text if len(text) <= _MAX_CELL_CHARS else f"{text[: _MAX_CELL_CHARS - 1]}…"
+
+
+def _field_list(fields: Mapping[str, Any]) -> str:
+    return "\n".join(f"- {name}: {_cell(value)}" for name, value in fields.items())

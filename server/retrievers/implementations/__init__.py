@@ -1,0 +1,1 @@
+"""The retrievers that ship with the server."""
