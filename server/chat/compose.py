@@ -122,7 +122,9 @@ class Composer:
         context = _result_context(template, decision.call.arguments, result)
         candidates = [("response_template", template.response_template)]
         if template.response_format is not None:
-            candidates.append((template.response_format, self._format(template.response_format)))
+            candidates.append(
+                (template.response_format, self._format(template.response_format, language))
+            )
         by_tool = RESULT_FORMATS.get(result.tool_name, "")
         candidates.append((by_tool, self._format(by_tool, language)))
         for name, source in candidates:

@@ -49,7 +49,7 @@ def _finalize(value: Any) -> Any:
 
 _ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701  answers are Markdown, never HTML
+    autoescape=False,
     finalize=_finalize,
     trim_blocks=True,
     lstrip_blocks=True,

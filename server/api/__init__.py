@@ -1,0 +1,1 @@
+"""HTTP: routes, wire models, one error shape. No decision is made here."""

@@ -1,0 +1,54 @@
+"""The key of a request, and whose it is."""
+
+import ipaddress
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPBearer
+
+from server.api.state import state_of
+from server.core.turn import Caller
+from server.errors import KeyMissing
+
+# Declared for the documentation's "Authorize" button; `key_of` does the reading.
+_BEARER = HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")
+_HEADER = APIKeyHeader(name="X-API-Key", auto_error=False)
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+
+def key_of(request: Request) -> str:
+    """The raw key, from `Authorization: Bearer KEY` or `X-API-Key: KEY`.
+
+    Raises:
+        KeyMissing: neither header holds one.
+    """
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    key = token.strip() if scheme.lower() == "bearer" else ""
+    key = key or request.headers.get("x-api-key", "").strip()
+    if not key:
+        raise KeyMissing(
+            "this call needs a key: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
+        )
+    return key
+
+
+def is_loopback(request: Request) -> bool:
+    """Whether the client itself is on this machine; a proxied request never counts as such."""
+    if request.client is None or any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+async def caller_of(request: Request) -> Caller:
+    """Who is asking. Raises an `AccessDenied` that says what is wrong with the key."""
+    state = state_of(request)
+    return await state.keys.authenticate(
+        key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
+    )
+
+
+Authorized = Annotated[Caller, Depends(caller_of), Security(_BEARER), Security(_HEADER)]

@@ -1,0 +1,98 @@
+"""Failures to responses: one shape, one table of status codes, nothing internal."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from server import errors
+from server.api.json_response import json_response
+from server.errors import OrbitError
+
+_log = logging.getLogger(__name__)
+
+
+class BodyTooLarge(errors.RequestInvalid):
+    code = "body_too_large"
+
+
+class FieldsInvalid(errors.RequestInvalid):
+    """The body is JSON, but not of the documented form; `details` has a row a field."""
+
+    code = "fields_invalid"
+
+    def __init__(self, message: str, details: Sequence[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.details = list(details)
+
+
+_STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
+    (BodyTooLarge, 413),
+    (FieldsInvalid, 422),
+    (errors.RequestInvalid, 400),
+    (errors.KeyForeign, 403),
+    (errors.AccessDenied, 401),
+    (errors.AdapterUnknown, 404),
+    (errors.AdapterUnavailable, 503),
+    (errors.IndexEmpty, 503),
+    (errors.ProviderError, 503),
+    (errors.TurnTimedOut, 504),
+)
+"""First row whose class fits; a failure in no row is ours, and a 500."""
+
+_HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+
+
+def status_of(failure: OrbitError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(failure, kind)), 500)
+
+
+def error_body(code: str, message: str, request_id: str, details: Any = None) -> dict[str, Any]:
+    body = {"code": code, "message": message, "request_id": request_id}
+    return {"error": body if details is None else body | {"details": details}}
+
+
+def error_response(failure: OrbitError, request_id: str) -> Response:
+    """The response for a failure that has a name."""
+    status = status_of(failure)
+    if status >= 500:
+        _log.warning("request %s: %s: %s", request_id, failure.code, failure)
+    message = str(failure) if status != 500 else "Something went wrong here; it has been logged."
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        headers["Retry-After"] = "5"
+    body = error_body(failure.code, message, request_id, getattr(failure, "details", None))
+    return json_response(body, status, headers)
+
+
+def unexpected_response(request_id: str) -> Response:
+    """The response for a failure that has no name: it says nothing of the inside."""
+    body = error_body(
+        "internal_error", "Something went wrong here; it has been logged.", request_id
+    )
+    return json_response(body, 500)
+
+
+def install(app: FastAPI) -> None:
+    """Give `app` the one error shape."""
+
+    async def named(request: Request, failure: Exception) -> Response:
+        assert isinstance(failure, OrbitError)  # noqa: S101  registered for this class only
+        return error_response(failure, request.state.request_id)
+
+    async def http(request: Request, failure: Exception) -> Response:
+        assert isinstance(failure, HTTPException)  # noqa: S101  registered for this class only
+        code = _HTTP_CODES.get(failure.status_code, "http_error")
+        message = f"{request.method} {request.url.path}: {str(failure.detail).lower()}"
+        if failure.status_code in (404, 405):
+            message += "; the calls there are stand at /docs"
+        body = error_body(code, message, request.state.request_id)
+        return json_response(body, failure.status_code, dict(failure.headers or {}))
+
+    app.add_exception_handler(OrbitError, named)
+    app.add_exception_handler(HTTPException, http)

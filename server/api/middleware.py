@@ -1,0 +1,92 @@
+"""Around every request: an id, a bound on the body, and a last resort for failures."""
+
+import logging
+import re
+from typing import Final
+from uuid import uuid4
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.api.errors import BodyTooLarge, error_response, unexpected_response
+
+_log = logging.getLogger(__name__)
+_GIVEN_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_READS_NO_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class RequestFrame:
+    """Pure ASGI middleware, the outermost layer.
+
+    Takes the client's `X-Request-ID` when it is plain, makes one otherwise, and
+    returns it with the response. Reads the whole body before the application sees
+    the request, and answers 413 as soon as it passes `max_body_bytes`.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+        self._app = app
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message.setdefault("headers", []).append((b"x-request-id", request_id.encode()))
+            await send(message)
+
+        try:
+            if scope["method"] not in _READS_NO_BODY:
+                receive = await self._bounded(scope, receive)
+            await self._app(scope, receive, send_with_id)
+        except BodyTooLarge as refused:
+            await error_response(refused, request_id)(scope, receive, send_with_id)
+        except Exception:
+            # The outermost frame: whatever has no name ends here, in the log and not
+            # in the answer.
+            _log.exception("request %s failed", request_id)
+            if started:
+                raise
+            await unexpected_response(request_id)(scope, receive, send_with_id)
+
+    async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        refused = BodyTooLarge(
+            f"the body is larger than {self._max_body_bytes // 1024} kB, the most this server reads"
+        )
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._max_body_bytes:
+            raise refused
+        chunks: list[bytes] = []
+        size = 0
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return _replay(message, receive)
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > self._max_body_bytes:
+                raise refused
+            chunks.append(chunk)
+            more = message.get("more_body", False)
+        return _replay({"type": "http.request", "body": b"".join(chunks)}, receive)
+
+
+def _replay(first: Message, receive: Receive) -> Receive:
+    pending: list[Message] = [first]
+
+    async def replayed() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replayed
+
+
+def _request_id(scope: Scope) -> str:
+    given = dict(scope["headers"]).get(b"x-request-id", b"")
+    return given.decode() if _GIVEN_ID.fullmatch(given) else uuid4().hex

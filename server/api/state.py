@@ -1,0 +1,27 @@
+"""What the routes work with. `app.py` fills it; routes only read it."""
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from fastapi import Request
+
+from server.access.keys import KeyStore
+from server.chat.adapters import Adapters
+
+
+@dataclass(frozen=True, slots=True)
+class ApiState:
+    """`instance` tells one start of the server from the next."""
+
+    adapters: Adapters
+    keys: KeyStore
+    max_message_chars: int
+    turn_timeout_s: float
+    sample_keys: bool
+    instance: str = field(default_factory=lambda: uuid4().hex)
+
+
+def state_of(request: Request) -> ApiState:
+    state = request.app.state.api
+    assert isinstance(state, ApiState)  # noqa: S101  set once, by create_api
+    return state

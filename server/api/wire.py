@@ -1,0 +1,97 @@
+"""What travels over HTTP. Pydantic models, strict, unknown fields refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
+
+
+class ChatRequest(BaseModel):
+    """A question. The key decides which adapter it goes to."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]},
+    )
+
+    message: str = Field(description="The question, in plain words.")
+    session_id: SessionId | None = Field(
+        None, description="Names the conversation; one is made up when it is left out."
+    )
+    stream: bool = Field(default=False, description="Answer as server-sent events.")
+
+
+class ChatResponse(BaseModel):
+    """An answer, and why it is this one."""
+
+    content: str = Field(description="The answer as Markdown.")
+    metadata: dict[str, Any] = Field(
+        description="Source, template, tool execution, how the template was chosen, "
+        "where each argument came from."
+    )
+    confidence: float = Field(ge=0, le=1, description="Calibrated probability of the match.")
+    session_id: str
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "content": "15% of 200 is **30**",
+                    "metadata": {
+                        "source": "intent",
+                        "template_id": "calculate_percentage",
+                        "tool_execution": {
+                            "tool_name": "calculator",
+                            "operation": "percentage",
+                            "parameters": {"value": 200, "percentage": 15},
+                            "result": {
+                                "result": 30,
+                                "operation": "percentage",
+                                "input": {"value": 200, "percentage": 15},
+                            },
+                            "execution_time_ms": 0.02,
+                            "status": "success",
+                        },
+                        "synthesized": False,
+                    },
+                    "confidence": 0.99,
+                    "session_id": "b1946ac92492d2347c6235b4d2611184",
+                }
+            ]
+        }
+    )
+
+
+class ErrorBody(BaseModel):
+    code: str = Field(description="Stable name of the kind of error.")
+    message: str = Field(description="What was wrong, and what would be right.")
+    request_id: str
+    details: list[dict[str, Any]] | None = None
+
+
+class ErrorResponse(BaseModel):
+    """The shape of every error, whatever the call."""
+
+    error: ErrorBody
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+    version: str
+    instance: str = Field(description="Changes with every start of the server.")
+
+
+class AdapterReadiness(BaseModel):
+    name: str
+    state: Literal["opening", "ready", "unavailable"]
+    why: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class Readiness(BaseModel):
+    """`ready`: all adapters serve; `degraded`: some do; otherwise none does (yet)."""
+
+    status: Literal["ready", "degraded", "opening", "unavailable"]
+    adapters: list[AdapterReadiness]

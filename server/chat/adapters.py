@@ -1,0 +1,72 @@
+"""Which adapters are open, and why the others are not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from server.chat.adapter import Adapter
+from server.errors import AdapterUnavailable, AdapterUnknown
+
+AdapterState = Literal["opening", "ready", "unavailable"]
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterStatus:
+    """One adapter as readiness shows it; `why` is empty when it is ready."""
+
+    name: str
+    state: AdapterState
+    why: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Adapters:
+    """The adapters of a server by name. One that fails never takes the others along."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._open: dict[str, Adapter] = {}
+        self._why: dict[str, str] = {}
+        self._names = names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def get(self, name: str) -> Adapter:
+        """Return an open adapter.
+
+        Raises:
+            AdapterUnknown: the configuration has no such adapter.
+            AdapterUnavailable: it has, but the adapter could not be opened (yet).
+        """
+        try:
+            return self._open[name]
+        except KeyError:
+            pass
+        if name not in self._names:
+            raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
+        why = self._why.get(name, "it is still being opened; try again in a moment")
+        raise AdapterUnavailable(f"adapter {name!r} is unavailable: {why}")
+
+    def opened(self, adapter: Adapter) -> None:
+        self._why.pop(adapter.name, None)
+        self._open[adapter.name] = adapter
+
+    def failed(self, name: str, why: str) -> None:
+        self._why[name] = why
+
+    def statuses(self) -> list[AdapterStatus]:
+        return [self._status(name) for name in self._names]
+
+    def _status(self, name: str) -> AdapterStatus:
+        if name in self._open:
+            return AdapterStatus(name, "ready", details=self._open[name].details)
+        if name in self._why:
+            return AdapterStatus(name, "unavailable", self._why[name])
+        return AdapterStatus(name, "opening")
+
+    async def close(self) -> None:
+        """Close every open adapter's retriever."""
+        while self._open:
+            _, adapter = self._open.popitem()
+            await adapter.retriever.close()

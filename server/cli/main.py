@@ -1,0 +1,49 @@
+"""Every command, gathered. Each imports what it needs only when it runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from server import __version__
+
+app = typer.Typer(
+    name="orbit",
+    help="Plain questions in, safe and exact tool calls out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001  typer's callback form
+    if value:
+        typer.echo(f"orbit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Plain questions in, safe and exact tool calls out."""
+
+
+def _register() -> None:
+    from server.cli import ask, check, evaluate, keys, processes, serve
+
+    for module in (processes, serve, ask, check, evaluate):
+        module.register(app)
+    app.add_typer(keys.keys_app, name="keys")
+
+
+def main() -> None:
+    """Run the command line; the name people type is in the usage lines."""
+    _register()
+    try:
+        app(prog_name="orbit.sh")
+    except KeyboardInterrupt:
+        sys.exit(130)
