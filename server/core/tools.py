@@ -125,11 +125,15 @@ class ToolParameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a function that a model, or another program, can be told about."""
+    """A tool as a function that a model, or another program, can be told about.
+
+    `exactly_one_of` holds groups of optional parameters: a call gives one of each group.
+    """
 
     name: str
     description: str
     parameters: tuple[ToolParameter, ...] | list[ToolParameter] = ()
+    exactly_one_of: tuple[tuple[str, ...], ...] = ()
 
     def to_openai_schema(self) -> dict[str, Any]:
         """This tool in OpenAI's function-calling format."""
