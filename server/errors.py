@@ -13,6 +13,7 @@ OrbitError
 │   ├── KeyExpired
 │   ├── KeyRevoked
 │   └── KeyForeign            a good key, but not for what was asked
+├── StoreUnavailable          the database of keys or sessions cannot be used
 ├── IndexEmpty                no template has been indexed for the adapter
 ├── ProviderError             a model or embedding provider, named in the message
 │   ├── ProviderUnavailable   refused, unreachable, or not installed
@@ -94,6 +95,10 @@ class KeyRevoked(AccessDenied):
 
 class KeyForeign(AccessDenied):
     code = "key_foreign"
+
+
+class StoreUnavailable(OrbitError):
+    code = "store_unavailable"
 
 
 class IndexEmpty(OrbitError):
