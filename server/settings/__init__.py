@@ -1,0 +1,1 @@
+"""YAML with positions, `import:` and `${ENV}`, read into Pydantic models."""

@@ -1,0 +1,71 @@
+"""`${NAME}` and `${NAME:-default}` in text, filled from the environment."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?P<escaped>\$\$\{)"
+    r"|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+    # `${{ price }}` is a dollar sign before a Jinja expression, not a placeholder.
+    r"|(?P<malformed>\$\{(?!\{))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A placeholder that could not be filled: `token` as it stands in the file, and why."""
+
+    token: str
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Text with its placeholders filled.
+
+    `from_environment` are the values that were put in, and `gaps` what could not be
+    filled; such a placeholder stays in `text` as it was written. `whole` says that the
+    text was one placeholder and nothing else.
+    """
+
+    text: str
+    from_environment: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    whole: bool = False
+
+
+def fill(text: str, environ: Mapping[str, str]) -> Filled:
+    """Fill every placeholder in `text`; `$${` stands for a literal `${`."""
+    if "${" not in text:
+        return Filled(text)
+    used: list[str] = []
+    gaps: list[Gap] = []
+
+    def replacement(found: re.Match[str]) -> str:
+        token = found.group()
+        if found["escaped"]:
+            return "${"
+        if found["malformed"]:
+            why = "'${' is not followed by a NAME and '}'; write '$${' for the characters '${'"
+            gaps.append(Gap(token, "bad-placeholder", why))
+            return token
+        value, default = environ.get(found["name"], ""), found["default"]
+        if value:
+            used.append(value)
+            return value
+        if default is not None:
+            return default
+        state = "is set but empty" if found["name"] in environ else "is not set"
+        why = (
+            f"environment variable {found['name']} {state}; "
+            f"set it, or write ${{{found['name']}:-default}}"
+        )
+        gaps.append(Gap(token, "missing-variable", why))
+        return token
+
+    only = _PLACEHOLDER.fullmatch(text)
+    whole = only is not None and only["name"] is not None
+    return Filled(_PLACEHOLDER.sub(replacement, text), tuple(used), tuple(gaps), whole)

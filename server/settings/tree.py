@@ -1,0 +1,260 @@
+"""YAML text to a tree of nodes, each with its value and its line.
+
+Built from parser events rather than with a YAML loader: only so are lines kept for
+every node, keys counted, depth bounded before the interpreter's stack is, and tags
+that name Python objects never looked at.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from server.core.problems import Location, Problem
+from server.settings.placeholders import fill
+from server.settings.scalars import Scalar, plain_value
+from server.settings.syntax import explain
+
+MAX_DEPTH: Final = 100
+MAX_NODES: Final = 2_000_000
+"""Counting a part again wherever an alias repeats it."""
+
+_Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG: Final = "tag:yaml.org,2002:"
+_SCALAR_TAGS: Final[Mapping[str, tuple[type, ...]]] = {
+    _TAG + "int": (int,),
+    _TAG + "float": (int, float),
+    _TAG + "bool": (bool,),
+    _TAG + "null": (type(None),),
+}
+_COLLECTION_TAGS: Final = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
+
+
+class Unresolved(str):
+    """Text with a placeholder that could not be filled; already reported as a problem."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One part of a document; `parts` are its entries by key, or its items."""
+
+    line: int
+    value: Any = None
+    parts: dict[str, "Node"] | list["Node"] | None = None
+    weight: int = 1
+
+    def child(self, key: str | int) -> "Node | None":
+        if isinstance(self.parts, dict):
+            return self.parts.get(str(key))
+        if isinstance(self.parts, list) and isinstance(key, int) and 0 <= key < len(self.parts):
+            return self.parts[key]
+        return None
+
+
+@dataclass(slots=True)
+class Tree:
+    """`root` is None when the text could not be read; the problems say why."""
+
+    root: Node | None
+    placed: tuple[tuple[tuple[str | int, ...], Problem], ...]
+    from_environment: frozenset[str]
+
+
+def build(text: str, file: str, environ: Mapping[str, str]) -> Tree:
+    """Read `text` as one YAML document."""
+    builder = _Builder(text, file, environ)
+    try:
+        for event in yaml.parse(text, Loader=_Parser):
+            builder.take(event)
+    except yaml.YAMLError as broken:
+        line, kind, why = explain(broken, text)
+        builder.complain(kind, why, line, top=True)
+    except _Refused:
+        pass
+    else:
+        return Tree(builder.root, tuple(builder.placed), frozenset(builder.from_environment))
+    return Tree(None, tuple(builder.placed), frozenset(builder.from_environment))
+
+
+class _Refused(Exception):
+    """The document is too much to read; the problem has been recorded."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end has not been seen. `key` is set while its value is awaited."""
+
+    node: Node
+    anchor: str | None
+    key: str | None = None
+    key_line: int = 0
+    awaits_value: bool = False
+    merged: list[Node] = field(default_factory=list)
+
+
+class _Builder:
+    def __init__(self, text: str, file: str, environ: Mapping[str, str]) -> None:
+        self.root = Node(1)
+        self.placed: list[tuple[tuple[str | int, ...], Problem]] = []
+        self.from_environment: set[str] = set()
+        self._text, self._file, self._environ = text, file, environ
+        self._open: list[_Open] = []
+        self._anchors: dict[str, Node] = {}
+        self._lines: list[str] | None = None
+        self._documents = 0
+
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            self._start(event)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            self._end()
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                why = "a second document begins here ('---'); keep one document in a file"
+                self.complain("yaml-syntax", why, _line(event), top=True)
+                raise _Refused
+
+    def complain(self, kind: str, why: str, line: int, *, top: bool = False) -> None:
+        keys = () if top else self._keys()
+        self.placed.append((keys, Problem(why, Location(self._file, line), kind)))
+
+    def _keys(self) -> tuple[str | int, ...]:
+        return tuple(
+            len(level.node.parts) if isinstance(level.node.parts, list) else level.key or ""
+            for level in self._open
+        )
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        level = self._open[-1] if self._open else None
+        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
+            level.key, level.key_line, level.awaits_value = event.value, _line(event), True
+            return
+        node = Node(_line(event), self._value(event))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        self._place(node)
+
+    def _value(self, event: yaml.ScalarEvent) -> Scalar:
+        filled = fill(event.value, self._environ)
+        self.from_environment.update(filled.from_environment)
+        for gap in filled.gaps:
+            self.complain(gap.kind, gap.why, self._line_of(gap.token, event))
+        if filled.gaps:
+            return Unresolved(filled.text)
+        plain = event.tag is None and event.implicit[0]
+        if plain:
+            # A lone placeholder stands for what it brings, as if that had been written.
+            return plain_value(filled.text)
+        if event.tag in {None, "!", _TAG + "str"}:
+            return filled.text
+        value = plain_value(filled.text)
+        if not isinstance(value, _SCALAR_TAGS.get(event.tag or "", ())):
+            self._refuse_tag(event)
+        return value
+
+    def _refuse_tag(self, event: yaml.NodeEvent) -> None:
+        tag = str(getattr(event, "tag", "")).replace(_TAG, "!!")
+        self.complain("yaml-tag", f"the tag {tag} cannot be used here", _line(event))
+
+    def _line_of(self, token: str, event: yaml.ScalarEvent) -> int:
+        """The line of `token` in a scalar that may span many lines."""
+        if self._lines is None:
+            self._lines = self._text.splitlines()
+        first = _line(event)
+        last = event.end_mark.line + 1 if event.end_mark is not None else first
+        for number in range(first, min(last, len(self._lines)) + 1):
+            if token in self._lines[number - 1]:
+                return number
+        return first
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        level = self._open[-1] if self._open else None
+        target = self._anchors.get(event.anchor or "")
+        if target is None:
+            still_open = any(level.anchor == event.anchor for level in self._open)
+            why = (
+                "contains itself"
+                if still_open
+                else "names no anchor; put text that begins with '*' in quotes"
+            )
+            self.complain("bad-alias", f"*{event.anchor} {why}", _line(event))
+            target = Node(_line(event))
+        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
+            level.key, level.key_line, level.awaits_value = str(target.value), _line(event), True
+            return
+        self._place(Node(_line(event), target.value, target.parts, target.weight))
+
+    def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
+        line = _line(event)
+        if len(self._open) >= MAX_DEPTH:
+            self.complain("too-large", f"is nested more than {MAX_DEPTH} deep", line, top=True)
+            raise _Refused
+        level = self._open[-1] if self._open else None
+        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
+            why = "a key must be one word; put text that begins with '{' or '[' in quotes"
+            self.complain("yaml-syntax", why, line, top=True)
+            raise _Refused
+        if event.tag not in _COLLECTION_TAGS:
+            self._refuse_tag(event)
+        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        node = Node(line, {} if is_mapping else [], {} if is_mapping else [])
+        self._open.append(_Open(node, event.anchor))
+
+    def _end(self) -> None:
+        level = self._open.pop()
+        node = level.node
+        for merged in level.merged:
+            for key, part in (merged.parts or {}).items():  # type: ignore[union-attr]
+                if key not in node.value:
+                    node.value[key] = part.value
+                    node.parts[key] = part  # type: ignore[index]
+        if level.anchor is not None:
+            self._anchors[level.anchor] = node
+        self._place(node)
+
+    def _place(self, node: Node) -> None:
+        """Put a finished node where it belongs: into its parent, or at the top."""
+        if not self._open:
+            self.root = node
+            return
+        level = self._open[-1]
+        parent = level.node
+        parent.weight += node.weight
+        if parent.weight > MAX_NODES:
+            why = f"aliases make this more than {MAX_NODES:,} values"
+            self.complain("alias-bomb", why, node.line, top=True)
+            raise _Refused
+        if isinstance(parent.parts, list):
+            parent.parts.append(node)
+            parent.value.append(node.value)
+        elif parent.parts is not None:
+            self._entry(level, parent, parent.parts, node)
+
+    def _entry(self, level: _Open, parent: Node, parts: dict[str, Node], node: Node) -> None:
+        key, level.awaits_value = level.key or "", False
+        if key == "<<" and (merged := _mappings(node)) is not None:
+            level.merged.extend(merged)
+        elif key in parts:
+            why = f"{key!r} is written twice; the first is in line {parts[key].line}"
+            self.complain("duplicate-key", why, level.key_line)
+        else:
+            parent.value[key] = node.value
+            parts[key] = Node(level.key_line, node.value, node.parts, node.weight)
+
+
+def _mappings(node: Node) -> list[Node] | None:
+    """The mappings that a merge key brings in, or None when it names something else."""
+    found = node.parts if isinstance(node.parts, list) else [node]
+    return found if all(isinstance(part.parts, dict) for part in found) else None
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark is not None else 1
