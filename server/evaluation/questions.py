@@ -1,0 +1,132 @@
+"""questions.yaml: what people ask, and what a library should make of it."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, Field, ValidationError, field_validator
+
+from server.core.problems import Problem
+from server.settings.source import Document, Keys, read_yaml
+
+
+class Question(BaseModel, frozen=True, extra="forbid"):
+    """One question and what should come of it.
+
+    `template` is None for a question that nothing may answer, and has to be written:
+    forgetting it is not the same as expecting nothing. `arguments` are complete but for
+    defaults; None when the question does not say. `asks` names the required arguments
+    that the question leaves out, which the answer then asks for.
+    """
+
+    ask: str = Field(min_length=1)
+    template: str | None
+    arguments: Mapping[str, Any] | None = None
+    answer: str | None = None
+    asks: tuple[str, ...] = ()
+
+    @field_validator("ask")
+    @classmethod
+    def _says_something(cls, ask: str) -> str:
+        if not ask.strip():
+            raise ValueError("a question of blanks asks nothing")
+        return ask
+
+
+def load_questions(
+    path: Path,
+    templates: Collection[str] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
+    """Read the questions that can be used, and every problem with the rest.
+
+    `templates` are the ids a question may name; a question about a template that the
+    library does not have is a problem, not a miss. Never raises for what the file holds.
+    """
+    document = read_yaml(path, environ)
+    questions: list[Question] = []
+    problems = list(document.problems)
+    for keys, item in _items(document, problems):
+        try:
+            question = Question.model_validate(item)
+        except ValidationError as invalid:
+            problems += _problems(invalid, document, keys)
+            continue
+        found = list(_inconsistencies(question, templates, document, keys))
+        problems += found
+        if not found:
+            questions.append(question)
+    problems += _duplicates(document)
+    return tuple(questions), tuple(problems)
+
+
+def _items(document: Document, problems: list[Problem]) -> Iterator[tuple[Keys, Any]]:
+    if not document.readable or document.data is None:
+        return
+    for key in document.data:
+        if key != "questions":
+            why = f"unknown key {key!r}; a file of questions holds `questions:` alone"
+            problems.append(Problem(why, document.where((key,)), "unknown-key"))
+    listed = document.data.get("questions")
+    if not isinstance(listed, list):
+        why = "expected `questions:` with a list of questions"
+        problems.append(Problem(why, document.where(("questions",)), "wrong-type"))
+        return
+    for index, item in enumerate(listed):
+        yield ("questions", index), item
+
+
+_KINDS: Final = {"missing": "missing-key", "extra_forbidden": "unknown-key"}
+
+
+def _problems(invalid: ValidationError, document: Document, keys: Keys) -> Iterator[Problem]:
+    for error in invalid.errors():
+        inner = tuple(error["loc"])
+        where = document.where((*keys, *inner))
+        name = ".".join(map(str, inner))
+        match error["type"]:
+            case "missing":
+                why = f"a question needs `{name}:`"
+                if name == "template":
+                    why += " (null when nothing may answer it)"
+            case "extra_forbidden":
+                why = f"unknown key {name!r}; a question has {', '.join(Question.model_fields)}"
+            case "model_type":
+                why = "a question is written as `ask:` and `template:`"
+            case _:
+                why = f"{name}: {error['msg'].removeprefix('Value error, ')}"
+        yield Problem(why, where, _KINDS.get(error["type"], "wrong-type"))
+
+
+def _inconsistencies(
+    question: Question, templates: Collection[str] | None, document: Document, keys: Keys
+) -> Iterator[Problem]:
+    if question.template is None:
+        for name in ("arguments", "asks"):
+            if getattr(question, name):
+                why = f"`{name}` means nothing beside `template: null`"
+                yield Problem(why, document.where((*keys, name)), "contradiction")
+    elif templates is not None and question.template not in templates:
+        why = f"no template is called {question.template!r}"
+        yield Problem(why, document.where((*keys, "template")), "unknown-template")
+    for name in sorted(set(question.asks) & set(question.arguments or {})):
+        why = f"{name!r} is both given and asked for"
+        yield Problem(why, document.where((*keys, "asks")), "contradiction")
+
+
+def _duplicates(document: Document) -> Iterator[Problem]:
+    """Two questions in the same words count one mistake twice."""
+    data = document.data if isinstance(document.data, dict) else {}
+    listed = data.get("questions")
+    first: dict[str, int] = {}
+    for index, item in enumerate(listed if isinstance(listed, list) else ()):
+        ask = item.get("ask") if isinstance(item, dict) else None
+        if not isinstance(ask, str):
+            continue
+        if ask in first:
+            line = document.where(("questions", first[ask])).line
+            why = f"is asked before, on line {line}"
+            yield Problem(why, document.where(("questions", index)), "duplicate", "warning")
+        else:
+            first[ask] = index
