@@ -1,0 +1,1 @@
+"""Who may ask: keys, their store, and what each of them opens."""

@@ -1,0 +1,226 @@
+"""The store of keys: making, checking, listing, revoking and rotating them."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Final, Self, TypeVar
+
+import sqlalchemy as sa
+from anyio import CapacityLimiter, to_thread
+
+from server.access import secret, statements
+from server.access.cache import VerifiedKeys
+from server.access.last_used import LastUsed
+from server.access.raw import LONGEST_RAW, Mint, Minted, key_id_of
+from server.access.records import KeyRecord, NewKey
+from server.access.table import open_engine, unavailable
+from server.core.turn import Caller
+from server.errors import (
+    KeyExpired,
+    KeyForeign,
+    KeyMissing,
+    KeyRevoked,
+    KeyUnknown,
+    RequestInvalid,
+)
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+_THREADS: Final = 4
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class KeyStore:
+    """Keys in a database, of which only keyed hashes are stored.
+
+    A verified key is remembered for `remember_s` seconds. A revoke is effective at
+    once in the process that does it, and within that time in every other.
+    """
+
+    def __init__(
+        self,
+        engine: sa.Engine,
+        mint: Mint,
+        *,
+        remember_s: float = 2.0,
+        now: Callable[[], datetime] = _utc_now,
+        clock_s: Callable[[], float] = monotonic,
+    ) -> None:
+        self._engine = engine
+        self._mint = mint
+        self._now = now
+        self._limiter = CapacityLimiter(_THREADS)
+        self._verified = VerifiedKeys(remember_s, clock_s)
+        self._last_used = LastUsed(self._write_uses)
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        secret_path: Path,
+        *,
+        remember_s: float = 2.0,
+        now: Callable[[], datetime] = _utc_now,
+        clock_s: Callable[[], float] = monotonic,
+    ) -> Self:
+        """Open the store at a database URL, making database and secret if there are none.
+
+        Raises:
+            StoreUnavailable: the database cannot be used.
+            ConfigurationInvalid: the secret cannot be used.
+        """
+        engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
+        return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s)
+
+    async def close(self) -> None:
+        """Write down the last uses and let go of the database."""
+        await self._last_used.close()
+        await to_thread.run_sync(self._engine.dispose)
+
+    async def authenticate(self, raw: str, *, sample_allowed: bool = False) -> Caller:
+        """Return whose key `raw` is.
+
+        `sample_allowed` says that this client may use a sample key: that it is on this
+        machine, and that the configuration has not switched them off.
+
+        Raises:
+            KeyMissing, KeyUnknown, KeyExpired, KeyRevoked.
+            KeyForeign: a sample key where none is allowed.
+            StoreUnavailable: the database cannot be used.
+        """
+        if not raw:
+            raise KeyMissing("this call needs a key")
+        if len(raw) > LONGEST_RAW:
+            raise KeyUnknown("this is longer than any key")
+        digest = self._mint.digest(raw)
+        record = self._verified.get(digest)
+        if record is None:
+            generation = self._verified.generation
+            key_id = key_id_of(raw, digest)
+            record = await self._run(lambda c: statements.verified(c, key_id, digest))
+            self._verified.put(digest, record, generation)
+        now = self._now()
+        _refuse_unusable(record, now, sample_allowed=sample_allowed)
+        self._last_used.note(record.key_id, now)
+        return record.caller()
+
+    async def create(self, new: NewKey) -> tuple[str, KeyRecord]:
+        """Make a key and return it, raw, for the only time, with its record."""
+        minted = self._mint.issue()
+        record = self._record(minted, new)
+        await self._run(lambda c: statements.insert(c, record, minted.digest))
+        return minted.raw, record
+
+    async def create_sample(self, adapter: str, raw: str) -> KeyRecord:
+        """Make the well-known key `raw`, or make it good again if it was revoked.
+
+        Raises:
+            RequestInvalid: `raw` looks like an issued key, or opens another adapter already.
+        """
+        if not 0 < len(raw) <= LONGEST_RAW or raw.startswith("orb_"):
+            raise RequestInvalid(f"{raw!r} cannot be a sample key")
+        minted = self._mint.sample(raw)
+        record = replace(self._record(minted, NewKey(adapter, label="sample")), sample=True)
+        await self._change(lambda c: statements.put_sample(c, record, minted.digest))
+        return record
+
+    async def list(self) -> tuple[KeyRecord, ...]:
+        """Every key there is, oldest first, revoked and expired ones included."""
+        await self._last_used.flush()
+        return await self._run(statements.every)
+
+    async def revoke(self, key_id: str) -> KeyRecord:
+        """End a key for good. Revoking it again changes nothing.
+
+        Raises:
+            KeyUnknown: there is no key of that id.
+        """
+        now = self._now()
+        return await self._change(lambda c: statements.revoke(c, key_id, now))
+
+    async def rotate(self, key_id: str, *, grace: timedelta | None = None) -> tuple[str, KeyRecord]:
+        """Replace a key by a new one that opens the same, and return that one.
+
+        The new key lives as long as the old one was given. The old one ends now, or
+        goes on for `grace`, never beyond its own expiry.
+
+        Raises:
+            KeyUnknown: there is no key of that id.
+            KeyRevoked: it was revoked, so there is nothing to carry on.
+            RequestInvalid: it is a sample key.
+        """
+        now = self._now()
+        minted = self._mint.issue()
+        record = await self._change(lambda c: statements.rotate(c, key_id, minted, now, grace))
+        return minted.raw, record
+
+    def _record(self, minted: Minted, new: NewKey) -> KeyRecord:
+        now = self._now()
+        return KeyRecord(
+            key_id=minted.key_id,
+            adapter=new.adapter,
+            user_id=new.user_id,
+            role=new.role,
+            limits=new.limits,
+            label=new.label,
+            sample=False,
+            created_at=now,
+            expires_at=None if new.expires_in is None else now + new.expires_in,
+        )
+
+    async def _write_uses(self, uses: Mapping[str, datetime]) -> None:
+        await self._run(lambda c: statements.note_uses(c, uses))
+
+    async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
+        try:
+            return await self._run(job)
+        finally:
+            self._verified.forget()
+
+    async def _run(self, job: Callable[[sa.Connection], _T]) -> _T:
+        """Run a job in a thread and in one transaction."""
+
+        def work() -> _T:
+            try:
+                with self._engine.begin() as connection:
+                    return job(connection)
+            except sa.exc.DBAPIError as failure:
+                raise unavailable(self._engine, failure) from failure
+
+        return await to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, Mint]:
+    found, created = secret.load_or_create(secret_path)
+    engine = open_engine(url)
+    if created:
+        with engine.connect() as connection:
+            orphans = statements.count(connection)
+        if orphans:
+            _log.warning(
+                "%s was missing and has been made anew: none of the %d keys in the database "
+                "works with it; restore the file from a backup, or make the keys again",
+                secret_path,
+                orphans,
+            )
+    return engine, Mint(found)
+
+
+def _refuse_unusable(record: KeyRecord, now: datetime, *, sample_allowed: bool) -> None:
+    state = record.state(now)
+    if state == "revoked":
+        raise KeyRevoked(f"key {record.key_id} was revoked")
+    if state == "expired":
+        raise KeyExpired(f"key {record.key_id} has expired")
+    if record.sample and not sample_allowed:
+        raise KeyForeign(
+            "this is a sample key, which works only for clients on the server's own machine, and "
+            "only while 'sample_keys' is on: make a real one with 'orbit.sh keys create'"
+        )

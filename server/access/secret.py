@@ -1,0 +1,82 @@
+"""The secret of an installation: made once, readable by its owner alone."""
+
+import logging
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from server.core.problems import Location, Problem
+from server.errors import ConfigurationInvalid
+
+_log = logging.getLogger(__name__)
+
+_LEAST_BYTES: Final = 32
+
+
+def load_or_create(path: Path) -> tuple[bytes, bool]:
+    """Return the secret in `path`, and whether it was made just now.
+
+    Of several processes that start at once on an empty folder, one makes the secret
+    and all return it. A file that others may read is closed to them, with a warning.
+
+    Raises:
+        ConfigurationInvalid: the file cannot be read or made, or is too short to be safe.
+    """
+    try:
+        created = not path.exists() and _create(path)
+        _close_to_others(path)
+        secret = path.read_bytes().strip()
+    except OSError as failure:
+        raise _unusable(path, failure.strerror or str(failure)) from failure
+    if len(secret) < _LEAST_BYTES:
+        raise _unusable(
+            path,
+            f"it holds {len(secret)} bytes, and {_LEAST_BYTES} is the least; restore it from a "
+            "backup, or delete it to start over (every key made so far then stops working)",
+        )
+    return secret, created
+
+
+def _create(path: Path) -> bool:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        # A link appears whole or not at all, and never replaces another's secret.
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(draft)
+    return True
+
+
+def _close_to_others(path: Path) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & 0o077:
+        return
+    try:
+        path.chmod(0o600)
+    except OSError as refused:
+        _log.warning(
+            "%s has mode %04o, so others can read it, and that cannot be changed from here (%s): "
+            "make it 0600",
+            path,
+            mode,
+            refused.strerror,
+        )
+    else:
+        _log.warning("%s had mode %04o, so others could read it; it is 0600 now", path, mode)
+
+
+def _unusable(path: Path, reason: str) -> ConfigurationInvalid:
+    problem = Problem(
+        f"the secret that protects keys cannot be used: {reason}", Location(str(path)), "secret"
+    )
+    return ConfigurationInvalid([problem])

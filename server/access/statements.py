@@ -1,0 +1,119 @@
+"""What the store asks of the database, each within the transaction it is given."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from server.access.raw import DIGEST_BYTES, Minted
+from server.access.records import KeyRecord
+from server.access.table import KEYS, select_records, to_record, to_row
+from server.errors import KeyRevoked, KeyUnknown, RequestInvalid
+
+_NO_DIGEST: Final = bytes(DIGEST_BYTES)
+
+
+def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord:
+    """The record of a presented key. Whether it may be used is for the caller to judge.
+
+    Raises:
+        KeyUnknown: no such id, or the digest is another; takes the same time for both.
+    """
+    row = connection.execute(sa.select(KEYS).where(KEYS.c.key_id == key_id)).mappings().first()
+    stored = _NO_DIGEST if row is None else row["digest"]
+    if not hmac.compare_digest(stored, digest) or row is None:
+        raise KeyUnknown("this key was never issued here, or is misspelt")
+    return to_record(row)
+
+
+def insert(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
+    connection.execute(KEYS.insert(), to_row(record, digest))
+
+
+def put_sample(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
+    """Store a sample key, over an earlier one of the same adapter or a revoked one."""
+    found = _find(connection, record.key_id)
+    if found is not None and found.adapter != record.adapter and found.revoked_at is None:
+        raise RequestInvalid(
+            f"this sample key opens adapter {found.adapter!r} already: revoke {found.key_id}, "
+            f"or make an ordinary key for {record.adapter!r}"
+        )
+    connection.execute(KEYS.delete().where(KEYS.c.key_id == record.key_id))
+    insert(connection, record, digest)
+
+
+def every(connection: sa.Connection) -> tuple[KeyRecord, ...]:
+    rows = connection.execute(select_records().order_by(KEYS.c.created_at, KEYS.c.key_id))
+    return tuple(to_record(row) for row in rows.mappings())
+
+
+def revoke(connection: sa.Connection, key_id: str, now: datetime) -> KeyRecord:
+    _end(connection, key_id, now)
+    found = _find(connection, key_id)
+    if found is None:
+        raise _no_such(key_id)
+    return found
+
+
+def rotate(
+    connection: sa.Connection,
+    key_id: str,
+    minted: Minted,
+    now: datetime,
+    grace: timedelta | None,
+) -> KeyRecord:
+    """End a key, now or after `grace`, and store one that opens the same."""
+    # Ending it first decides between two rotations at once: only one of them ends it.
+    ended = _end(connection, key_id, now)
+    old = _find(connection, key_id)
+    if old is None:
+        raise _no_such(key_id)
+    if not ended:
+        raise KeyRevoked(f"key {key_id} is revoked: make a new one instead")
+    if old.sample:
+        raise RequestInvalid(f"{key_id} is a sample key, which stays as documented: revoke it")
+    if grace is not None:
+        end = now + grace if old.expires_at is None else min(old.expires_at, now + grace)
+        values = {"revoked_at": None, "expires_at": end}
+        connection.execute(KEYS.update().where(KEYS.c.key_id == key_id).values(values))
+    lifetime = None if old.expires_at is None else old.expires_at - old.created_at
+    fresh = replace(
+        old,
+        key_id=minted.key_id,
+        created_at=now,
+        expires_at=None if lifetime is None else now + lifetime,
+        last_used_at=None,
+        revoked_at=None,
+    )
+    insert(connection, fresh, minted.digest)
+    return fresh
+
+
+def note_uses(connection: sa.Connection, uses: Mapping[str, datetime]) -> None:
+    at = sa.bindparam("at", type_=KEYS.c.last_used_at.type)
+    earlier = KEYS.c.last_used_at.is_(None) | (KEYS.c.last_used_at < at)
+    statement = KEYS.update().where(KEYS.c.key_id == sa.bindparam("id"), earlier)
+    # One order for all writers, so that two batches cannot wait for each other.
+    rows = [{"id": key_id, "at": uses[key_id]} for key_id in sorted(uses)]
+    connection.execute(statement.values(last_used_at=at), rows)
+
+
+def count(connection: sa.Connection) -> int:
+    return connection.execute(sa.select(sa.func.count()).select_from(KEYS)).scalar_one()
+
+
+def _end(connection: sa.Connection, key_id: str, now: datetime) -> bool:
+    living = sa.and_(KEYS.c.key_id == key_id, KEYS.c.revoked_at.is_(None))
+    return connection.execute(KEYS.update().where(living).values(revoked_at=now)).rowcount == 1
+
+
+def _find(connection: sa.Connection, key_id: str) -> KeyRecord | None:
+    row = connection.execute(select_records().where(KEYS.c.key_id == key_id)).mappings().first()
+    return None if row is None else to_record(row)
+
+
+def _no_such(key_id: str) -> KeyUnknown:
+    return KeyUnknown(f"there is no key with the id {key_id!r}")

@@ -1,0 +1,90 @@
+"""The secret of an installation: one, private, and whole."""
+
+import logging
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from server.access.secret import load_or_create
+from server.errors import ConfigurationInvalid
+
+
+def test_the_secret_is_made_once_and_then_kept(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "secret"
+    first, created = load_or_create(path)
+    assert (created, len(first)) == (True, 64)
+    assert load_or_create(path) == (first, False)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [file.name for file in path.parent.iterdir()] == ["secret"]
+
+
+def test_of_many_first_starts_at_once_all_get_the_same_secret(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from server.access.secret import load_or_create; "
+        "sys.stdin.read(); print(load_or_create(Path(sys.argv[1]))[0].decode())"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "data" / "secret")]
+    racers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.close()
+        racer.stdin = None
+    secrets = {racer.communicate()[0] for racer in racers}
+    assert [len(secret.strip()) for secret in secrets] == [64]
+
+
+def test_a_secret_others_can_read_is_closed_to_them_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "secret"
+    load_or_create(path)
+    path.chmod(0o644)
+    with caplog.at_level(logging.WARNING):
+        load_or_create(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert caplog.messages == [f"{path} had mode 0644, so others could read it; it is 0600 now"]
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b" \n" * 40])
+def test_a_secret_too_short_to_be_safe_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationInvalid, match=r"32 is the least; restore it .* @ .*/secret$"):
+        load_or_create(path)
+
+
+def test_a_place_where_no_secret_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationInvalid, match="the secret that protects keys cannot be used"):
+        load_or_create(tmp_path / "file" / "secret")
+
+
+def test_a_new_secret_beside_old_keys_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import asyncio
+
+    from server.access.keys import KeyStore
+    from server.access.records import NewKey
+
+    async def scenario() -> None:
+        url = f"sqlite:///{tmp_path}/orbit.db"
+        store = await KeyStore.open(url, tmp_path / "secret")
+        await store.create(NewKey("agent"))
+        await store.close()
+        (tmp_path / "secret").unlink()
+        await (await KeyStore.open(url, tmp_path / "secret")).close()
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(scenario())
+    (message,) = caplog.messages
+    assert message.startswith(
+        f"{tmp_path}/secret was missing and has been made anew: none of the 1"
+    )
