@@ -58,12 +58,19 @@ class Document:
             node = child
         return Location(self.file, node.line)
 
-    def at(self, keys: Sequence[str | int]) -> Any:
-        """The data at `keys`, or None when there is nothing."""
+    def node(self, keys: Sequence[str | int]) -> Node | None:
+        """The part at `keys`, if it is there."""
         node: Node | None = self.root
         for key in keys:
             node = node.child(key) if node is not None else None
-        return node.value if node is not None else None
+        return node
+
+    def at(self, keys: Sequence[str | int]) -> Any:
+        """The data at `keys`, or None when there is nothing."""
+        node = self.node(keys)
+        if node is None:
+            return None
+        return node.value if keys else self.data
 
     def problems_outside(self, parts: Sequence[Keys]) -> Iterator[Problem]:
         """The file's problems, without the missing variables inside `parts`.
