@@ -1,0 +1,1 @@
+"""Tools that run in process: a registry, an executor, a lint, and three tools."""

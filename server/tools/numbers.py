@@ -1,0 +1,156 @@
+"""Exact numbers: read strictly, calculated in decimal, handed back as plain ones."""
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+from typing import Any, Final
+
+from server.errors import ArgumentsInvalid
+from server.tools.wording import described, shown
+
+MAX_DIGITS: Final = 50
+"""Most digits a number may have before its decimal point, and after it."""
+
+QUOTIENT_DIGITS: Final = 15
+"""Significant digits of a result that has no end: what a double always keeps."""
+
+_MAX_CHARS: Final = 2 * MAX_DIGITS + 30
+_EXACT_DIGITS: Final = 28
+_ZERO: Final = Decimal(0)
+_SAFE_INT: Final = 10**MAX_DIGITS
+_SAFE_FLOAT: Final = (1e-30, 1e49)
+"""Floats of this size need no closer look: 17 digits keep them within bounds."""
+
+EXACT: Final = Context(
+    prec=400,
+    rounding=ROUND_HALF_UP,
+    Emax=999_999,
+    Emin=-999_999,
+    traps=[InvalidOperation, DivisionByZero, Overflow],
+)
+"""Wide enough that no sum or product of numbers within bounds is ever rounded."""
+
+_QUOTIENT: Final = Context(prec=QUOTIENT_DIGITS, rounding=ROUND_HALF_UP)
+
+_WRITTEN: Final = re.compile(
+    r"[+-]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,9})?"
+)
+
+
+def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
+    """Return `value` as an exact decimal.
+
+    Text may group thousands (`1,500`) and use an exponent (`2e3`); with `percent` it
+    may end in a percent sign, which is dropped. `name` is the argument, for messages.
+
+    Raises:
+        ArgumentsInvalid: not a number, not finite, or beyond `MAX_DIGITS`.
+    """
+    kind = type(value)
+    if kind is int:
+        if -_SAFE_INT < value < _SAFE_INT:
+            return Decimal(value)
+    elif kind is float:
+        least, most = _SAFE_FLOAT
+        if value == 0 or least < value < most or -most < value < -least:
+            return Decimal(repr(value))
+    number = _read_other(value, name, percent=percent)
+    if not number.is_finite():
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a finite number")
+    if not number:
+        return _ZERO  # 0e999999 is a zero like any other
+    exponent = number.as_tuple().exponent
+    too_fine = isinstance(exponent, int) and exponent < -MAX_DIGITS
+    if too_fine or number.adjusted() >= MAX_DIGITS:
+        raise ArgumentsInvalid(
+            f"{name} has too many digits: at most {MAX_DIGITS} may stand "
+            "before the decimal point, and as many after it"
+        )
+    return number
+
+
+def read_as_number(text: str) -> Decimal | None:
+    """The number that `text` writes, or None when it writes something else."""
+    if len(text) > _MAX_CHARS or not any(map(str.isdecimal, text)):
+        return None
+    try:
+        return read_number(text, "value")
+    except ArgumentsInvalid:
+        return None
+
+
+def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
+    """Return `value` as a whole number from `least` to `most`.
+
+    Raises:
+        ArgumentsInvalid: not a number, not whole, or out of range.
+    """
+    number = read_number(value, name)
+    if number != number.to_integral_value():
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a whole number")
+    if not least <= number <= most:
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, and must be from {least} to {most}")
+    return int(number)
+
+
+def plain(number: Decimal) -> int | float | Decimal:
+    """An exact number as JSON prints it best.
+
+    A whole number is an int; any other a float when the float shows the very same
+    digits, else the decimal itself, without trailing zeros.
+    """
+    if number == number.to_integral_value():
+        return int(number)
+    nearest = float(number)
+    return nearest if Decimal(repr(nearest)) == number else number.normalize(EXACT)
+
+
+def add_up(values: Iterable[Decimal]) -> Decimal:
+    """The exact sum."""
+    total = _ZERO
+    for value in values:
+        total = EXACT.add(total, value)
+    return total
+
+
+def divide(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
+    """The quotient: exact when it ends soon, else to `QUOTIENT_DIGITS` digits."""
+    quotient = EXACT.divide(dividend, divisor)
+    if EXACT.multiply(quotient, divisor) == dividend:
+        exact = plain(quotient)
+        if not isinstance(exact, Decimal) or len(exact.as_tuple().digits) <= _EXACT_DIGITS:
+            return exact
+    rounded = float(_QUOTIENT.plus(quotient))
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def _read_other(value: Any, name: str, *, percent: bool) -> Decimal:
+    """Whatever is no ordinary int or float: text, decimals, the huge and the odd."""
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, str):
+        return _read_text(value, name, percent=percent)
+    if isinstance(value, int) and not isinstance(value, bool):
+        # Decimal(huge) and str(huge) take long, so the size is looked at first.
+        huge = value.bit_length() > 4 * MAX_DIGITS
+        return Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
+    if isinstance(value, float):
+        return Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
+    raise ArgumentsInvalid(f"{name} must be a number, not {described(value)}")
+
+
+def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
+    text = value[: _MAX_CHARS + 1].strip().replace("\N{MINUS SIGN}", "-")
+    if percent:
+        text = text.removesuffix("%").rstrip()
+    if len(text) > _MAX_CHARS:
+        digits = all(char.isdecimal() or char in ",." for char in text)
+        problem = "has too many digits" if digits else "is not a number"
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, which {problem}")
+    if not _WRITTEN.fullmatch(text) or not any(map(str.isdecimal, text)):
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a number")
+    try:
+        return Decimal(text.replace(",", ""))
+    except InvalidOperation:
+        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a number") from None

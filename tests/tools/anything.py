@@ -1,0 +1,30 @@
+"""Values and calls of every sort, to be sure that a tool answers or says why not."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from server.core.ports import Tool
+from server.errors import ToolError
+
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.decimals()
+    | st.dates()
+    | st.datetimes()
+    | st.text(max_size=20)
+    | st.binary(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+def outcome(tool: Tool, operation: str, arguments: dict[str, Any]) -> dict[str, Any] | str:
+    """What the tool answers, or the message with which it refuses."""
+    try:
+        return dict(tool.run(operation, arguments))
+    except ToolError as refused:
+        return str(refused)
