@@ -1,0 +1,117 @@
+"""Running tool calls: where, for how long, and what a failure becomes."""
+
+import logging
+from asyncio import CancelledError
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+from server.core.ports import Tool
+from server.core.tools import ToolCall, ToolResult, ToolResultStatus
+from server.errors import ToolError, ToolTimedOut
+from server.tools.registry import ToolRegistry
+from server.tools.workers import Workers, WorkersBusy
+
+_log = logging.getLogger(__name__)
+
+THREADS_PER_TOOL: Final = 4
+"""Calls of one tool that may run side by side in threads."""
+
+_INLINE_ITEMS: Final = 200
+_INLINE_CHARS: Final = 20_000
+"""Arguments up to these sizes are small: a quick tool handles them in under 1 ms."""
+
+
+class _Outcome(NamedTuple):
+    status: ToolResultStatus
+    result: Any = None
+    message: str | None = None
+
+
+class ToolExecutor:
+    """Runs the calls of one adapter. Failures come back as values, never as exceptions."""
+
+    def __init__(self, registry: ToolRegistry, *, threads_per_tool: int = THREADS_PER_TOOL) -> None:
+        self._registry = registry
+        self._threads_per_tool = threads_per_tool
+        self._workers: dict[str, Workers[_Outcome]] = {}
+
+    @property
+    def registry(self) -> ToolRegistry:
+        return self._registry
+
+    async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
+        """Run a call and say how it went.
+
+        A quick tool with small arguments runs at once, on the event loop; everything
+        else in a thread of that tool, given up after `timeout_s`.
+        """
+        start = perf_counter()
+        try:
+            tool = self._registry.get(call.tool)
+        except ToolError as unknown:
+            outcome = _Outcome(ToolResultStatus.ERROR, message=str(unknown))
+        else:
+            if getattr(tool, "quick", False) and _is_small(call.arguments):
+                outcome = _run(tool, call)
+            else:
+                outcome = await self._run_in_thread(tool, call, timeout_s)
+        return ToolResult(
+            tool_name=call.tool,
+            operation=call.operation,
+            status=outcome.status,
+            execution_time_ms=round((perf_counter() - start) * 1000, 3),
+            parameters=call.arguments,
+            result=outcome.result,
+            error_message=outcome.message,
+        )
+
+    def close(self) -> None:
+        """Let idle threads end."""
+        for workers in self._workers.values():
+            workers.close()
+
+    async def _run_in_thread(self, tool: Tool, call: ToolCall, timeout_s: float) -> _Outcome:
+        workers = self._workers.get(call.tool)
+        if workers is None:
+            workers = self._workers[call.tool] = Workers(call.tool, self._threads_per_tool)
+        try:
+            return await workers.run(lambda: _run(tool, call), timeout_s=timeout_s)
+        except TimeoutError:
+            return _Outcome(
+                ToolResultStatus.TIMEOUT,
+                message=f"{call.tool} did not finish within {timeout_s:g} s",
+            )
+        except WorkersBusy as busy:
+            _log.warning("tool %s is busy: %s", call.tool, busy)
+            return _Outcome(
+                ToolResultStatus.ERROR, message=f"{call.tool} is busy: {busy}; try again later"
+            )
+
+
+def _is_small(arguments: Mapping[str, Any]) -> bool:
+    for value in arguments.values():
+        if isinstance(value, str):
+            if len(value) > _INLINE_CHARS:
+                return False
+        elif isinstance(value, list | tuple | dict) and len(value) > _INLINE_ITEMS:
+            return False
+    return True
+
+
+def _run(tool: Tool, call: ToolCall) -> _Outcome:
+    """Run a call where it stands. A tool may be anybody's, so nothing gets past here."""
+    try:
+        result = tool.run(call.operation, dict(call.arguments))
+    except ToolTimedOut as late:
+        return _Outcome(ToolResultStatus.TIMEOUT, message=str(late))
+    except ToolError as failed:
+        return _Outcome(ToolResultStatus.ERROR, message=str(failed))
+    except (Exception, SystemExit, CancelledError):
+        _log.exception("tool %s failed in %s", call.tool, call.operation)
+        message = f"{call.tool} failed unexpectedly; the server's log says why"
+        return _Outcome(ToolResultStatus.ERROR, message=message)
+    if not isinstance(result, Mapping) or "result" not in result:
+        _log.error("tool %s returned no result in %s", call.tool, call.operation)
+        return _Outcome(ToolResultStatus.ERROR, message=f"{call.tool} returned no result")
+    return _Outcome(ToolResultStatus.SUCCESS, result)

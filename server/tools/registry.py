@@ -1,0 +1,98 @@
+"""Which tools there are: the shipped ones, and those an operator adds by dotted path."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Self
+
+from server import plugins
+from server.core.ports import Tool
+from server.core.tools import ToolDefinition
+from server.errors import PluginInvalid, ToolUnknown
+from server.library.model import DateOrder
+from server.tools.wording import unknown
+
+Clock = Callable[[], datetime]
+"""Returns the time now, aware."""
+
+
+class ToolRegistry:
+    """Tools by name."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    @classmethod
+    def build(
+        cls,
+        names_to_paths: Mapping[str, str] | None = None,
+        *,
+        date_order: DateOrder = "mdy",
+        clock: Clock | None = None,
+    ) -> Self:
+        """Construct the shipped tools, and those of `names_to_paths` beside or over them.
+
+        A path is a short name of `plugins.TABLES["tool"]` or a dotted path to a class.
+        A class whose constructor takes `date_order` or `clock` by name is given it; it
+        must need nothing else.
+
+        Raises:
+            PluginInvalid: a path names no usable tool; the message says why.
+        """
+        paths = {name: name for name in plugins.known("tool")} | dict(names_to_paths or {})
+        offered: dict[str, Any] = {"date_order": date_order}
+        if clock is not None:
+            offered["clock"] = clock
+        return cls(_construct(name, path, offered) for name, path in paths.items())
+
+    def get(self, name: str) -> Tool:
+        """Return the tool of that name.
+
+        Raises:
+            ToolUnknown: there is none; the message lists those there are.
+        """
+        try:
+            return self._tools[name]
+        except (KeyError, TypeError):
+            raise ToolUnknown(unknown("tool", name, self._tools)) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+
+def _construct(name: str, path: str, offered: Mapping[str, Any]) -> Tool:
+    found = plugins.resolve("tool", path)
+    if not callable(found):
+        raise PluginInvalid(f"tool {name!r}: {path!r} is not a class")
+    try:
+        tool = found(**_accepted(found, offered))
+    except Exception as failed:  # a constructor may be anybody's code
+        reason = f"{type(failed).__name__}: {failed}"
+        raise PluginInvalid(f"tool {name!r}: {path!r} cannot be constructed: {reason}") from failed
+    if not isinstance(tool, Tool):
+        raise PluginInvalid(f"tool {name!r}: {path!r} needs a name, operations and run")
+    if not _are_definitions(tool.operations):
+        raise PluginInvalid(
+            f"tool {name!r}: operations of {path!r} must map names to ToolDefinition objects"
+        )
+    if tool.name != name:
+        raise PluginInvalid(
+            f"tool {name!r}: {path!r} calls itself {tool.name!r}; configure it under that name"
+        )
+    return tool
+
+
+def _are_definitions(operations: Any) -> bool:
+    return isinstance(operations, Mapping) and all(
+        isinstance(definition, ToolDefinition) for definition in operations.values()
+    )
+
+
+def _accepted(constructor: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
+    """The offered arguments that the constructor has a parameter for."""
+    taken = inspect.signature(constructor).parameters
+    return {name: value for name, value in offered.items() if name in taken}

@@ -1,0 +1,130 @@
+"""A few daemon threads, for work that must not hold the event loop.
+
+Python cannot stop a thread, so work that outlives its time keeps its thread until it
+ends. Threads are therefore few, counted, and given to one tool alone: a tool that
+hangs can use up its own, and then is refused at once, but never another's. They are
+daemons, so that a hung one cannot keep the server from ending either.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Final, Generic, TypeVar
+
+from server.errors import OrbitError
+
+T = TypeVar("T")
+
+MAX_WAITING: Final = 100
+"""Most jobs that may wait for a thread; the next is refused."""
+
+
+class WorkersBusy(OrbitError):
+    """The work was never started: every thread is taken."""
+
+    code = "workers_busy"
+
+
+class _Job(Generic[T]):
+    __slots__ = ("abandoned", "ended", "future", "work")
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.future: Future[T] = Future()
+        self.abandoned = False
+        self.ended = False
+
+
+class Workers(Generic[T]):
+    """Runs work in at most `threads` threads, started when first needed."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self._name = name
+        self._most = threads
+        self._queue: SimpleQueue[_Job[T] | None] = SimpleQueue()
+        self._lock = Lock()
+        self._started = 0
+        self._unfinished = 0
+        self._stuck = 0
+
+    async def run(self, work: Callable[[], T], *, timeout_s: float) -> T:
+        """Run `work` in a thread and return what it returns.
+
+        Raises:
+            TimeoutError: it did not end in time; its thread is left to it.
+            WorkersBusy: it never started, because no thread came free in time, too
+                many jobs wait already, or all threads are held by work that hangs.
+        """
+        job = self._submit(work)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await asyncio.wrap_future(job.future)
+        except TimeoutError:
+            if self._give_up(job):
+                raise WorkersBusy(
+                    f"no thread came free for {self._name} within {timeout_s:g} s"
+                ) from None
+            raise
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
+
+    def close(self) -> None:
+        """Let the threads end when they have done what waits."""
+        with self._lock:
+            started, self._started = self._started, 0
+        for _ in range(started):
+            self._queue.put(None)
+
+    def _submit(self, work: Callable[[], T]) -> _Job[T]:
+        job = _Job(work)
+        with self._lock:
+            if self._stuck >= self._most:
+                raise WorkersBusy(
+                    f"all {self._most} threads of {self._name} are held by calls that do not end"
+                )
+            if self._unfinished - self._started >= MAX_WAITING:
+                raise WorkersBusy(f"{MAX_WAITING} calls of {self._name} are waiting already")
+            self._unfinished += 1
+            if self._started < min(self._unfinished, self._most):
+                self._started += 1
+                Thread(target=self._serve, name=f"tool-{self._name}", daemon=True).start()
+        self._queue.put(job)
+        return job
+
+    def _give_up(self, job: _Job[T]) -> bool:
+        """Stop waiting for a job; True when it had not started, and now never will."""
+        if job.future.cancel():
+            return True
+        with self._lock:
+            if not job.ended:
+                job.abandoned = True
+                self._stuck += 1
+        return False
+
+    def _serve(self) -> None:
+        while (job := self._queue.get()) is not None:
+            self._perform(job)
+            del job  # an idle thread keeps no call's data alive
+
+    def _perform(self, job: _Job[T]) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            self._end(job)
+            return
+        try:
+            result = job.work()
+        except BaseException as failed:
+            self._end(job)
+            job.future.set_exception(failed)
+        else:
+            self._end(job)
+            job.future.set_result(result)
+
+    def _end(self, job: _Job[T]) -> None:
+        with self._lock:
+            self._unfinished -= 1
+            job.ended = True
+            if job.abandoned:
+                self._stuck -= 1
