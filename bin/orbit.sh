@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Orbit's command. It needs nothing but Python 3.11 or newer: on first use it makes
+# .venv beside the project and installs Orbit into it; from then on it hands every
+# command over at once and never touches the network.
+#
+#   ORBIT_PYTHON   the Python to make .venv with, instead of the first one that fits
+#
+# Everything said here goes to standard error, so that the output of a command stays
+# clean. Written for bash 3.2, which is what macOS has.
+set -euo pipefail
+unset CDPATH
+
+here=${BASH_SOURCE[0]}
+while [ -L "$here" ]; do
+  target=$(readlink "$here")
+  case $target in
+    /*) here=$target ;;
+    *) here=$(dirname "$here")/$target ;;
+  esac
+done
+root=$(cd -P "$(dirname "$here")/.." && pwd)
+
+venv=$root/.venv
+python=$venv/bin/python
+stamps=$venv/.orbit                # one file for each finished install: "base" and extras
+unfinished=$venv/.orbit-installing # there while an install is under way
+log=$venv/install.log
+lock=$root/.venv.lock
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+  say "error: $1"
+  exit 1
+}
+
+test_help() {
+  cat <<'END'
+Usage: orbit.sh test [PYTEST ARGUMENTS]
+
+Install what the tests need and run them, from the project's folder. Without
+arguments the whole suite runs; otherwise for example:
+
+  orbit.sh test tests/access -x
+END
+}
+
+install_help() {
+  cat <<'END'
+Usage: orbit.sh install [EXTRA...]
+
+Install Orbit into .venv, or bring it up to date, with the extras named. Every
+other command does the first part by itself when it is needed. Extras:
+
+END
+  known_extras | sed 's/^/  /'
+}
+
+# Set $base_python to a Python that is new enough, or end with what was found instead.
+find_python() {
+  local seen="" name path version
+  set -- python3.11 python3.12 python3.13 python3.14 python3 python
+  [ -z "${ORBIT_PYTHON:-}" ] || set -- "$ORBIT_PYTHON"
+  for name in "$@"; do
+    path=$(command -v "$name" 2>/dev/null) || continue
+    version=$("$path" -I -S -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
+    if "$path" -I -S -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+      base_python=$path
+      base_version=$version
+      return
+    fi
+    seen="$seen, $path is $version"
+  done
+  seen=${seen#, }
+  [ -z "${ORBIT_PYTHON:-}" ] || fail "ORBIT_PYTHON must name a Python 3.11 or newer; ${seen:-$ORBIT_PYTHON does not run}"
+  fail "Orbit needs Python 3.11 or newer; found: ${seen:-no Python at all}.
+Install one (https://www.python.org/downloads/, or a package of your system), or name it:
+  ORBIT_PYTHON=/path/to/python3.11 $0"
+}
+
+known_extras() {
+  awk '/^\[/ { on = ($0 == "[project.optional-dependencies]"); next } on && /^[a-z]/ { print $1 }' \
+    "$root/pyproject.toml"
+}
+
+# What an install depends on: what pyproject.toml says of the package, the Python, the place.
+key() {
+  {
+    awk '/^\[/ { keep = ($0 !~ /^\[tool\./ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
+    "$python" -I -S -c 'import sys; print(sys.version_info[:2])'
+    printf '%s\n' "$root"
+  } 2>/dev/null | cksum
+}
+
+# Whether the install named $1 was finished, and for what the project is now.
+is_current() {
+  [ ! -e "$unfinished" ] && [ -x "$python" ] && [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$(key)" ]
+}
+
+# Show one readable line for each package on a terminal, and keep all of it in the log.
+show_progress() {
+  local line file rest size
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    [ -t 2 ] || continue
+    case $line in
+      *.metadata\ *) ;;
+      *Downloading\ * | *"Using cached "* | Processing\ *.whl*)
+        file=${line##*/}
+        file=${file##*Downloading }
+        file=${file##*cached }
+        size=${file#* }
+        file=${file%% *}
+        rest=${file#*-}
+        [ "$size" = "$file" ] && size=""
+        say "  ${file%%-*} ${rest%%-*} $size"
+        ;;
+      "Installing collected packages: "*)
+        say "  unpacking $(printf '%s' "$line" | tr -cd , | wc -c | awk '{ print $1 + 1 }') packages"
+        ;;
+    esac
+  done
+}
+
+make_venv() {
+  local output
+  say "Making .venv with Python $base_version"
+  if ! output=$("$base_python" -m venv --clear "$venv" 2>&1); then
+    say "$output"
+    fail "$base_python could not make $venv (some systems package this apart, as python3-venv)"
+  fi
+}
+
+# Install the project with every extra that it had, and the ones named.
+install() {
+  local extras="" extra begun=$SECONDS status=0
+  if [ -e "$unfinished" ] || ! "$python" -I -m pip --version >/dev/null 2>&1 \
+    || ! "$python" -I -S -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    make_venv
+  fi
+  for extra in $(ls "$stamps" 2>/dev/null) "$@"; do
+    [ "$extra" = base ] && continue
+    known_extras | grep -qx "$extra" || continue
+    case ",$extras," in *",$extra,"*) ;; *) extras=$extras${extras:+,}$extra ;; esac
+  done
+  say "Installing Orbit${extras:+ with $extras} and the libraries it uses (log: $log)"
+  : >"$log"
+  : >"$unfinished"
+  (cd "$root" && "$python" -m pip --no-input --disable-pip-version-check install \
+    --progress-bar off --editable ".${extras:+[$extras]}" </dev/null 2>&1) | show_progress || status=$?
+  # pip leaves the packages as they were when it fails by itself; only an install that
+  # was cut short keeps the mark, and is begun anew from an empty .venv.
+  rm -f "$unfinished"
+  if [ "$status" != 0 ]; then
+    say "pip ended with an error. The last lines of its log:"
+    tail -n 15 "$log" | sed 's/^/  /' >&2
+    fail "Orbit could not be installed; the whole log is $log"
+  fi
+  mkdir -p "$stamps"
+  for extra in base $(printf '%s' "$extras" | tr , ' '); do key >"$stamps/$extra"; done
+  say "Installed in $((SECONDS - begun)) s"
+}
+
+# Make sure that the extra named (or just Orbit) is installed. Two at once take turns.
+ensure() {
+  local extra all=yes
+  for extra in base "$@"; do is_current "$extra" || all=no; done
+  [ "$all" = yes ] && return
+  find_python
+  [ -w "$root" ] || fail "Orbit is not installed yet, and $root is not writable"
+  exec 9>"$lock"
+  # The lock belongs to the open file, which this shell keeps; the kernel gives it back
+  # however this shell ends.
+  if ! "$base_python" -I -S -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null; then
+    say "Another orbit.sh is installing; waiting for it to finish"
+    "$base_python" -I -S -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
+  fi
+  all=yes
+  for extra in base "$@"; do is_current "$extra" || all=no; done
+  [ "$all" = yes ] || install "$@"
+  exec 9>&-
+}
+
+case ${1:-} in
+  test)
+    shift
+    case ${1:-} in -h | --help)
+      test_help
+      exit 0
+      ;;
+    esac
+    ensure test
+    cd "$root"
+    exec "$python" -m pytest "$@"
+    ;;
+  install)
+    shift
+    case ${1:-} in -h | --help)
+      install_help
+      exit 0
+      ;;
+    esac
+    for extra in "$@"; do
+      known_extras | grep -qx -- "$extra" \
+        || fail "there is no extra '$extra'; there are: $(known_extras | tr '\n' ' ')"
+    done
+    ensure "$@"
+    say "Orbit is installed in $venv"
+    ;;
+  *)
+    ensure
+    export ORBIT_HOME=$root ORBIT_COMMAND=$0
+    # -P: a folder named "server" where the user stands must not pass for Orbit.
+    exec "$python" -P -m server "$@"
+    ;;
+esac
