@@ -1,7 +1,7 @@
 """Part of a document into a Pydantic model, or into problems that name file and line."""
 
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -30,6 +30,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "model_type": "`name: value` lines",
     "model_attributes_type": "`name: value` lines",
     "mapping_type": "`name: value` lines",
+    "path_type": "a path",
 }
 _BOUNDS: Final = frozenset(
     {"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"}
@@ -38,18 +39,26 @@ _LENGTHS: Final = frozenset({"string_too_short", "string_too_long", "too_short",
 
 
 def validate(
-    model: type[M], document: Document, at: Keys = (), *, known: tuple[str, ...] = ()
+    model: type[M],
+    document: Document,
+    at: Keys = (),
+    *,
+    known: tuple[str, ...] = (),
+    context: Mapping[str, Any] | None = None,
 ) -> tuple[M | None, tuple[Problem, ...]]:
     """Return the model that stands at `at` in the document, or None and what is wrong.
 
     `known` are keys that the caller reads beside the model's own; they are only used
-    to suggest what an unknown key was meant to be.
+    to suggest what an unknown key was meant to be. `context` goes to the model's
+    validators.
 
     A validator of a model names its own problem kind by raising `PydanticCustomError`
     with a type that holds a hyphen, such as `bad-pattern`; its message is shown as it is.
     """
+    if not document.readable:
+        return None, ()  # its own problems say why
     try:
-        return model.model_validate(document.at(at)), ()
+        return model.model_validate(document.at(at), context=dict(context or {})), ()
     except ValidationError as invalid:
         errors = invalid.errors(include_url=False)
     # A placeholder that could not be filled is a problem already; what its text is

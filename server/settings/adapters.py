@@ -1,0 +1,78 @@
+"""The settings of one adapter: what it can do, what it matches and speaks with."""
+
+from typing import Literal
+
+from pydantic import Field, PrivateAttr
+
+from server.core.problems import Location
+from server.settings.fields import RootedPath, RootedPaths, Seconds, Strict
+
+
+class AgentSettings(Strict):
+    """How templates run and how results are spoken of."""
+
+    function_model_provider: str | None = None
+    """Provider of a model that fills arguments the question hides; without one, none does."""
+    function_model: str | None = None
+    """Name of that model, as its provider knows it."""
+    synthesize_response: bool = True
+    """Whether the inference model, when there is one, phrases results."""
+    tool_timeout: Seconds = 30.0
+    """Seconds that one tool may take."""
+    verbose: bool = False
+    """Whether every stage of every turn is written to the log."""
+
+
+class AdapterConfig(Strict):
+    """What the adapter knows."""
+
+    domain_config_path: RootedPath
+    """The `domain.yaml`."""
+    template_library_path: RootedPaths = Field(min_length=1)
+    """Template files or globs: one, or a list."""
+    confidence_threshold: float = Field(default=0.6, ge=0, le=1)
+    """Least calibrated probability at which a template may answer."""
+    max_templates: int = Field(default=5, ge=1, le=100)
+    """Most templates that are considered for one question."""
+    agent: AgentSettings = AgentSettings()
+    """How templates run and how results are spoken of."""
+
+
+class AdapterSettings(Strict):
+    """One adapter. A key opens exactly one."""
+
+    name: str = Field(min_length=1, max_length=100, pattern=r"^[\p{L}\p{N}][\p{L}\p{N}._-]*$")
+    """What keys and commands call it: letters, digits, `.`, `_` and `-`."""
+    enabled: bool = True
+    """Whether it is opened; one that is not needs none of its variables."""
+    type: Literal["retriever"] = "retriever"
+    """Kind of adapter."""
+    datasource: str = "http"
+    """Where its answers come from; tools and HTTP services are `http`."""
+    adapter: str = "intent"
+    """Family of the implementation."""
+    implementation: str = "retrievers.implementations.intent.IntentAgentRetriever"
+    """Dotted path of the class that decides what a question asks for."""
+    embedding_provider: str = "local"
+    """What turns text into vectors: `local`, `ollama`, `openai`, or a dotted path."""
+    embedding_model: str | None = None
+    """Name of the model, as the provider knows it; without one, the provider's default."""
+    inference_model_provider: str | None = None
+    """Provider of the model that phrases answers; without one, answers are composed."""
+    inference_model: str | None = None
+    """Name of that model, as its provider knows it."""
+    config: AdapterConfig
+    """What the adapter knows."""
+
+    _where: Location = PrivateAttr(default=Location(""))
+
+    @property
+    def where(self) -> Location:
+        """Where the adapter is written."""
+        return self._where
+
+    def at(self, where: Location) -> "AdapterSettings":
+        """The same adapter, knowing where it is written."""
+        placed = self.model_copy()
+        placed._where = where  # noqa: SLF001 - its own, on a copy
+        return placed

@@ -1,0 +1,38 @@
+"""Kinds of values that settings share, and the base of every settings model."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+
+class Strict(BaseModel):
+    """A part of the configuration: frozen, and refusing what it does not know."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+
+def _below_root(path: Path, info: ValidationInfo) -> Path:
+    """An absolute path; a relative one starts at the folder given as `root`."""
+    root: Path = (info.context or {}).get("root", Path())
+    return (root / path.expanduser()).absolute()
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+RootedPath = Annotated[Path, AfterValidator(_below_root)]
+"""A path, relative ones resolved against the folder that holds `config/`."""
+
+OneOrMore = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+"""One text, or a list of them."""
+
+RootedPaths = Annotated[
+    tuple[Annotated[Path, AfterValidator(_below_root)], ...], BeforeValidator(_as_list)
+]
+"""One path or a list; each may be a glob, which is expanded by who reads the files."""
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]

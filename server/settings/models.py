@@ -1,0 +1,171 @@
+"""Every setting of the server, as `config/config.yaml` and what it imports hold it.
+
+The text under a field is its documentation: the tables of `docs/configuration.md`
+are made from it.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+
+from server.settings.adapters import AdapterSettings
+from server.settings.fields import OneOrMore, RootedPath, Seconds, Strict
+
+__all__ = ["AdapterSettings", "Settings"]
+
+
+class ServerSettings(Strict):
+    """Where the server listens, and how much it takes."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    """Address to listen on. `0.0.0.0` opens the server to the network."""
+    port: int = Field(default=8000, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one."""
+    max_body_kb: int = Field(default=256, ge=1, le=102_400)
+    """Largest request body, in units of 1024 bytes."""
+    max_message_chars: int = Field(default=8000, ge=1, le=1_000_000)
+    """Longest question, in characters."""
+    turn_timeout_s: Seconds = 60.0
+    """Seconds from question to answer, whatever the answer needs."""
+    shutdown_grace_s: Seconds = 10.0
+    """Seconds that requests in flight get to finish when the server stops."""
+
+
+class LoggingSettings(Strict):
+    """What the log holds."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severity that is written."""
+    format: Literal["console", "json"] = "console"
+    """`console` for people, `json` for one object a line."""
+
+
+class AccessSettings(Strict):
+    """API keys and where they are kept."""
+
+    sample_keys: bool = True
+    """Whether documented sample keys work, for clients on this machine only."""
+    database_url: SecretStr | None = None
+    """SQLAlchemy URL of the database for keys; without one, SQLite in `data_dir`."""
+
+
+class LocalEmbeddings(Strict):
+    """Embeddings in the server's own process."""
+
+    threads: int | None = Field(default=None, ge=1, le=256)
+    """Threads for one computation; without a number, the encoder chooses."""
+
+
+class OllamaEmbeddings(Strict):
+    """Embeddings from an Ollama server."""
+
+    base_url: str = "http://localhost:11434"
+    """Where Ollama listens."""
+    timeout_s: Seconds = 30.0
+    """Seconds that one request may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """How often a failed request is tried again."""
+    batch_size: int = Field(default=32, ge=1, le=2048)
+    """Texts in one request."""
+
+
+class OpenAIEmbeddings(Strict):
+    """Embeddings from OpenAI, or any server that speaks its protocol."""
+
+    base_url: str = "https://api.openai.com/v1"
+    """The API up to and with `/v1`."""
+    api_key: SecretStr | None = None
+    """Sent as a bearer token; write `${OPENAI_API_KEY}` rather than the key."""
+    timeout_s: Seconds = 30.0
+    """Seconds that one request may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """How often a failed request is tried again."""
+    batch_size: int = Field(default=128, ge=1, le=2048)
+    """Texts in one request."""
+    dimensions: int | None = Field(default=None, ge=1, le=65_536)
+    """Length of the vectors to ask for, where the model offers a choice."""
+
+
+class EmbeddingsSettings(Strict):
+    """One section for each embedding provider; adapters name the provider they use."""
+
+    local: LocalEmbeddings = LocalEmbeddings()
+    """Provider `local`."""
+    ollama: OllamaEmbeddings = OllamaEmbeddings()
+    """Provider `ollama`."""
+    openai: OpenAIEmbeddings = OpenAIEmbeddings()
+    """Provider `openai`."""
+    query_cache_size: int = Field(default=2048, ge=0, le=1_000_000)
+    """Questions whose vectors are remembered, for each encoder; 0 remembers none."""
+
+
+class VectorStoreSettings(Strict):
+    """The ChromaDB that keeps the vectors of templates."""
+
+    mode: Literal["embedded", "server"] = "embedded"
+    """`embedded` keeps them in `data_dir`; `server` talks to a ChromaDB server."""
+    host: str = Field(default="localhost", min_length=1)
+    """Where the ChromaDB server listens."""
+    port: int = Field(default=8000, ge=1, le=65535)
+    """Port of the ChromaDB server."""
+    ssl: bool = False
+    """Whether to speak HTTPS to the ChromaDB server."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Sent with every request to the ChromaDB server, for authentication."""
+    tenant: str = Field(default="default_tenant", min_length=1)
+    """Tenant on the ChromaDB server."""
+    database: str = Field(default="default_database", min_length=1)
+    """Database on the ChromaDB server."""
+
+
+class MatchingSettings(Strict):
+    """How the template for a question is found."""
+
+    search: Literal["auto", "resident", "chroma"] = "auto"
+    """Where candidates are looked for: in memory, in ChromaDB, or by the library's size."""
+    resident_max_vectors: int = Field(default=200_000, ge=0)
+    """With `search: auto`, the most vectors that are kept in memory for one adapter."""
+    clarify_margin: float = Field(default=0.1, ge=0, le=1)
+    """Two templates whose confidences differ by less are asked about, not chosen from."""
+
+
+class Imports(Strict, extra="ignore"):
+    """The one key that is read before the others."""
+
+    imports: OneOrMore = Field(default=(), alias="import")
+    """Files and globs to read as well, relative to this file or to the root folder."""
+
+
+class Settings(Imports, extra="forbid"):
+    """The whole configuration."""
+
+    data_dir: RootedPath = Field(default=Path("data"), validate_default=True)
+    """Folder for everything that changes: keys, vectors, logs, process files."""
+    server: ServerSettings = ServerSettings()
+    """Where the server listens, and how much it takes."""
+    logging: LoggingSettings = LoggingSettings()
+    """What the log holds."""
+    access: AccessSettings = AccessSettings()
+    """API keys and where they are kept."""
+    embeddings: EmbeddingsSettings = EmbeddingsSettings()
+    """One section for each embedding provider."""
+    vector_store: VectorStoreSettings = VectorStoreSettings()
+    """The ChromaDB that keeps the vectors of templates."""
+    matching: MatchingSettings = MatchingSettings()
+    """How the template for a question is found."""
+    tools: dict[Annotated[str, Field(min_length=1)], str] = Field(default_factory=dict)
+    """Tools of your own: the name templates use, and the dotted path of the class."""
+    adapters: tuple[AdapterSettings, ...] = ()
+    """What the server answers with; see the section on adapters."""
+
+    @property
+    def database_url(self) -> str:
+        """SQLAlchemy URL of the database for keys."""
+        given = self.access.database_url
+        return given.get_secret_value() if given else f"sqlite:///{self.data_dir / 'orbit.db'}"
+
+    @property
+    def secret_path(self) -> Path:
+        """File with the secret of this installation, made on first use."""
+        return self.data_dir / "secret"

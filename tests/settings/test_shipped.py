@@ -1,0 +1,30 @@
+"""The configuration that ships is right as it stands."""
+
+from pathlib import Path
+
+from server.settings.loading import load_settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> None:
+    loaded = load_settings(ROOT / "config" / "config.yaml", {})
+    assert loaded.problems == ()
+    assert loaded.settings is not None
+    example = ROOT / "examples" / "intent-templates" / "agent-template"
+    (adapter,) = loaded.settings.adapters
+    assert (
+        adapter.name,
+        adapter.enabled,
+        adapter.embedding_provider,
+        adapter.inference_model_provider,
+        adapter.config.domain_config_path,
+        adapter.config.template_library_path,
+    ) == (
+        "intent-agent-example",
+        True,
+        "local",
+        None,
+        example / "domain.yaml",
+        (example / "tools.yaml",),
+    )
