@@ -5,6 +5,7 @@ from typing import Any
 
 from server.chat.compose import Composer
 from server.core.ports import Retriever
+from server.library.model import Library
 from server.tools.executor import ToolExecutor
 
 
@@ -13,9 +14,13 @@ class Adapter:
     """`details` is what readiness reports about it: counts, encoder, what was re-embedded."""
 
     name: str
+    library: Library
     retriever: Retriever
     executor: ToolExecutor
     composer: Composer
     tool_timeout_s: float
     verbose: bool = False
     details: dict[str, Any] = field(default_factory=dict)
+
+    async def close(self) -> None:
+        await self.retriever.close()

@@ -66,7 +66,7 @@ class Adapters:
         return AdapterStatus(name, "opening")
 
     async def close(self) -> None:
-        """Close every open adapter's retriever."""
+        """Close every open adapter."""
         while self._open:
             _, adapter = self._open.popitem()
-            await adapter.retriever.close()
+            await adapter.close()

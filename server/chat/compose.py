@@ -58,7 +58,7 @@ class Composer:
             "arguments": describe_sources(decision.call.sources),
         }
         trace.note("compose", {"by": how, "language": language})
-        return Answer(content, decision.match.confidence, metadata, trace)
+        return Answer(content, decision.match.confidence, metadata, decision, trace)
 
     def ask_for(self, decision: AskFor, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """The question back: exactly what is missing, and an example that has it."""
@@ -77,7 +77,7 @@ class Composer:
             "arguments": describe_sources(decision.sources),
         }
         content = self._phrase("ask_for", context, self.language_for(languages))
-        return Answer(content, decision.match.confidence, metadata, trace)
+        return Answer(content, decision.match.confidence, metadata, decision, trace)
 
     def clarify(self, decision: Clarify, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Which of the near ties is meant."""
@@ -90,7 +90,7 @@ class Composer:
             "match": describe_match(decision.options[0]),
         }
         content = self._phrase("clarify", {"options": options}, self.language_for(languages))
-        return Answer(content, decision.options[0].confidence, metadata, trace)
+        return Answer(content, decision.options[0].confidence, metadata, decision, trace)
 
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""
@@ -104,7 +104,7 @@ class Composer:
             "synthesized": False,
         }
         content = self._phrase("no_match", {"nearest": nearest}, self.language_for(languages))
-        return Answer(content, confidence, metadata, trace)
+        return Answer(content, confidence, metadata, decision, trace)
 
     def blocked(self, decision: Blocked, trace: Trace) -> Answer:
         """What a guard says instead of an answer."""
@@ -114,7 +114,7 @@ class Composer:
             "blocked": {"category": decision.category, "method": decision.method},
             "synthesized": False,
         }
-        return Answer(decision.response, decision.confidence, metadata, trace)
+        return Answer(decision.response, decision.confidence, metadata, decision, trace)
 
     def _success(
         self, template: Template, decision: Call, result: ToolResult, language: str

@@ -1,15 +1,22 @@
 """Options that many commands share, declared once."""
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-DEFAULT_CONFIG = Path("config/config.yaml")
+DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
+"""The launcher says where the project is, whatever folder the command was typed in."""
 
 ConfigOption = Annotated[
     Path,
-    typer.Option("--config", metavar="FILE", help="The configuration to use."),
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="The configuration to use.",
+        show_default="config/config.yaml",
+    ),
 ]
 DataOption = Annotated[
     Path | None,

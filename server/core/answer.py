@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from server.core.decision import Decision
 from server.core.trace import Trace
 
 
@@ -14,4 +15,14 @@ class Answer:
     content: str
     confidence: float
     metadata: Mapping[str, Any]
+    decision: Decision
     trace: Trace = field(default_factory=Trace)
+
+    def to_dict(self, session_id: str) -> dict[str, Any]:
+        """The answer as it goes over the wire; the trace stays here."""
+        return {
+            "content": self.content,
+            "metadata": self.metadata,
+            "confidence": round(self.confidence, 4),
+            "session_id": session_id,
+        }

@@ -70,14 +70,7 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
     )
     if asked.stream:
         return stream_answer(answer, turn.session_id)
-    return json_response(
-        {
-            "content": answer.content,
-            "metadata": answer.metadata,
-            "confidence": round(answer.confidence, 4),
-            "session_id": turn.session_id,
-        }
-    )
+    return json_response(answer.to_dict(turn.session_id))
 
 
 def _read(body: bytes, max_message_chars: int) -> ChatRequest:

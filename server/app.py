@@ -1,0 +1,128 @@
+"""The composition root: settings in, open adapters and an ASGI application out.
+
+This is the one module that knows every other. Nothing imports it but the command line.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Final
+from uuid import uuid4
+
+from fastapi import FastAPI
+
+from server.access.keys import KeyStore
+from server.api.factory import create_api
+from server.api.state import ApiState
+from server.chat.adapter import Adapter
+from server.chat.adapters import Adapters
+from server.chat.service import answer_turn
+from server.core.answer import Answer
+from server.core.turn import Caller, Turn
+from server.errors import ConfigurationInvalid, OrbitError, ProviderError
+from server.opening import Workshop, open_adapter
+from server.settings.models import AdapterSettings, Settings
+
+_log = logging.getLogger(__name__)
+
+_FIRST_RETRY_S: Final = 2.0
+_LONGEST_RETRY_S: Final = 60.0
+
+
+@asynccontextmanager
+async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[FastAPI]:
+    """The whole server but for its socket; adapters go on opening after it is up.
+
+    Raises:
+        StoreUnavailable, ConfigurationInvalid: keys cannot be checked, so nothing can
+            be served.
+    """
+    enabled = [adapter for adapter in settings.adapters if adapter.enabled]
+    adapters = Adapters(tuple(adapter.name for adapter in enabled))
+    workshop = Workshop(settings, environ)
+    keys = await KeyStore.open(settings.database_url, settings.secret_path)
+    opening = [
+        asyncio.create_task(_keep_trying(adapter, workshop, adapters))
+        for adapter in enabled
+    ]
+    state = ApiState(
+        adapters=adapters,
+        keys=keys,
+        max_message_chars=settings.server.max_message_chars,
+        turn_timeout_s=settings.server.turn_timeout_s,
+        sample_keys=settings.access.sample_keys,
+    )
+    try:
+        yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)
+    finally:
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+        await adapters.close()
+        await workshop.close()
+        await keys.close()
+
+
+async def _keep_trying(
+    adapter: AdapterSettings, workshop: Workshop, adapters: Adapters
+) -> None:
+    """Open one adapter. A provider that is down is asked again; a broken library is not."""
+    pause_s = _FIRST_RETRY_S
+    while True:
+        try:
+            adapters.opened(await open_adapter(adapter, workshop))
+        except ProviderError as down:
+            adapters.failed(adapter.name, str(down))
+            _log.warning("adapter %s: %s; trying again in %g s", adapter.name, down, pause_s)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
+            continue
+        except ConfigurationInvalid as broken:
+            errors = [str(p) for p in broken.problems if p.severity == "error"]
+            more = f" (and {len(errors) - 1} more; see check)" if len(errors) > 1 else ""
+            adapters.failed(adapter.name, f"{errors[0]}{more}")
+            _log.error("adapter %s: %s", adapter.name, "; ".join(errors))
+        except OrbitError as failed:
+            adapters.failed(adapter.name, str(failed))
+            _log.error("adapter %s: %s", adapter.name, failed)
+        except Exception:
+            # One adapter's fault must not take the others along.
+            adapters.failed(adapter.name, "it could not be opened; the log says why")
+            _log.exception("adapter %s could not be opened", adapter.name)
+        else:
+            _log.info("adapter %s is ready", adapter.name)
+        return
+
+
+@asynccontextmanager
+async def opened_adapter(
+    settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings
+) -> AsyncIterator[Adapter]:
+    """One adapter, open, with no server around it.
+
+    Raises:
+        ConfigurationInvalid, ProviderError, PluginInvalid: as `open_adapter`.
+    """
+    workshop = Workshop(settings, environ)
+    try:
+        opened = await open_adapter(adapter, workshop)
+        try:
+            yield opened
+        finally:
+            await opened.close()
+    finally:
+        await workshop.close()
+
+
+async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: str) -> Answer:
+    """One question to an open adapter, from the person at this machine."""
+    turn = Turn(
+        id=uuid4().hex,
+        text=text,
+        session_id=session_id,
+        caller=Caller(key_id="local", adapter=adapter.name, role="admin"),
+        received_at=datetime.now(UTC),
+    )
+    return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)

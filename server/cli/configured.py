@@ -1,0 +1,62 @@
+"""The configuration as a command sees it: the file, with the command's own options on top."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from server.cli.output import say
+from server.errors import AdapterUnknown, ConfigurationInvalid
+from server.settings.loading import load_settings
+from server.settings.models import AdapterSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Settings, and the variables that the files adapters name are filled from."""
+
+    settings: Settings
+    environ: Mapping[str, str] = field(repr=False)
+
+    def with_data_dir(self, data_dir: Path) -> "Configured":
+        return replace(self, settings=self.settings.model_copy(update={"data_dir": data_dir}))
+
+    def adapter(self, name: str | None) -> AdapterSettings:
+        """The adapter of that name; the only enabled one when no name is given.
+
+        Raises:
+            AdapterUnknown: there is none of that name, or there are several to choose from.
+        """
+        enabled = {a.name: a for a in self.settings.adapters if a.enabled}
+        known = ", ".join(enabled) or "none"
+        if name is None:
+            if len(enabled) == 1:
+                return next(iter(enabled.values()))
+            raise AdapterUnknown(f"say which adapter with --adapter; there are: {known}")
+        if name not in enabled:
+            raise AdapterUnknown(f"there is no enabled adapter {name!r}; there are: {known}")
+        return enabled[name]
+
+
+def configured(
+    config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
+) -> Configured:
+    """Load settings, saying warnings on standard error.
+
+    Raises:
+        ConfigurationInvalid: with every problem of every file.
+    """
+    loaded = load_settings(config, os.environ)
+    if loaded.settings is None:
+        raise ConfigurationInvalid(loaded.problems)
+    for problem in loaded.problems:
+        say(str(problem))
+    settings = loaded.settings
+    if data is not None:
+        settings = settings.model_copy(update={"data_dir": data.absolute()})
+    overrides = {"host": host, "port": port}
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if given:
+        server = settings.server.model_copy(update=given)
+        settings = settings.model_copy(update={"server": server})
+    return Configured(settings, loaded.environ)

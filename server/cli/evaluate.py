@@ -1,0 +1,111 @@
+"""`eval`: how well a library answers the questions its author wrote down."""
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, DataOption, JsonOption
+from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+
+if TYPE_CHECKING:
+    from server.cli.configured import Configured
+    from server.evaluation.outcome import Outcome
+    from server.evaluation.report import Report
+    from server.settings.models import AdapterSettings
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Option("--templates", metavar="T…", help="Template libraries: files, one or more."),
+]
+
+
+def evaluate(
+    more_templates: Annotated[
+        list[Path] | None, typer.Argument(metavar="[T]…", help="Further template libraries.")
+    ] = None,
+    domain: Annotated[
+        Path | None, typer.Option("--domain", metavar="D", help="The domain.yaml of the library.")
+    ] = None,
+    templates: Files = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions", metavar="Q", help="Questions; else questions.yaml beside the domain."
+        ),
+    ] = None,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure accuracy, abstention, arguments and latency over a file of questions.
+
+    The library is that of --domain and --templates, or else of the adapter named.
+    With --domain the settings of --adapter (encoder, threshold) still count, when given.
+    """
+    with failures_as_messages():
+        from server.cli.configured import configured
+
+        found = configured(config, data=data)
+        if domain is None and (templates or more_templates):
+            fail("--templates goes with --domain: which domain.yaml do they belong to?")
+        chosen = found.adapter(adapter)
+        if domain is not None:
+            libraries = [*(templates or ()), *(more_templates or ())]
+            if not libraries:
+                fail("--domain needs --templates: which files hold the templates?")
+            chosen = _with_library(chosen, domain, libraries)
+        path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
+        report = asyncio.run(_evaluate(found, chosen, path, keep=domain is None))
+        if as_json:
+            print_json(report.to_dict())
+        else:
+            print_text(report.to_text())
+
+
+def register(app: typer.Typer) -> None:
+    app.command("eval")(evaluate)
+
+
+def _with_library(
+    adapter: "AdapterSettings", domain: Path, templates: list[Path]
+) -> "AdapterSettings":
+    """The adapter's settings over another library."""
+    update = {
+        "domain_config_path": domain.absolute(),
+        "template_library_path": tuple(path.absolute() for path in templates),
+    }
+    return adapter.model_copy(update={"config": adapter.config.model_copy(update=update)})
+
+
+async def _evaluate(
+    found: "Configured", adapter: "AdapterSettings", path: Path, *, keep: bool
+) -> "Report":
+    """`keep` uses the adapter's own index; a library tried out leaves nothing behind."""
+    from server.app import ask_once, opened_adapter
+    from server.evaluation.outcome import outcome_of
+    from server.evaluation.questions import load_questions
+    from server.evaluation.running import evaluate as run
+
+    with TemporaryDirectory(prefix="orbit-eval-") as scratch:
+        if not keep:
+            found = found.with_data_dir(Path(scratch))
+        async with opened_adapter(found.settings, found.environ, adapter) as opened:
+            listed, problems = load_questions(path, opened.library.templates, found.environ)
+            for problem in problems:
+                say(str(problem))
+            if not listed:
+                fail(f"no question in {path} can be used")
+
+            async def ask(text: str) -> "Outcome":
+                start = perf_counter()
+                answer = await ask_once(found.settings, opened, text, session_id="eval")
+                latency_ms = (perf_counter() - start) * 1000
+                return outcome_of(answer.decision, latency_ms=latency_ms, answer=answer.content)
+
+            await ask(listed[0].ask)  # the first question pays for what is compiled once
+            return await run(ask, listed)

@@ -1,0 +1,96 @@
+"""`serve`: the server in the foreground."""
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, HostOption, PortOption
+from server.cli.output import fail, failures_as_messages, say
+
+if TYPE_CHECKING:
+    from server.cli.configured import Configured
+
+
+def serve(
+    host: HostOption = None,
+    port: PortOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Serve in the foreground until Ctrl-C; requests in flight finish first."""
+    with failures_as_messages():
+        from server.cli.configured import configured
+
+        found = configured(config, data=data, host=host, port=port)
+        server = found.settings.server
+        _serve(found, _listen(server.host, server.port))
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(serve)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything slow is done, so that a taken one is said at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except socket.gaierror:
+        fail(f"{host!r} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all")
+    except OSError as refused:
+        if refused.errno == errno.EADDRINUSE:
+            fail(f"port {port} on {host} is taken: stop what uses it, or choose another with --port")
+        fail(f"cannot listen on {host}:{port}: {refused.strerror}")
+    listening.listen(2048)
+    return listening
+
+
+def _serve(found: "Configured", listening: socket.socket) -> None:
+    from server.cli.logging_setup import set_up_logging
+
+    set_up_logging(found.settings.logging)
+    # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
+    # through every `finally`, before, during and after.
+    signal.signal(signal.SIGTERM, _end)
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_run(found, listening))
+
+
+async def _run(found: "Configured", listening: socket.socket) -> None:
+    import uvicorn
+
+    from server.app import running
+
+    settings = found.settings
+    host, port = listening.getsockname()[:2]
+    async with running(settings, found.environ) as api:
+        say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
+        config = uvicorn.Config(
+            api,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=round(settings.server.shutdown_grace_s),
+        )
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(0)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:  # it has no build for Windows
+        return None
+    return uvloop.new_event_loop
