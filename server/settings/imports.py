@@ -1,12 +1,12 @@
 """The files that a configuration consists of: the first, and what `import:` adds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from glob import has_magic
 from pathlib import Path
 from typing import Literal
 
 from server.core.problems import Problem
+from server.settings.globs import expand, is_glob
 from server.settings.models import Imports
 from server.settings.source import Document, read_yaml, shown
 from server.settings.validation import validate
@@ -50,7 +50,7 @@ def _visit(
         if not found:
             what = f"import: nothing at {listed(map(shown, tried))}"
             # A folder of adapters may well be empty; a file that is named may not be gone.
-            severity: Literal["error", "warning"] = "warning" if has_magic(pattern) else "error"
+            severity: Literal["error", "warning"] = "warning" if is_glob(Path(pattern)) else "error"
             files.problems.append(Problem(what, where, "not-found", severity))
         for target in found:
             if target.resolve() in {importer.resolve() for importer in chain}:
@@ -64,18 +64,7 @@ def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Pa
     """The files meant, and the places looked at: beside the importing file, then the root."""
     places = list(dict.fromkeys([importer.parent / pattern, root / pattern]))
     for place in places:
-        found = [path for path in _expand(place) if path != importer or not has_magic(pattern)]
+        found = [file for file in expand(place) if file != importer or not is_glob(place)]
         if found:
             return found, places
     return [], places
-
-
-def _expand(place: Path) -> Iterator[Path]:
-    if not has_magic(str(place)):
-        if place.exists():
-            yield place
-        return
-    anchor = Path(place.anchor) if place.is_absolute() else Path()
-    yield from sorted(
-        path for path in anchor.glob(str(place.relative_to(place.anchor))) if path.is_file()
-    )

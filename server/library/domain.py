@@ -1,0 +1,176 @@
+"""From the domain as it is written to the domain as the server uses it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from server import plugins
+from server.errors import PluginInvalid
+from server.library.domain_yaml import (
+    DomainParts,
+    DomainYaml,
+    EntityYaml,
+    NestedDomainYaml,
+    ResponseConfigYaml,
+    TypePatternsYaml,
+    VocabularyYaml,
+)
+from server.library.findings import Findings
+from server.library.model import Domain, Entity, Normalizer, TypePatterns
+from server.library.patterns import matches_nothing, pattern_problem
+from server.library.responses import build_responses
+from server.library.types import canonical
+from server.settings.source import Document, Keys
+from server.settings.validation import validate
+from server.settings.wording import instead
+
+
+def build_domain(document: Document, findings: Findings) -> Domain | None:
+    """Return the domain that `document` holds, or None when it cannot be read."""
+    findings.problems += document.problems
+    written, problems = validate(DomainYaml, document)
+    findings.problems += problems
+    if written is None:
+        return None
+    findings.unused("domain", document, (), DomainYaml.not_used)
+    findings.unused("domain", document, ("domain",), NestedDomainYaml.not_used)
+    parts = _Parts(written, document, findings)
+    nested = written.domain
+    name = nested.name if nested is not None else written.domain_name
+    if name is None:
+        what = "the domain has no name; write domain_name, or name under domain"
+        findings.add("missing-key", what, document.where())
+    elif nested is not None and written.domain_name is not None:
+        what = "the domain is named twice; keep domain_name or name under domain"
+        findings.add("duplicate-key", what, document.where(("domain_name",)))
+    vocabulary: VocabularyYaml = parts.get("vocabulary")
+    findings.unused("vocabulary", document, parts.keys("vocabulary"), VocabularyYaml.not_used)
+    entities: Mapping[str, EntityYaml] = parts.get("entities")
+    response: ResponseConfigYaml = parts.get("response_config")
+    return Domain(
+        name=name or "",
+        description=parts.get("description"),
+        version=parts.get("version"),
+        parameter_patterns=_patterns(
+            parts.get("parameter_patterns"), document, parts.keys("parameter_patterns"), findings
+        ),
+        entities=_entities(entities, vocabulary, document, parts.keys("entities"), findings),
+        synonyms=_synonyms(vocabulary),
+        response=build_responses(response, document, parts.keys("response_config"), findings),
+        date_order=parts.get("date_order"),
+    )
+
+
+class _Parts:
+    """The domain's keys, wherever the author keeps each: at the top, or under `domain:`."""
+
+    def __init__(self, written: DomainYaml, document: Document, findings: Findings) -> None:
+        self._top, self._nested = written, written.domain
+        both = written.model_fields_set & (self._nested.model_fields_set if self._nested else set())
+        for name in sorted(both & DomainParts.model_fields.keys()):
+            other = document.where(("domain", name))
+            what = f"{name!r} is written twice, here and under domain in line {other.line}"
+            findings.add("duplicate-key", what, document.where((name,)))
+
+    def _is_nested(self, name: str) -> bool:
+        return self._nested is not None and name in self._nested.model_fields_set
+
+    def keys(self, name: str) -> Keys:
+        return ("domain", name) if self._is_nested(name) else (name,)
+
+    def get(self, name: str) -> Any:
+        return getattr(self._nested if self._is_nested(name) else self._top, name)
+
+
+def _patterns(
+    written: Mapping[str, TypePatternsYaml], document: Document, at: Keys, findings: Findings
+) -> dict[str, TypePatterns]:
+    found: dict[str, TypePatterns] = {}
+    for name, entry in written.items():
+        type_name = canonical(name)
+        if type_name in found:
+            what = f"patterns for the type {type_name!r} are written twice"
+            findings.add("duplicate-key", what, document.where((*at, name)))
+        check_patterns(entry.patterns, document, (*at, name, "patterns"), findings)
+        for number, step in enumerate(entry.normalizers):
+            where = (*at, name, "normalizers", number)
+            _check_normalizer(step.type, document, where, findings)
+        steps = tuple(Normalizer(n.type, dict(n.model_extra or {})) for n in entry.normalizers)
+        found[type_name] = TypePatterns(entry.patterns, steps)
+    return found
+
+
+def check_patterns(
+    patterns: Iterable[str], document: Document, at: Keys, findings: Findings
+) -> None:
+    """Report patterns that do not compile, and those that match the empty text."""
+    for number, pattern in enumerate(patterns):
+        where = document.where((*at, number))
+        problem = pattern_problem(pattern)
+        if problem is not None:
+            findings.add("bad-pattern", f"pattern {pattern!r}: {problem}", where)
+        elif matches_nothing(pattern):
+            what = f"pattern {pattern!r} matches the empty text, so it finds nothing to read"
+            findings.warn("empty-pattern", what, where)
+
+
+def _check_normalizer(name: str, document: Document, at: Keys, findings: Findings) -> None:
+    known = plugins.known("normalizer")
+    if name in known:
+        return
+    if "." not in name and ":" not in name:
+        what = f"unknown normalizer {name!r}; {instead(name, known)}"
+        findings.add("unknown-normalizer", what, document.where(at))
+        return
+    try:
+        plugins.resolve("normalizer", name)
+    except PluginInvalid as unusable:
+        findings.add("unknown-normalizer", str(unusable), document.where(at))
+
+
+def _entities(
+    written: Mapping[str, EntityYaml],
+    vocabulary: VocabularyYaml,
+    document: Document,
+    at: Keys,
+    findings: Findings,
+) -> dict[str, Entity]:
+    found = {}
+    for name, entry in written.items():
+        findings.unused("entity", document, (*at, name), EntityYaml.not_used)
+        called = (entry.name or name, entry.display_name or name)
+        words = (*called, *entry.synonyms, *vocabulary.entity_synonyms.get(name, ()))
+        values: dict[str, Any] = {}
+        for value, synonyms in entry.values.items():
+            for word in (value, *synonyms):
+                other = values.setdefault(_folded(word), value)
+                if other != value:
+                    what = f"{word!r} stands for both {other!r} and {value!r}"
+                    where = document.where((*at, name, "values", value))
+                    findings.add("ambiguous-synonym", what, where)
+        found[name] = Entity(
+            name=name,
+            description=entry.description,
+            synonyms=_others(name, words),
+            values=values,
+        )
+    return found
+
+
+def _synonyms(vocabulary: VocabularyYaml) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for group in vocabulary.model_fields_set:
+        for word, others in getattr(vocabulary, group).items():
+            found.setdefault(_folded(word), []).extend(others)
+    return {word: _others(word, others) for word, others in found.items()}
+
+
+def _others(word: str, words: Iterable[str]) -> tuple[str, ...]:
+    """The words that are not `word` itself, lower-cased, each once, in order."""
+    folded = dict.fromkeys(_folded(other) for other in words)
+    folded.pop(_folded(word), None)
+    folded.pop("", None)
+    return tuple(folded)
+
+
+def _folded(word: str) -> str:
+    return " ".join(word.lower().split())

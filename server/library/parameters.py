@@ -1,0 +1,203 @@
+"""From a parameter as it is written to the one that extraction fills."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import re2
+
+from server.library.domain import check_patterns
+from server.library.findings import Findings
+from server.library.model import PARAMETER_TYPES, Domain, Parameter
+from server.library.patterns import pattern_problem
+from server.library.template_yaml import ParameterYaml
+from server.library.types import canonical, expectation, json_type
+from server.settings.source import Document, Keys
+from server.settings.wording import instead, listed, quoted
+
+_ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
+    "ge": ("number", "integer"),
+    "le": ("number", "integer"),
+    "min_length": ("string", "array"),
+    "max_length": ("string", "array"),
+    "pattern": ("string",),
+    "items": ("array",),
+}
+
+
+def build_parameters(
+    written: Sequence[ParameterYaml],
+    domain: Domain,
+    document: Document,
+    at: Keys,
+    findings: Findings,
+) -> tuple[Parameter, ...]:
+    """Return the parameters that stand at `at`, reporting what is wrong with each."""
+    found: dict[str, Parameter] = {}
+    for number, entry in enumerate(written):
+        keys = (*at, number)
+        findings.unused("parameter", document, keys, ParameterYaml.not_used)
+        if entry.name in found:
+            first = found[entry.name].where
+            what = f"parameter {entry.name!r} is written twice; first at {first}"
+            findings.add("duplicate-parameter", what, document.where((*keys, "name")))
+        elif not entry.name.isidentifier():
+            what = f"{entry.name!r} cannot name a parameter; use letters, digits and '_'"
+            findings.add("bad-name", what, document.where((*keys, "name")))
+        else:
+            found[entry.name] = _Builder(entry, domain, document, keys, findings).build()
+    return tuple(found.values())
+
+
+class _Builder:
+    def __init__(
+        self,
+        written: ParameterYaml,
+        domain: Domain,
+        document: Document,
+        at: Keys,
+        findings: Findings,
+    ) -> None:
+        self._written, self._domain = written, domain
+        self._document, self._at, self._findings = document, at, findings
+
+    def build(self) -> Parameter:
+        written = self._written
+        type_name = self._type()
+        enum = self._enum(type_name)
+        patterns = (*self._at, "extraction_patterns")
+        check_patterns(written.extraction_patterns, self._document, patterns, self._findings)
+        parameter = Parameter(
+            name=written.name,
+            type=type_name,
+            description=written.description,
+            required=written.default is None if written.required is None else written.required,
+            default=written.default,
+            enum=enum,
+            choices=self._choices(type_name, enum),
+            example=written.example,
+            extraction_patterns=written.extraction_patterns,
+            items=written.items,
+            format=written.format,
+            ge=self._one_spelling("ge", "minimum", "min"),
+            le=self._one_spelling("le", "maximum", "max"),
+            min_length=written.min_length,
+            max_length=written.max_length,
+            pattern=written.pattern,
+            where=self._document.where(self._at),
+        )
+        self._check_bounds(parameter)
+        if written.default is not None:
+            self._check_default(parameter)
+        return parameter
+
+    def _complain(self, kind: str, what: str, key: str) -> None:
+        where = self._document.where((*self._at, key))
+        self._findings.add(kind, f"parameter {self._written.name!r}: {what}", where)
+
+    def _type(self) -> str:
+        name = canonical(self._written.type)
+        own = (*self._domain.parameter_patterns, *self._domain.entities)
+        if name not in PARAMETER_TYPES and name not in own:
+            hint = instead(self._written.type, [*PARAMETER_TYPES, *own])
+            what = f"unknown type {self._written.type!r}; {hint}"
+            self._complain("unknown-parameter-type", what, "type")
+            return "string"
+        return name
+
+    def _one_spelling(self, *spellings: str) -> Any:
+        """The value of a key that may be spelt several ways; written twice is a problem."""
+        written = self._document.at(self._at)
+        found = [name for name in spellings if name in written]
+        if len(found) > 1:
+            self._complain("duplicate-key", f"{listed(found, 'and')} mean the same", found[1])
+        attributes = {"min": "min_", "max": "max_"}
+        return getattr(self._written, attributes.get(found[0], found[0])) if found else None
+
+    def _enum(self, type_name: str) -> tuple[Any, ...]:
+        values: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
+        for value in values:
+            expected = expectation(value, type_name)
+            if expected is not None:
+                what = f"enum: expected {expected}, got {quoted(value)}"
+                self._complain("bad-enum", what, "enum")
+        entity = self._domain.entities.get(type_name)
+        if not values and entity is not None:
+            return tuple(dict.fromkeys(entity.values.values()))
+        return values
+
+    def _choices(self, type_name: str, enum: tuple[Any, ...]) -> dict[str, Any]:
+        """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
+        choices: dict[str, Any] = {_folded(value): value for value in enum}
+        by_text = {str(value): value for value in enum}
+        for text, words in self._written.synonyms.items():
+            if text not in by_text:
+                what = f"synonyms for {text!r}, which is not in its enum; " + instead(
+                    text, list(by_text)
+                )
+                self._complain("unknown-value", what, "synonyms")
+                continue
+            for word in words:
+                other = choices.setdefault(_folded(word), by_text[text])
+                if other != by_text[text]:
+                    what = f"{word!r} stands for both {str(other)!r} and {text!r}"
+                    self._complain("ambiguous-synonym", what, "synonyms")
+        entity = self._domain.entities.get(type_name)
+        if entity is not None:
+            named = {word: by_text.get(str(v)) for word, v in entity.values.items()}
+            choices = {w: v for w, v in named.items() if v is not None} | choices
+        return self._from_vocabulary(enum) | choices
+
+    def _from_vocabulary(self, enum: tuple[Any, ...]) -> dict[str, Any]:
+        """Words that the domain's vocabulary has for exactly one of the values."""
+        found: dict[str, list[Any]] = {}
+        for value in enum:
+            for word in self._domain.synonyms.get(_folded(value), ()):
+                found.setdefault(word, []).append(value)
+        return {word: values[0] for word, values in found.items() if len(values) == 1}
+
+    def _check_bounds(self, parameter: Parameter) -> None:
+        kind = json_type(parameter.type) or "string"
+        for key, kinds in _ONLY_FOR.items():
+            if getattr(parameter, key) is not None and kind not in kinds:
+                what = f"{key} has no meaning for the type {parameter.type}"
+                self._complain("bad-bounds", what, key)
+        for low, high in (("ge", "le"), ("min_length", "max_length")):
+            least, most = getattr(parameter, low), getattr(parameter, high)
+            if least is not None and most is not None and least > most:
+                self._complain("bad-bounds", f"{low} {least:g} is above {high} {most:g}", low)
+        problem = None if parameter.pattern is None else pattern_problem(parameter.pattern)
+        if problem is not None:
+            self._complain("bad-pattern", f"pattern {parameter.pattern!r}: {problem}", "pattern")
+
+    def _check_default(self, parameter: Parameter) -> None:
+        wrong = default_problem(parameter)
+        if wrong is not None:
+            value = quoted(parameter.default, self._document.from_environment)
+            self._complain("bad-default", f"default {value} {wrong}", "default")
+
+
+def default_problem(parameter: Parameter) -> str | None:
+    """Return why the default could not be given to the tool, or None when it could."""
+    value = parameter.default
+    expected = expectation(value, parameter.type)
+    if expected is not None:
+        return f"is not {expected}"
+    if parameter.enum and value not in parameter.enum:
+        return f"is none of {listed(parameter.enum)}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if parameter.ge is not None and value < parameter.ge:
+            return f"is below {parameter.ge:g}"
+        if parameter.le is not None and value > parameter.le:
+            return f"is above {parameter.le:g}"
+    if isinstance(value, str | list):
+        if parameter.min_length is not None and len(value) < parameter.min_length:
+            return f"is shorter than {parameter.min_length}"
+        if parameter.max_length is not None and len(value) > parameter.max_length:
+            return f"is longer than {parameter.max_length}"
+    if isinstance(value, str) and parameter.pattern and pattern_problem(parameter.pattern) is None:
+        return None if re2.search(parameter.pattern, value) else "does not match its pattern"
+    return None
+
+
+def _folded(value: object) -> str:
+    return " ".join(str(value).lower().split())

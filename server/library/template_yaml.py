@@ -1,0 +1,141 @@
+"""A template as authors write it, in the flat notation or the nested one."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from server.library.edge import Edge, Version, Words
+
+
+class ParameterYaml(Edge):
+    """One argument."""
+
+    name: str = Field(min_length=1)
+    """What the tool calls it, and what `{{ name }}` means in texts."""
+    type: str = "string"
+    """One of the known types, or a type of the domain's own."""
+    description: str = ""
+    """What it is, in the words a person is asked for it with."""
+    required: bool | None = None
+    """Whether the call needs it; left out, it does unless there is a default."""
+    default: Any = None
+    """Its value when the question gives none."""
+    enum: tuple[Any, ...] = ()
+    """The values it can take."""
+    allowed_values: tuple[Any, ...] = ()
+    """Another spelling of `enum`."""
+    synonyms: dict[str, Words] = Field(default_factory=dict)
+    """Other words for values of `enum`, by value."""
+    example: Any = None
+    """A value, to show when asking for one."""
+    extraction_patterns: Words = ()
+    """Regular expressions (RE2), tried in order; group 1 is the value if there is one."""
+    items: dict[str, Any] | None = None
+    """JSON Schema of the members, for an array."""
+    format: str | None = None
+    """JSON Schema format, for models that are told about the tool."""
+    ge: float | None = None
+    """Least value of a number."""
+    minimum: float | None = None
+    """Another spelling of `ge`."""
+    min_: float | None = Field(default=None, alias="min")
+    """Another spelling of `ge`."""
+    le: float | None = None
+    """Greatest value of a number."""
+    maximum: float | None = None
+    """Another spelling of `le`."""
+    max_: float | None = Field(default=None, alias="max")
+    """Another spelling of `le`."""
+    min_length: int | None = Field(default=None, ge=0)
+    """Fewest characters of a text, or members of an array."""
+    max_length: int | None = Field(default=None, ge=0)
+    """Most characters of a text, or members of an array."""
+    pattern: str | None = None
+    """Regular expression (RE2) that the whole text has to match."""
+
+    not_used: ClassVar = frozenset({"location"})
+
+
+class FunctionSchemaYaml(Edge):
+    """The function of the nested notation."""
+
+    name: str = Field(default="", max_length=64)
+    """Name for function calling; the template's `id` when left out."""
+    description: str = ""
+    """What the function does; the template's own description goes before it."""
+    parameters: tuple[ParameterYaml, ...] = ()
+    """Its arguments."""
+
+
+class HttpYaml(Edge):
+    """Keys that describe a request."""
+
+    method: str | None = None
+    http_method: str | None = None
+    endpoint: str | None = None
+    endpoint_template: str | None = None
+    query_params: dict[str, Any] = Field(default_factory=dict)
+    headers: dict[str, Any] = Field(default_factory=dict)
+    body: Any = None
+    body_template: Any = None
+
+
+class ExecutionYaml(HttpYaml):
+    """How a template of the nested notation runs."""
+
+    type: Literal["builtin", "http_call", "python"] = "builtin"
+    """`builtin` for a tool that lives in the server."""
+    tool: str | None = None
+    """Name of the tool."""
+    builtin_function: str | None = None
+    """Another spelling of `tool`."""
+    operation: str | None = None
+    """Which of the tool's operations."""
+
+    not_used: ClassVar = frozenset({"timeout", "response_mapping"})
+
+
+class TemplateYaml(HttpYaml):
+    """One thing the adapter can do."""
+
+    id: str = Field(min_length=1, max_length=200, pattern=r"^\S+$")
+    """Name of the template, unique in the library."""
+    version: Version = "1.0.0"
+    """Version of the template, for its author."""
+    description: str = ""
+    """What it does, in a sentence; questions are matched against it as well."""
+    tool_type: Literal["function", "query"] | None = None
+    """`function` runs a tool, `query` calls an HTTP endpoint."""
+    nl_examples: Words = ()
+    """Questions it answers. Ten, worded differently, work well."""
+    tool_name: str | None = None
+    """Name of the tool (flat notation)."""
+    tool_operation: str | None = None
+    """Which of the tool's operations (flat notation)."""
+    parameters: tuple[ParameterYaml, ...] = ()
+    """Its arguments (flat notation)."""
+    function_schema: FunctionSchemaYaml | None = None
+    """Its name, description and arguments (nested notation)."""
+    execution: ExecutionYaml | None = None
+    """How it runs (nested notation)."""
+    response_template: str | None = None
+    """Jinja text of the answer; sees arguments and the fields of the result."""
+    response_format: str | None = None
+    """Name of one of the domain's `format_templates`, for the answer."""
+    effect: Literal["read", "write"] = "read"
+    """Whether running it changes something outside."""
+    tags: Words = ()
+    """Words to find it by."""
+
+    not_used: ClassVar = frozenset(
+        [
+            "semantic_tags",
+            "category",
+            "complexity",
+            "approved",
+            "display_fields",
+            "result_format",
+            "response_mapping",
+            "timeout",
+        ]
+    )

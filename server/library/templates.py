@@ -1,0 +1,147 @@
+"""From a template as it is written to the one that is matched and run."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from server.core.problems import Location
+from server.library.executions import build_execution, kind_of
+from server.library.findings import Findings
+from server.library.jinja import variables
+from server.library.model import Domain, Parameter, Template
+from server.library.parameters import build_parameters
+from server.library.responses import check_jinja
+from server.library.template_yaml import FunctionSchemaYaml, ParameterYaml, TemplateYaml
+from server.settings.source import Document, Keys
+from server.settings.validation import validate
+from server.settings.wording import instead
+
+
+def build_templates(document: Document, domain: Domain, findings: Findings) -> list[Template]:
+    """Return the templates that can be used of those in `document`."""
+    findings.problems += document.problems
+    if not document.readable:
+        return []
+    at: Keys = ()
+    if isinstance(document.data, dict):
+        at = ("templates",)
+        for key in document.data.keys() - {"templates"}:
+            what = f"unknown key {key!r}; templates stand under 'templates'"
+            findings.add("unknown-key", what, document.where((key,)))
+    entries = document.at(at)
+    if not isinstance(entries, list):
+        if entries is not None:
+            findings.add("wrong-type", "templates: expected a list", document.where(at))
+        return []
+    built = (_build(domain, document, (*at, i), findings) for i in range(len(entries)))
+    return [template for template in built if template is not None]
+
+
+def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> Template | None:
+    written, problems = validate(TemplateYaml, document, at)
+    findings.problems += problems
+    if written is None:
+        return None
+    findings.unused("template", document, at, TemplateYaml.not_used)
+    schema = written.function_schema or FunctionSchemaYaml()
+    entries, inside = _parameters(written, schema, document, at, findings)
+    parameters = build_parameters(entries, domain, document, inside, findings)
+    names = frozenset(parameter.name for parameter in parameters)
+    execution = build_execution(written, names, document, at, findings)
+    examples = _examples(written, document, at, findings)
+    _check_response(written, parameters, domain, document, at, findings)
+    if execution is None:
+        return None
+    return Template(
+        id=written.id,
+        description=written.description or schema.description,
+        kind=kind_of(written),
+        nl_examples=examples,
+        parameters=parameters,
+        execution=execution,
+        function_name=schema.name or written.id,
+        response_template=written.response_template,
+        response_format=written.response_format,
+        effect=written.effect,
+        version=written.version,
+        tags=written.tags,
+        where=document.where(at),
+    )
+
+
+def _parameters(
+    written: TemplateYaml,
+    schema: FunctionSchemaYaml,
+    document: Document,
+    at: Keys,
+    findings: Findings,
+) -> tuple[Sequence[ParameterYaml], Keys]:
+    """The parameters, in whichever notation they are written, and where that is."""
+    nested: Keys = (*at, "function_schema", "parameters")
+    if written.parameters and schema.parameters:
+        what = "parameters are written twice, here and under function_schema"
+        findings.add("duplicate-key", what, document.where((*at, "parameters")))
+    if schema.parameters:
+        return schema.parameters, nested
+    return written.parameters, (*at, "parameters")
+
+
+def _examples(
+    written: TemplateYaml, document: Document, at: Keys, findings: Findings
+) -> tuple[str, ...]:
+    examples = tuple(example.strip() for example in written.nl_examples if example.strip())
+    if not examples:
+        what = f"{written.id!r} has no nl_examples, so no question can find it"
+        findings.add("no-examples", what, document.where((*at, "nl_examples")))
+    return examples
+
+
+def _check_response(
+    written: TemplateYaml,
+    parameters: Sequence[Parameter],
+    domain: Domain,
+    document: Document,
+    at: Keys,
+    findings: Findings,
+) -> None:
+    formats = domain.response.format_templates
+    if written.response_format is not None and written.response_format not in formats:
+        what = f"unknown response_format {written.response_format!r}; " + instead(
+            written.response_format, list(formats)
+        )
+        where = document.where((*at, "response_format"))
+        findings.add("format-template-missing", what, where)
+    text, keys = written.response_template, (*at, "response_template")
+    if text is None or not check_jinja("response_template", text, document, keys, findings):
+        return
+    names = [parameter.name for parameter in parameters]
+    for variable in sorted(variables(text) - set(names)):
+        # Only the tool knows the fields of its result, so that an unknown name is
+        # reported here when it is nearly a parameter's, and otherwise left to a run.
+        meant = get_close_matches(variable, names, n=1, cutoff=0.8)
+        if meant:
+            what = f"response_template uses {variable!r}; did you mean {meant[0]!r}?"
+            findings.warn("unknown-variable", what, document.where(keys))
+
+
+def report_duplicates(templates: Sequence[Template], findings: Findings) -> None:
+    """Report ids and examples that stand in more than one place."""
+    ids: dict[str, Location] = {}
+    examples: dict[str, Template] = {}
+    for template in templates:
+        first = ids.setdefault(template.id, template.where)
+        if first is not template.where:
+            what = f"the id {template.id!r} is used twice; first at {first}"
+            findings.add("duplicate-id", what, template.where)
+            continue
+        for example in template.nl_examples:
+            other = examples.setdefault(_folded(example), template)
+            if other.id != template.id:
+                what = (
+                    f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
+                    f"example, {example!r}; a question can have one answer"
+                )
+                findings.warn("duplicate-example", what, template.where)
+
+
+def _folded(example: str) -> str:
+    return " ".join(example.lower().split()).rstrip(" ?!.")
