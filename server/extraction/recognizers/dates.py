@@ -1,0 +1,147 @@
+"""Dates in digits and in words: 2025-03-05, 03/04/2025, March 5, 5th of March 2025."""
+
+from datetime import date
+from typing import Final, Literal, NamedTuple
+
+from server.extraction.recognizers.calendar import MONTHS, WEEKDAYS, full_year, valid_date
+from server.extraction.recognizers.numbers import ORDINALS
+from server.extraction.recognizers.tokens import Tokens, is_digits
+
+DateOrder = Literal["mdy", "dmy"]
+
+_AFTER_MAY: Final = frozenset({"be", "have", "not", "also", "come", "go", "need", "well"})
+"""After these, may is no month: 25 may be too many."""
+
+_SEPARATORS: Final = frozenset("-/.")
+
+
+class Written(NamedTuple):
+    """Words up to `last` write a date; `value` is None when no calendar has it."""
+
+    first: int
+    last: int
+    value: date | None
+    weak: bool = False
+
+
+def read_date(tokens: Tokens, index: int, order: DateOrder, today: date) -> Written | None:
+    """The date whose first part is the digits at `index`."""
+    if tokens.glued(index) and tokens.words[index - 1] in ("-", "/", "."):
+        before = tokens.word(index - 2)
+        if tokens.glued(index - 1) and before[:1].isalnum():
+            return None
+    return _numeric(tokens, index, order) or _day_first(tokens, index, today)
+
+
+def read_month(tokens: Tokens, index: int, today: date) -> Written | None:
+    """The date that begins with the name of a month: March 5, 2025; March 2025 is none."""
+    month = MONTHS[tokens.words[index]]
+    after = index + 1
+    if tokens.word(after) == "." and len(tokens.words[index]) <= 4:
+        after += 1
+    if tokens.word(after) == "the":
+        after += 1
+    digits = tokens.word(after)
+    if tokens.word(after) in "-/" and digits and tokens.glued(after):
+        after += 1
+        digits = tokens.word(after)
+    if not is_digits(digits):
+        return None
+    if len(digits) == 4:  # a month, which is no date, but its year is no free number
+        return Written(index, after + 1, None, weak=True)
+    if not _is_day(digits) or _goes_on(tokens, after + 1):
+        return None
+    after = _skip_ordinal(tokens, after + 1)
+    year, after = _year(tokens, after, today)
+    return Written(index, after, valid_date(year, month, int(digits)))
+
+
+def _numeric(tokens: Tokens, index: int, order: DateOrder) -> Written | None:
+    words = tokens.words[index : index + 5]
+    separated = len(words) == 5 and words[1] == words[3] and words[1] in _SEPARATORS
+    if separated and all(tokens.glued(index + step) for step in (1, 2, 3, 4)):
+        return _three_parts(tokens, index, order)
+    compact = words[0]
+    if len(compact) == 8 and compact[:2] in ("19", "20") and not _goes_on(tokens, index + 1):
+        day = valid_date(int(compact[:4]), int(compact[4:6]), int(compact[6:]))
+        return Written(index, index + 1, day, weak=True) if day else None
+    return None
+
+
+def _three_parts(tokens: Tokens, index: int, order: DateOrder) -> Written | None:
+    one, separator, two, _, three = tokens.words[index : index + 5]
+    if not is_digits(three) or _goes_on(tokens, index + 5):
+        return None
+    last = index + 5
+    if two in MONTHS and separator == "-":  # 9-Nov-1989
+        if _is_day(one) and len(three) in (2, 4):
+            return Written(index, last, valid_date(full_year(int(three)), MONTHS[two], int(one)))
+        return None
+    if not is_digits(two) or len(two) > 2:
+        return None
+    if len(one) == 4 and len(three) <= 2:
+        return Written(index, last, valid_date(int(one), int(two), int(three)))
+    if len(one) > 2 or len(three) not in (2, 4) or (separator == "." and len(three) == 2):
+        return None
+    year = full_year(int(three)) if len(three) == 2 else int(three)
+    day, month = int(one), int(two)
+    month_first = order == "mdy" and separator != "."
+    if (month_first and day <= 12) or month > 12:
+        day, month = month, day
+    return Written(index, last, valid_date(year, month, day))
+
+
+def _day_first(tokens: Tokens, index: int, today: date) -> Written | None:
+    """5 March 2025, 5th of March, the 5th of March."""
+    if not _is_day(tokens.words[index]):
+        return None
+    after = _skip_ordinal(tokens, index + 1)
+    if tokens.word(after) == "of":
+        after += 1
+    month = MONTHS.get(tokens.word(after))
+    if month is None or (tokens.word(after) == "may" and tokens.word(after + 1) in _AFTER_MAY):
+        return None
+    after += 1
+    if tokens.word(after) == "." and len(tokens.words[after - 1]) <= 4:
+        after += is_digits(tokens.word(after + 1))
+    year, after = _year(tokens, after, today)
+    return Written(index, after, valid_date(year, month, int(tokens.words[index])))
+
+
+def _year(tokens: Tokens, index: int, today: date) -> tuple[int, int]:
+    """The year that stands at `index`, or this year."""
+    at = index + (tokens.word(index) == "," or tokens.word(index) == "of")
+    digits = tokens.word(at)
+    goes_on = tokens.glued(at + 1) and tokens.word(at + 1) in ("-", "%", "/")
+    if len(digits) == 4 and digits[:2] in ("17", "18", "19", "20", "21") and not goes_on:
+        return int(digits), at + 1
+    return today.year, index
+
+
+def _skip_ordinal(tokens: Tokens, index: int) -> int:
+    return index + (tokens.word(index) in ORDINALS and tokens.glued(index))
+
+
+def _is_day(digits: str) -> bool:
+    return is_digits(digits) and len(digits) <= 2 and 1 <= int(digits) <= 31
+
+
+def _goes_on(tokens: Tokens, index: int) -> bool:
+    """Whether the digits before `index` are part of something longer, as in 5.50 or 5%."""
+    if not tokens.glued(index):
+        return False
+    word = tokens.words[index]
+    if word in ("-", "/", ".", ":", ","):
+        return tokens.glued(index + 1) and is_digits(tokens.words[index + 1])
+    return word in ("%", "_") or (word not in ORDINALS and word != "t" and word[:1].isalnum())
+
+
+def with_weekday(tokens: Tokens, written: Written) -> Written:
+    """The date together with the weekday in front of it: Friday, March 7, 2025."""
+    before = written.first - 1
+    before -= tokens.word(before) in (",", "the")
+    if tokens.word(before) == ",":
+        before -= 1
+    if tokens.word(before) in WEEKDAYS:
+        return written._replace(first=before)
+    return written

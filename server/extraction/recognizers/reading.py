@@ -1,0 +1,137 @@
+"""Everything a text says that reads as a value, found once and shared by all templates."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from functools import cached_property
+from typing import Final
+
+from server.extraction.recognizers.blocks import find_emails, find_quotes, find_urls
+from server.extraction.recognizers.dates import DateOrder
+from server.extraction.recognizers.json_blocks import find_json
+from server.extraction.recognizers.scanner import scan
+from server.extraction.recognizers.span import Kind, Span
+from server.extraction.recognizers.tokens import Tokens
+
+MAX_CHARS: Final = 1_000_000
+"""A text of more characters is not read at all."""
+
+_SILENT: Final = frozenset({"anchor", "currency"})
+"""Kinds that say something only together with another value."""
+
+
+class Reading:
+    """A text, its words and its values.
+
+    `spans` may overlap: "3 days ago" is a number, a duration and a date. A number
+    within a date, a quote, JSON, a URL or an email is none of its own.
+    """
+
+    def __init__(self, text: str, now: datetime, date_order: DateOrder) -> None:
+        self.text = text
+        self.now = now
+        self.date_order = date_order
+        clean = _without_surrogates(text) if len(text) <= MAX_CHARS else ""
+        self.clean = clean
+        """The text that patterns may run on: same places, but always valid Unicode."""
+        blocks = _blocks(clean)
+        self.tokens = Tokens(clean, blocks)
+        self.spans: Sequence[Span] = self._placed(blocks) + scan(
+            self.tokens, now.date(), date_order
+        )
+        self.too_long = self.tokens.too_many or len(text) > MAX_CHARS
+        self.by_kind: dict[Kind, list[Span]] = {}
+        for span in self.spans:
+            self.by_kind.setdefault(span.kind, []).append(span)
+
+    @property
+    def today(self) -> date:
+        return self.now.date()
+
+    def of(self, kind: Kind) -> Sequence[Span]:
+        """Values of one kind, in order of mention."""
+        return self.by_kind.get(kind, ())
+
+    @cached_property
+    def outside_json(self) -> str:
+        """The clean text with every block of JSON blanked out."""
+        pieces, position = list[str](), 0
+        for span in self.spans:
+            if span.kind in ("array", "object"):
+                pieces += self.clean[position : span.start], "\0" * (span.end - span.start)
+                position = span.end
+        return "".join((*pieces, self.clean[position:])) if pieces else self.clean
+
+    @cached_property
+    def values(self) -> tuple[tuple[int, int], ...]:
+        """Where the text holds a value, each place once, in order."""
+        places = sorted(
+            (span.start, span.end)
+            for span in self.spans
+            if not span.weak and span.kind not in _SILENT
+        )
+        merged: list[tuple[int, int]] = []
+        for start, end in places:
+            if merged and start < merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        return tuple(merged)
+
+    def quoted(self, kind: Kind) -> Iterator[Span]:
+        """Values of one kind that fill a quote: the date of "2025-03-05"."""
+        for quote in self.of("quoted"):
+            yield from self._inside(quote, kind)
+
+    def _inside(self, quote: Span, kind: Kind) -> Iterator[Span]:
+        if len(quote.value) > 100:
+            return
+        inner = Reading(quote.value.strip(), self.now, self.date_order)
+        for span in inner.of(kind):
+            if span.start == 0 and span.end == len(inner.text):
+                yield quote._replace(kind=kind, value=span.value, unit=span.unit)
+                return
+
+    def _placed(self, blocks: Sequence[Span]) -> list[Span]:
+        """The blocks, with the words that stand for them."""
+        placed = []
+        for block in blocks:
+            index = self.tokens.index_at(block.start)
+            if index < len(self.tokens) and self.tokens.starts[index] == block.start:
+                placed.append(block._replace(first=index, last=index + 1))
+        return placed
+
+
+def _without_surrogates(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _blocks(text: str) -> list[Span]:
+    """JSON, quotes, URLs and emails, none inside another, in order."""
+    blocks: list[Span] = []
+    if "[" in text or "{" in text:
+        blocks = find_json(text)
+    for find in (find_quotes, find_urls, find_emails):
+        more = [
+            span._replace(start=span.start + start, end=span.end + start)
+            for start, end in _gaps(len(text), blocks)
+            for span in find(text[start:end])
+        ]
+        if more:
+            blocks = sorted(blocks + more, key=_start)
+    return blocks
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _gaps(length: int, blocks: Sequence[Span]) -> list[tuple[int, int]]:
+    gaps, position = [], 0
+    for block in blocks:
+        if block.start > position:
+            gaps.append((position, block.start))
+        position = block.end
+    gaps.append((position, length))
+    return gaps
