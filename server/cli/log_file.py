@@ -1,0 +1,74 @@
+"""The log of a server in the background: kept small, shown from its end, followed."""
+
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
+
+_LARGEST_BYTES: Final = 10 * 1024 * 1024
+_KEPT: Final = 3
+_BLOCK_BYTES: Final = 64 * 1024
+_POLL_S: Final = 0.25
+
+
+def log_path(data_dir: Path) -> Path:
+    return data_dir / "logs" / "server.log"
+
+
+def make_room(log: Path) -> int:
+    """Put a log that has grown large aside, keeping three; return where new lines begin."""
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    size = log.stat().st_size if log.exists() else 0
+    if size < _LARGEST_BYTES:
+        return size
+    for number in range(_KEPT - 1, 0, -1):
+        older = log.with_name(f"{log.name}.{number}")
+        if older.exists():
+            older.replace(log.with_name(f"{log.name}.{number + 1}"))
+    log.replace(log.with_name(f"{log.name}.1"))
+    return 0
+
+
+def last_lines(log: Path, count: int, *, since: int = 0) -> list[str]:
+    """The last `count` lines after byte `since`, without reading all of a large file."""
+    if count <= 0:
+        return []
+    with log.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        tail = b""
+        while at > since and tail.count(b"\n") <= count:
+            step = min(_BLOCK_BYTES, at - since)
+            at -= step
+            file.seek(at)
+            tail = file.read(step) + tail
+    return tail.decode("utf-8", "replace").splitlines()[-count:]
+
+
+def follow(log: Path, *, start: int) -> Generator[bytes]:
+    """What comes after byte `start`, for ever, through the log's rotation."""
+    position = start
+    file = log.open("rb")
+    try:
+        file.seek(position)
+        while True:
+            new = file.read()
+            if new:
+                yield new
+                continue
+            if _is_another(file.fileno(), log, file.tell()):
+                file.close()
+                file = log.open("rb")
+                continue
+            time.sleep(_POLL_S)
+    finally:
+        file.close()
+
+
+def _is_another(descriptor: int, log: Path, position: int) -> bool:
+    """Whether the name now stands for another file, or for one that was emptied."""
+    try:
+        now = log.stat()
+    except FileNotFoundError:
+        return False
+    return now.st_ino != os.fstat(descriptor).st_ino or now.st_size < position

@@ -1,0 +1,213 @@
+"""`start`, `stop`, `restart`, `status` and `logs`: the server in the background."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from server.cli.ending import end
+from server.cli.launching import Launch, StartInterrupted, launch, serve_command
+from server.cli.log_file import follow, last_lines, log_path
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigOption,
+    DataOption,
+    HostOption,
+    JsonOption,
+    PortOption,
+)
+from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+from server.cli.ports import check_free
+from server.cli.readiness import Readiness, ask_readiness
+from server.cli.runfile import Running, forget_running, one_at_a_time, read_running
+from server.cli.telling import say_started, say_status, warn_of
+from server.errors import ConfigurationInvalid
+
+_NOT_RUNNING: Final = 3  # what service managers expect of "status"
+
+
+def start(
+    host: HostOption = None,
+    port: PortOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Start the server in the background, and wait until it is ready."""
+    with failures_as_messages():
+        _start(host, port, config, data)
+
+
+def stop(config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None) -> None:
+    """Stop the server; requests in flight finish first."""
+    with failures_as_messages():
+        _stop(_data_dir(config, data))
+
+
+def restart(
+    host: HostOption = None,
+    port: PortOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Stop the server if it runs, and start it with the options it had, or these."""
+    with failures_as_messages():
+        from server.cli.configured import configured
+
+        before = read_running(_data_dir(config, data))
+        if before is not None:
+            host = before.asked_host if host is None else host
+            port = before.asked_port if port is None else port
+            config = Path(before.config) if config == DEFAULT_CONFIG else config
+        # A configuration that cannot be used must not cost the server that runs.
+        settings = configured(config, data=data, host=host, port=port).settings
+        _stop(settings.data_dir)
+        _start(host, port, config, data)
+
+
+def status(
+    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+) -> None:
+    """Say whether the server runs and what it serves; exit code 3 when it does not run."""
+    with failures_as_messages():
+        data_dir = _data_dir(config, data)
+        running = read_running(data_dir)
+        readiness = None if running is None else ask_readiness(running.url)
+        if as_json:
+            print_json(_status_data(data_dir, running, readiness))
+        else:
+            say_status(data_dir, running, readiness)
+        if running is None:
+            raise typer.Exit(_NOT_RUNNING)
+
+
+def logs(
+    following: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on showing what is added, until Ctrl-C.")
+    ] = False,
+    lines: Annotated[
+        int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")
+    ] = 50,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Show the end of the log of the server in the background."""
+    with failures_as_messages():
+        log = log_path(_data_dir(config, data))
+        if not log.exists():
+            fail(f"there is no log at {log}: no server was started with this data folder")
+        end = log.stat().st_size
+        for line in last_lines(log, lines):
+            print_text(line)
+        if following:
+            try:
+                for new in follow(log, start=end):
+                    typer.echo(new, nl=False)
+            except KeyboardInterrupt:
+                pass  # the way to end it
+
+
+def register(app: typer.Typer) -> None:
+    for function in (start, stop, restart, status, logs):
+        app.command()(function)
+
+
+def _start(host: str | None, port: int | None, config: Path, data: Path | None) -> None:
+    from server.cli.configured import configured
+
+    settings = configured(config, data=data, host=host, port=port).settings
+    with one_at_a_time(settings.data_dir):
+        running = read_running(settings.data_dir)
+        if running is not None:
+            _already(running, host, port)
+            readiness = ask_readiness(running.url)
+            if readiness is not None:
+                warn_of(readiness)
+            return
+        wanted = Launch(
+            host=settings.server.host,
+            port=check_free(settings.server.host, settings.server.port),
+            config=config,
+            data_dir=settings.data_dir,
+            shutdown_grace_s=settings.server.shutdown_grace_s,
+            asked_host=host,
+            asked_port=port,
+        )
+        begun = time.monotonic()
+        try:
+            running, readiness = launch(wanted, serve_command(wanted))
+        except StartInterrupted as interrupted:
+            say(str(interrupted))
+            raise typer.Exit(interrupted.exit_code) from None
+    say_started(running, readiness, settings, elapsed_s=time.monotonic() - begun)
+    if not readiness.serves:
+        raise typer.Exit(1)
+
+
+def _already(running: Running, host: str | None, port: int | None) -> None:
+    """Say that it runs, unless it runs elsewhere than it was asked to."""
+    elsewhere = (host is not None and host != running.host) or (
+        port not in (None, 0) and port != running.port
+    )
+    if elsewhere:
+        fail(
+            f"Orbit is already running at {running.url} (pid {running.pid}), and not where you "
+            "asked for: use restart to move it, or another --data folder for a second server"
+        )
+    say(f"Orbit is already running at {running.url} (pid {running.pid})")
+
+
+def _stop(data_dir: Path) -> None:
+    running = read_running(data_dir)
+    if running is None:
+        say(f"Orbit is not running (data folder {data_dir})")
+        return
+    ending = end(running)
+    if ending == "left":
+        say(f"not waiting any longer; pid {running.pid} goes on finishing its requests")
+        raise typer.Exit(130)
+    forget_running(data_dir, running.pid)
+    if ending == "killed":
+        say(
+            f"Orbit (pid {running.pid}) did not end within {running.shutdown_grace_s:g} s, the "
+            "grace for requests in flight, and was killed"
+        )
+    else:
+        say(f"Orbit (pid {running.pid}) has stopped")
+
+
+def _data_dir(config: Path, data: Path | None) -> Path:
+    """The data folder; a configuration that is broken by now must not hide a server."""
+    if data is not None:
+        return data.absolute()
+    from server.cli.configured import configured
+    from server.settings.loading import root_of
+
+    try:
+        return configured(config).settings.data_dir
+    except ConfigurationInvalid as invalid:
+        guess = root_of(config) / "data"
+        if not guess.is_dir():
+            raise
+        say(
+            f"warning: {config} has {len(invalid.problems)} problems (see check), so the data "
+            f"folder is taken to be {guess}; name another with --data"
+        )
+        return guess
+
+
+def _status_data(
+    data_dir: Path, running: Running | None, readiness: Readiness | None
+) -> dict[str, object]:
+    if running is None:
+        return {"running": False, "data_dir": str(data_dir)}
+    return {
+        "running": True,
+        "status": "not answering" if readiness is None else readiness.status,
+        "adapters": [] if readiness is None else [dict(row) for row in readiness.adapters],
+        "url": running.url,
+        "pid": running.pid,
+        "started_at": running.started_at,
+        "log": running.log,
+        "data_dir": str(data_dir),
+    }

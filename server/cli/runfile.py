@@ -1,0 +1,143 @@
+"""The process file: which server runs with a data folder, and how to reach it."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from server.cli.identity import process_token
+from server.errors import OrbitError
+
+IN_BACKGROUND: Final = "ORBIT_IN_BACKGROUND"
+"""Set for a server that `start` starts, and keeps the process file of."""
+
+
+class AlreadyRunning(OrbitError):
+    """Another server runs with the same data folder."""
+
+    code = "already_running"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server as its process file describes it. `log` is None for one in the foreground."""
+
+    pid: int
+    token: str
+    host: str
+    port: int
+    config: str
+    started_at: str
+    shutdown_grace_s: float
+    log: str | None = None
+    asked_host: str | None = None
+    """`--host` as it was given at the start, for a restart to give again."""
+    asked_port: int | None = None
+
+    @property
+    def url(self) -> str:
+        return url_of(self.host, self.port)
+
+    def is_alive(self) -> bool:
+        """Whether that very process still runs, and not another with its pid."""
+        return process_token(self.pid) == self.token
+
+
+def url_of(host: str, port: int) -> str:
+    """Where a client on this machine reaches a server that listens on `host`."""
+    if host in ("", "0.0.0.0", "127.0.0.1"):  # noqa: S104  read, not bound
+        host = "localhost"
+    elif host in ("::", "::1"):
+        host = "::1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def describe_process(
+    pid: int, *, host: str, port: int, config: Path, shutdown_grace_s: float
+) -> Running | None:
+    """What to write of a process; None when it has ended already."""
+    token = process_token(pid)
+    if token is None:
+        return None
+    return Running(
+        pid=pid,
+        token=token,
+        host=host,
+        port=port,
+        config=str(config.absolute()),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        shutdown_grace_s=shutdown_grace_s,
+    )
+
+
+def read_running(data_dir: Path) -> Running | None:
+    """The server that runs with this data folder. A stale file counts as none."""
+    try:
+        running = Running(**json.loads(_file(data_dir).read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+        # A file that cannot be read was cut short, or written by another version.
+        return None
+    return running if running.is_alive() else None
+
+
+def write_running(data_dir: Path, running: Running) -> None:
+    """Replace the process file as a whole, so that no one reads half of it."""
+    file = _file(data_dir)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.write_text(json.dumps(asdict(running), indent=2) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def forget_running(data_dir: Path, pid: int) -> None:
+    """Remove the process file if it is about `pid`, or about no living process."""
+    running = read_running(data_dir)
+    if running is None or running.pid == pid:
+        _file(data_dir).unlink(missing_ok=True)
+
+
+@contextmanager
+def recorded(
+    data_dir: Path, *, host: str, port: int, config: Path, shutdown_grace_s: float
+) -> Iterator[None]:
+    """Let other commands know of this process while it serves.
+
+    Raises:
+        AlreadyRunning: two servers would write to the same files.
+    """
+    pid = os.getpid()
+    running = read_running(data_dir)
+    if running is not None and running.pid != pid:
+        raise AlreadyRunning(
+            f"Orbit is already running at {running.url} (pid {running.pid}) with the data folder "
+            f"{data_dir}: stop it, or name another folder with --data"
+        )
+    if IN_BACKGROUND not in os.environ:
+        this = describe_process(
+            pid, host=host, port=port, config=config, shutdown_grace_s=shutdown_grace_s
+        )
+        if this is not None:
+            write_running(data_dir, this)
+    try:
+        yield
+    finally:
+        forget_running(data_dir, pid)
+
+
+@contextmanager
+def one_at_a_time(data_dir: Path) -> Iterator[None]:
+    """Hold the right to start a server with this data folder; wait for whoever has it."""
+    path = data_dir / "run" / "start.lock"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # given back by the kernel, however this ends
+        yield
+
+
+def _file(data_dir: Path) -> Path:
+    return data_dir / "run" / "server.json"
