@@ -57,8 +57,13 @@ class Mint:
 
 def key_id_of(raw: str, digest: bytes) -> str:
     """The id under which a presented key's record would stand, if it has one."""
+    return issued_id(raw) or f"sample_{digest.hex()[:_ID_LENGTH]}"
+
+
+def issued_id(raw: str) -> str | None:
+    """The id within an issued key; None when the text is no such key."""
     issued = _ISSUED.fullmatch(raw)
-    return issued[1] if issued else f"sample_{digest.hex()[:_ID_LENGTH]}"
+    return issued[1] if issued else None
 
 
 def sample_name(adapter: str) -> str:
