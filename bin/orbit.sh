@@ -111,11 +111,11 @@ show_progress() {
         size=${file#* }
         file=${file%% *}
         rest=${file#*-}
-        [ "$size" = "$file" ] && size=""
+        case $size in *B\)) ;; *) size="" ;; esac
         say "  ${file%%-*} ${rest%%-*} $size"
         ;;
       "Installing collected packages: "*)
-        say "  unpacking $(printf '%s' "$line" | tr -cd , | wc -c | awk '{ print $1 + 1 }') packages"
+        say "  unpacking $(printf '%s' "$line" | tr -cd , | wc -c | awk '{ print $1 + 1 }') packages, which takes a while"
         ;;
     esac
   done
