@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:  # noqa: FBT001  typer's callback form
+def _version(value: bool) -> None:
     if value:
         typer.echo(f"orbit {__version__}")
         raise typer.Exit

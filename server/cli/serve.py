@@ -1,7 +1,6 @@
 """`serve`: the server in the foreground."""
 
 import asyncio
-import errno
 import signal
 import socket
 from collections.abc import Callable
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, HostOption, PortOption
-from server.cli.output import fail, failures_as_messages, say
+from server.cli.output import failures_as_messages, say
+from server.cli.ports import listen
+from server.cli.runfile import recorded
 
 if TYPE_CHECKING:
     from server.cli.configured import Configured
@@ -29,28 +30,20 @@ def serve(
 
         found = configured(config, data=data, host=host, port=port)
         server = found.settings.server
-        _serve(found, _listen(server.host, server.port))
+        # The port first, before anything slow, so that a taken one is said at once.
+        listening = listen(server.host, server.port)
+        with recorded(
+            found.settings.data_dir,
+            host=server.host,
+            port=listening.getsockname()[1],
+            config=config,
+            shutdown_grace_s=server.shutdown_grace_s,
+        ):
+            _serve(found, listening)
 
 
 def register(app: typer.Typer) -> None:
     app.command()(serve)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything slow is done, so that a taken one is said at once."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except socket.gaierror:
-        fail(f"{host!r} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all")
-    except OSError as refused:
-        if refused.errno == errno.EADDRINUSE:
-            fail(f"port {port} on {host} is taken: stop what uses it, or choose another with --port")
-        fail(f"cannot listen on {host}:{port}: {refused.strerror}")
-    listening.listen(2048)
-    return listening
 
 
 def _serve(found: "Configured", listening: socket.socket) -> None:
