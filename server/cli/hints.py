@@ -5,11 +5,10 @@ import os
 import shlex
 from glob import glob
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import yaml
-
-from server.settings.models import AdapterSettings
+if TYPE_CHECKING:
+    from server.settings.models import AdapterSettings
 
 _SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"
 
@@ -28,8 +27,10 @@ def curl(url: str, key: str, question: str) -> str:
     )
 
 
-def example_question(adapter: AdapterSettings) -> str:
+def example_question(adapter: "AdapterSettings") -> str:
     """The first question that the adapter's own templates give as an example."""
+    import yaml
+
     for pattern in adapter.config.template_library_path:
         for file in sorted(glob(str(pattern))):
             library = yaml.safe_load(Path(file).read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(epilog="The launcher adds: test [PYTEST ARGUMENTS], and install [EXTRA…].")
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")

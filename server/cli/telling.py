@@ -1,17 +1,20 @@
 """What people are told of a server: that it started, and how it is."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from server.access.raw import sample_name
 from server.cli import hints
 from server.cli.output import print_text, say
 from server.cli.readiness import Readiness
 from server.cli.runfile import Running
-from server.settings.models import Settings
+
+if TYPE_CHECKING:
+    from server.settings.models import Settings
 
 
 def say_started(
-    running: Running, readiness: Readiness, settings: Settings, *, elapsed_s: float
+    running: Running, readiness: Readiness, settings: "Settings", *, elapsed_s: float
 ) -> None:
     """Say where it is, what is wrong with it, and a line to paste."""
     warn_of(readiness)
