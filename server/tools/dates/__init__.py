@@ -1,0 +1,1 @@
+"""Dates: read as people write them, written as people ask, and measured."""

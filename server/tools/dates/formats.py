@@ -1,0 +1,246 @@
+"""Date formats: strftime, `YYYY-MM-DD` and its kin, and names such as `long`.
+
+Every directive is written here rather than by the C library, so that a format gives
+the same text on every system and locale, and a hostile one cannot reach anything.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from server.errors import ArgumentsInvalid
+from server.tools.dates.friendly import friendly_pieces
+from server.tools.dates.words import MONTHS, WEEKDAYS
+from server.tools.wording import described, shown
+
+MAX_FORMAT_CHARS: Final = 100
+
+_EPOCH: Final = datetime(1970, 1, 1)
+
+NAMED: Final[Mapping[str, str]] = {
+    "date": "%Y-%m-%d",
+    "datetime": "%Y-%m-%d %H:%M:%S",
+    "time": "%H:%M:%S",
+    "time12": "%-I:%M %p",
+    "short": "%b %-d, %Y",
+    "long": "%B %-d, %Y",
+    "full": "%A, %B %-d, %Y",
+    "us": "%m/%d/%Y",
+    "eu": "%d/%m/%Y",
+    "rfc2822": "%a, %d %b %Y %H:%M:%S %z",
+    "unix": "%s",
+    "year": "%Y",
+    "month": "%B",
+    "day": "%-d",
+    "weekday": "%A",
+    "week": "%-V",
+    "quarter": "%Q",
+}
+"""Formats by name; `iso` is one more, with a time only where there is one."""
+
+
+def midnight(day: date) -> datetime:
+    """The moment a day begins, in no zone."""
+    return datetime(day.year, day.month, day.day)
+
+
+def _offset(moment: datetime, separator: str = "") -> str:
+    away = moment.utcoffset()
+    if away is None:
+        return ""
+    minutes = round(away.total_seconds() / 60)
+    sign = "-" if minutes < 0 else "+"
+    return f"{sign}{abs(minutes) // 60:02d}{separator}{abs(minutes) % 60:02d}"
+
+
+def _unix_seconds(moment: datetime) -> str:
+    """Seconds since 1970; a moment without a zone is taken for UTC."""
+    by_clock = moment.replace(tzinfo=None) - _EPOCH
+    return str((by_clock - (moment.utcoffset() or timedelta(0))) // timedelta(seconds=1))
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+_DIRECTIVES: Final[Mapping[str, Callable[[datetime], str]]] = {
+    "Y": lambda d: f"{d.year:04d}",
+    "y": lambda d: f"{d.year % 100:02d}",
+    "C": lambda d: f"{d.year // 100:02d}",
+    "m": lambda d: f"{d.month:02d}",
+    "B": lambda d: MONTHS[d.month - 1],
+    "b": lambda d: MONTHS[d.month - 1][:3],
+    "h": lambda d: MONTHS[d.month - 1][:3],
+    "d": lambda d: f"{d.day:02d}",
+    "e": lambda d: f"{d.day:2d}",
+    "j": lambda d: f"{d.timetuple().tm_yday:03d}",
+    "H": lambda d: f"{d.hour:02d}",
+    "k": lambda d: f"{d.hour:2d}",
+    "I": lambda d: f"{d.hour % 12 or 12:02d}",
+    "l": lambda d: f"{d.hour % 12 or 12:2d}",
+    "M": lambda d: f"{d.minute:02d}",
+    "S": lambda d: f"{d.second:02d}",
+    "f": lambda d: f"{d.microsecond:06d}",
+    "p": lambda d: "AM" if d.hour < 12 else "PM",
+    "P": lambda d: "am" if d.hour < 12 else "pm",
+    "A": lambda d: WEEKDAYS[d.weekday()],
+    "a": lambda d: WEEKDAYS[d.weekday()][:3],
+    "u": lambda d: str(d.isoweekday()),
+    "w": lambda d: str(d.isoweekday() % 7),
+    "U": lambda d: f"{(d.timetuple().tm_yday + 6 - d.isoweekday() % 7) // 7:02d}",
+    "W": lambda d: f"{(d.timetuple().tm_yday + 6 - d.weekday()) // 7:02d}",
+    "V": lambda d: f"{d.isocalendar().week:02d}",
+    "G": lambda d: f"{d.isocalendar().year:04d}",
+    "g": lambda d: f"{d.isocalendar().year % 100:02d}",
+    "z": _offset,
+    "Z": lambda d: d.tzname() or "",
+    "s": _unix_seconds,
+    # Beyond strftime, for the friendly notation.
+    "Q": lambda d: str((d.month + 2) // 3),
+    ":z": lambda d: _offset(d, ":"),
+    "ms": lambda d: f"{d.microsecond // 1000:03d}",
+    "th": lambda d: _ordinal(d.day),
+}
+
+_SHORTHANDS: Final[Mapping[str, str]] = {
+    "D": "%m/%d/%y",
+    "F": "%Y-%m-%d",
+    "R": "%H:%M",
+    "T": "%H:%M:%S",
+    "X": "%H:%M:%S",
+    "r": "%I:%M:%S %p",
+    "x": "%m/%d/%y",
+    "c": "%a %b %e %H:%M:%S %Y",
+}
+_LITERALS: Final[Mapping[str, str]] = {"%": "%", "n": "\n", "t": "\t"}
+_UNPADDED: Final = frozenset("mdHIMSjyVUWe")
+_KNOWN_DIRECTIVES: Final = ", ".join(
+    f"%{key}"
+    for key in sorted([*_DIRECTIVES, *_SHORTHANDS, *_LITERALS], key=lambda key: (key.lower(), key))
+    if len(key) == 1
+)
+_READABLE: Final[Mapping[str, str]] = {
+    **{key: f"%{key}" for key in "YymBbdjHIMSfpAauwUWVGzZ"},
+    "e": "%d",
+    "h": "%b",
+    "k": "%H",
+    "l": "%I",
+    "P": "%p",
+    ":z": "%z",
+    "ms": "%f",
+}
+"""What strptime calls each directive that can also be read."""
+
+_TIMES: Final = frozenset([*"HIklMSf", "ms"])
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A compiled format: literal text and directives, in order.
+
+    A directive is a key of `_DIRECTIVES`, with `-` before it when zeros in front are
+    dropped. `iso` is the format that has a time only where there is one.
+    """
+
+    text: str
+    pieces: tuple[tuple[str, bool], ...]
+    iso: bool = False
+
+    def write(self, value: date) -> str:
+        """Return the date in this format."""
+        if self.iso:
+            return value.isoformat()
+        moment = value if isinstance(value, datetime) else midnight(value)
+        return "".join(
+            [_written(text, moment) if directive else text for text, directive in self.pieces]
+        )
+
+    def read(self, text: str) -> date:
+        """Return the date that `text` writes in this format; with a time if it has one.
+
+        Raises:
+            ArgumentsInvalid: the format cannot be read back or has no year, or the
+                text is not written in it.
+        """
+        pattern, timed = _reading_pattern(self)
+        try:
+            moment = datetime.strptime(text, pattern)
+        except (ValueError, IndexError, OverflowError, re.error):
+            raise ArgumentsInvalid(f"{shown(text)} is not written as {shown(self.text)}") from None
+        return moment if timed or moment.tzinfo is not None else moment.date()
+
+
+@lru_cache(maxsize=256)
+def _reading_pattern(shape: Format) -> tuple[str, bool]:
+    """The format as strptime knows it, and whether it holds a time of day."""
+    names = {piece.lstrip("-") for piece, directive in shape.pieces if directive}
+    if not names <= _READABLE.keys():
+        raise ArgumentsInvalid(f"format {shown(shape.text)} can be written, but not read back")
+    if names.isdisjoint("YyG"):
+        raise ArgumentsInvalid(f"format {shown(shape.text)} has no year")
+    pattern = "".join(
+        _READABLE[piece.lstrip("-")] if directive else piece.replace("%", "%%")
+        for piece, directive in shape.pieces
+    )
+    return pattern, not names.isdisjoint(_TIMES)
+
+
+_ISO: Final = Format("iso", (), iso=True)
+
+
+def read_format(value: Any, name: str) -> Format:
+    """Return the format that `value` describes.
+
+    Raises:
+        ArgumentsInvalid: not text, too long, or nothing in it stands for a date.
+    """
+    if not isinstance(value, str):
+        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+    if len(value) > MAX_FORMAT_CHARS:
+        raise ArgumentsInvalid(f"{name} is longer than {MAX_FORMAT_CHARS} characters")
+    return _compile(value, name)
+
+
+@lru_cache(maxsize=256)
+def _compile(text: str, name: str) -> Format:
+    folded = text.strip().casefold()
+    if folded == "iso":
+        return _ISO
+    source = NAMED.get(folded, text)
+    pieces = _percent_pieces(source, name) if "%" in source else friendly_pieces(source)
+    if not any(directive for _, directive in pieces):
+        raise ArgumentsInvalid(
+            f"{name} {shown(text)} has nothing of a date in it; write it as YYYY-MM-DD, "
+            f"as %Y-%m-%d, or as one of iso, {', '.join(NAMED)}"
+        )
+    return Format(text, tuple(pieces))
+
+
+def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
+    pieces: list[tuple[str, bool]] = []
+    for match in re.finditer(r"%(-?)(.?)|[^%]+", text, re.DOTALL):
+        dash, letter = match.group(1), match.group(2)
+        if letter is None:
+            pieces.append((match.group(), False))
+        elif not dash and letter in _SHORTHANDS:
+            pieces += _percent_pieces(_SHORTHANDS[letter], name)
+        elif not dash and letter in _LITERALS:
+            pieces.append((_LITERALS[letter], False))
+        elif letter in (_UNPADDED if dash else _DIRECTIVES):
+            pieces.append((dash + letter, True))
+        else:
+            raise ArgumentsInvalid(
+                f"{name} has the unknown directive {shown('%' + dash + letter)}; "
+                f"known are {_KNOWN_DIRECTIVES}"
+            )
+    return pieces
+
+
+def _written(directive: str, moment: datetime) -> str:
+    if directive[0] != "-":
+        return _DIRECTIVES[directive](moment)
+    return _DIRECTIVES[directive[1:]](moment).lstrip("0 ") or "0"

@@ -1,0 +1,113 @@
+"""Days said in relation to today: tomorrow, next friday, 3 days ago, in two weeks."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from server.tools.dates.spans import add_months
+from server.tools.dates.words import WEEKDAY_NUMBERS, WEEKDAY_PATTERN, WEEKDAYS
+
+_DAYS_AWAY: Final[Mapping[str, int]] = {
+    "today": 0,
+    "tomorrow": 1,
+    "yesterday": -1,
+    "day after tomorrow": 2,
+    "day before yesterday": -2,
+}
+_COUNTS: Final[Mapping[str, int]] = {
+    word: number
+    for number, words in enumerate(
+        ("zero", "a an one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
+    for word in words.split()
+}
+_DIRECTIONS: Final[Mapping[str, int]] = {"next": 1, "coming": 1, "last": -1, "past": -1}
+
+_UNIT: Final = r"(second|minute|hour|day|week|month|year)"
+_COUNT: Final = rf"(\d{{1,7}}|{'|'.join(_COUNTS)})"
+_IN: Final = re.compile(rf"in {_COUNT} {_UNIT}s?(?: time)?")
+_AHEAD: Final = re.compile(rf"{_COUNT} {_UNIT}s? (?:from (?:now|today)|later|hence)")
+_AGO: Final = re.compile(rf"{_COUNT} {_UNIT}s? (?:ago|before (?:now|today)|back)")
+_STEP: Final = re.compile(rf"(next|coming|last|past) {_UNIT}")
+_WEEKDAY: Final = re.compile(rf"(?:(next|coming|last|past|this) )?({WEEKDAY_PATTERN})")
+
+
+def read_relative(text: str, now: datetime) -> tuple[date, str] | None:
+    """The day or moment that folded `text` means at `now`, and how it was read.
+
+    None when the text is not of this kind.
+
+    Raises:
+        OverflowError: it lies outside the years 1 to 9999.
+    """
+    if text == "now":
+        return now, "now"
+    words = text.removeprefix("on ").removeprefix("the ")
+    if words in _DAYS_AWAY:
+        return now.date() + timedelta(days=_DAYS_AWAY[words]), words
+    for pattern, read in _READERS:
+        match = pattern.fullmatch(words)
+        if match is not None:
+            return read(match, now)
+    return None
+
+
+def _weekday(match: re.Match[str], now: datetime) -> tuple[date, str]:
+    direction, word = match.groups()
+    today, number = now.date(), WEEKDAY_NUMBERS[word]
+    name = WEEKDAYS[number]
+    if direction in ("last", "past"):
+        back = (today.weekday() - number - 1) % 7 + 1
+        return today - timedelta(days=back), f"the last {name} before {today}"
+    if direction in ("next", "coming"):
+        ahead = (number - today.weekday() - 1) % 7 + 1
+        return today + timedelta(days=ahead), f"the first {name} after {today}"
+    ahead = (number - today.weekday()) % 7
+    return today + timedelta(days=ahead), f"the first {name} from {today} on"
+
+
+def _step(match: re.Match[str], now: datetime) -> tuple[date, str]:
+    direction, unit = match.groups()
+    return _moved(now, _DIRECTIONS[direction], unit), match.group()
+
+
+def _ahead(match: re.Match[str], now: datetime) -> tuple[date, str]:
+    count, unit = _counted(match)
+    return _moved(now, count, unit), f"{_amount(count, unit)} after {now.date()}"
+
+
+def _ago(match: re.Match[str], now: datetime) -> tuple[date, str]:
+    count, unit = _counted(match)
+    return _moved(now, -count, unit), f"{_amount(count, unit)} before {now.date()}"
+
+
+_READERS: Final[tuple[tuple[re.Pattern[str], Callable[..., tuple[date, str]]], ...]] = (
+    (_WEEKDAY, _weekday),
+    (_STEP, _step),
+    (_AGO, _ago),
+    (_IN, _ahead),
+    (_AHEAD, _ahead),
+)
+
+
+def _counted(match: re.Match[str]) -> tuple[int, str]:
+    word, unit = match.groups()
+    return _COUNTS[word] if word in _COUNTS else int(word), unit
+
+
+def _amount(count: int, unit: str) -> str:
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+
+
+def _moved(now: datetime, count: int, unit: str) -> date:
+    """`now` moved by whole units; a day for days and longer, a moment for shorter ones."""
+    match unit:
+        case "second" | "minute" | "hour":
+            return now + timedelta(**{f"{unit}s": count})
+        case "day" | "week":
+            return now.date() + timedelta(**{f"{unit}s": count})
+        case "month":
+            return add_months(now.date(), count)
+        case _:
+            return add_months(now.date(), 12 * count)
