@@ -156,10 +156,11 @@ def test_the_order_only_matters_when_both_could_be_the_month(day: date) -> None:
     assert bool(us.how) == bool(eu.how) == (day.day <= 12 and day.day != day.month)
 
 
-PIECES = st.sampled_from(
-    ["next", "last", "in", "ago", "3", "99999999", "days", "week", "month", "year", "friday"]
-    + ["mar", "4", "4th", "2025", "2025-03-04", "03/04/2025", "today", "now", "at", "5pm"]
-    + ["10:30", "noon", "am", "utc", "+02:00", "europe/paris", ",", "-", "the", "of", "on"]
+PIECES = (
+    st.sampled_from(["next", "last", "in", "ago", "3", "99999999", "days", "week", "month"])
+    | st.sampled_from(["year", "friday", "mar", "4", "4th", "2025", "2025-03-04", "03/04/2025"])
+    | st.sampled_from(["today", "now", "at", "5pm", "10:30", "noon", "am", "utc", "+02:00"])
+    | st.sampled_from(["europe/paris", ",", "-", "the", "of", "on"])
 )
 
 
