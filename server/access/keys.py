@@ -25,6 +25,7 @@ from server.errors import (
     KeyRevoked,
     KeyUnknown,
     RequestInvalid,
+    StoreUnavailable,
 )
 
 _log = logging.getLogger(__name__)
@@ -93,7 +94,7 @@ class KeyStore:
         Raises:
             KeyMissing, KeyUnknown, KeyExpired, KeyRevoked.
             KeyForeign: a sample key where none is allowed.
-            StoreUnavailable: the database cannot be used.
+            StoreUnavailable: the database cannot be used; the log says why.
         """
         if not raw:
             raise KeyMissing("this call needs a key")
@@ -104,7 +105,12 @@ class KeyStore:
         if record is None:
             generation = self._verified.generation
             key_id = key_id_of(raw, digest)
-            record = await self._run(lambda c: statements.verified(c, key_id, digest))
+            try:
+                record = await self._run(lambda c: statements.verified(c, key_id, digest))
+            except StoreUnavailable as failure:
+                # Whoever presents a key may be anybody: where the keys are is not for them.
+                _log.error("%s", failure)
+                raise StoreUnavailable("keys cannot be checked at the moment") from failure
             self._verified.put(digest, record, generation)
         now = self._now()
         _refuse_unusable(record, now, sample_allowed=sample_allowed)

@@ -270,6 +270,23 @@ def test_a_store_that_cannot_be_used_says_which_and_why(tmp_path: Path) -> None:
     assert "hunter2" not in str(refused.value)
 
 
+def test_whoever_presents_a_key_is_not_told_where_the_keys_are(
+    open_store: OpenStore, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        async with open_store() as store:
+            raw, _ = await store.create(AGENT)
+            behind_its_back = sqlite3.connect(folder / "orbit.db")
+            behind_its_back.execute("DROP TABLE api_keys")
+            behind_its_back.close()
+            with pytest.raises(StoreUnavailable, match=r"^keys cannot be checked at the moment$"):
+                await store.authenticate(raw)
+
+    asyncio.run(scenario())
+    (message,) = caplog.messages
+    assert message.endswith("orbit.db cannot be used: no such table: api_keys")
+
+
 def test_a_sample_key_works_where_samples_are_allowed_and_nowhere_else(
     open_store: OpenStore,
 ) -> None:
