@@ -31,8 +31,8 @@ def build_domain(document: Document, findings: Findings) -> Domain | None:
     findings.problems += problems
     if written is None:
         return None
-    findings.unused("domain", document, (), DomainYaml.not_used)
-    findings.unused("domain", document, ("domain",), NestedDomainYaml.not_used)
+    findings.unused("a domain", document, (), DomainYaml.not_used)
+    findings.unused("a domain", document, ("domain",), NestedDomainYaml.not_used)
     parts = _Parts(written, document, findings)
     nested = written.domain
     name = nested.name if nested is not None else written.domain_name
@@ -43,7 +43,7 @@ def build_domain(document: Document, findings: Findings) -> Domain | None:
         what = "the domain is named twice; keep domain_name or name under domain"
         findings.add("duplicate-key", what, document.where(("domain_name",)))
     vocabulary: VocabularyYaml = parts.get("vocabulary")
-    findings.unused("vocabulary", document, parts.keys("vocabulary"), VocabularyYaml.not_used)
+    findings.unused("a vocabulary", document, parts.keys("vocabulary"), VocabularyYaml.not_used)
     entities: Mapping[str, EntityYaml] = parts.get("entities")
     response: ResponseConfigYaml = parts.get("response_config")
     return Domain(
@@ -107,9 +107,9 @@ def check_patterns(
         where = document.where((*at, number))
         problem = pattern_problem(pattern)
         if problem is not None:
-            findings.add("bad-pattern", f"pattern {pattern!r}: {problem}", where)
+            findings.add("bad-pattern", f"pattern '{pattern}': {problem}", where)
         elif matches_nothing(pattern):
-            what = f"pattern {pattern!r} matches the empty text, so it finds nothing to read"
+            what = f"pattern '{pattern}' matches the empty text, so it finds nothing to read"
             findings.warn("empty-pattern", what, where)
 
 
@@ -136,7 +136,7 @@ def _entities(
 ) -> dict[str, Entity]:
     found = {}
     for name, entry in written.items():
-        findings.unused("entity", document, (*at, name), EntityYaml.not_used)
+        findings.unused("an entity", document, (*at, name), EntityYaml.not_used)
         called = (entry.name or name, entry.display_name or name)
         words = (*called, *entry.synonyms, *vocabulary.entity_synonyms.get(name, ()))
         values: dict[str, Any] = {}

@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from server.library.findings import Findings
-from server.library.jinja import jinja_problem, variables
+from server.library.jinja import examine
 from server.library.model import BuiltinExecution, Execution, TemplateKind
 from server.library.template_yaml import ExecutionYaml, HttpYaml, TemplateYaml
 from server.settings.source import Document, Keys
+from server.settings.tree import Unresolved
 from server.settings.wording import instead
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
+_UNSUPPORTED: Final = {"http_call": "an HTTP template", "python": "a Python template"}
 
 
 def kind_of(written: TemplateYaml) -> TemplateKind:
@@ -21,6 +23,23 @@ def kind_of(written: TemplateYaml) -> TemplateKind:
         return written.tool_type
     has_endpoint = written.endpoint is not None or written.endpoint_template is not None
     return "query" if has_endpoint and written.execution is None else "function"
+
+
+def sends_request(written: TemplateYaml) -> bool:
+    """Whether a template calls an HTTP endpoint, in either notation."""
+    by_execution = written.execution is not None and written.execution.type == "http_call"
+    return by_execution or kind_of(written) == "query"
+
+
+def placeholders(document: Document, at: Keys) -> dict[str, Keys]:
+    """Every name that a request's placeholders use, and where it is used first."""
+    found: dict[str, Keys] = {}
+    for place in (at, (*at, "execution")):
+        for key in _REQUEST_KEYS:
+            for keys, text in _texts(document.at((*place, key)), (*place, key)):
+                for name in sorted(_names(text)):
+                    found.setdefault(name, keys)
+    return found
 
 
 def build_execution(
@@ -33,11 +52,11 @@ def build_execution(
     """Return how the template at `at` runs, or None when it cannot; problems say why."""
     execution = written.execution or ExecutionYaml()
     inside: Keys = (*at, "execution") if written.execution is not None else at
-    findings.unused("execution", document, (*at, "execution"), ExecutionYaml.not_used)
-    if kind_of(written) == "query" or execution.type != "builtin":
+    findings.unused("an execution", document, (*at, "execution"), ExecutionYaml.not_used)
+    if sends_request(written) or execution.type != "builtin":
         _check_placeholders(document, at, parameters, findings)
-        kind = "query template" if kind_of(written) == "query" else f"{execution.type} template"
-        what = f"{written.id!r} is a {kind}, which this server does not run; it is left out"
+        kind = _UNSUPPORTED.get(execution.type, "a query template")
+        what = f"{written.id!r} is {kind}, which this server does not run; it is left out"
         findings.warn("execution-unsupported", what, document.where(at))
         return None
     for place in (at, inside):
@@ -93,18 +112,16 @@ def _named(
 def _check_placeholders(
     document: Document, at: Keys, parameters: frozenset[str], findings: Findings
 ) -> None:
-    """Report placeholders of a request that no parameter fills."""
-    for place in (at, (*at, "execution")):
-        for key in _REQUEST_KEYS:
-            for keys, text in _texts(document.at((*place, key)), (*place, key)):
-                for name in sorted(_placeholders(text) - parameters):
-                    what = f"no parameter fills {name!r}; {instead(name, sorted(parameters))}"
-                    findings.add("placeholder-unfilled", what, document.where(keys))
+    for name, keys in placeholders(document, at).items():
+        if name not in parameters:
+            what = f"no parameter fills {name!r}; {instead(name, sorted(parameters))}"
+            findings.add("placeholder-unfilled", what, document.where(keys))
 
 
 def _texts(value: Any, at: Keys) -> Iterator[tuple[Keys, str]]:
     if isinstance(value, str):
-        yield at, value
+        if not isinstance(value, Unresolved):
+            yield at, value
     elif isinstance(value, dict):
         for key, part in value.items():
             yield from _texts(part, (*at, key))
@@ -113,7 +130,6 @@ def _texts(value: Any, at: Keys) -> Iterator[tuple[Keys, str]]:
             yield from _texts(part, (*at, number))
 
 
-def _placeholders(text: str) -> frozenset[str]:
+def _names(text: str) -> frozenset[str]:
     """Names in `{name}` and `{{ expression }}`."""
-    in_jinja = variables(text) if jinja_problem(text) is None else frozenset()
-    return in_jinja | set(_BRACES.findall(text))
+    return examine(text).variables | set(_BRACES.findall(text))

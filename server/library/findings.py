@@ -10,7 +10,7 @@ from server.settings.source import Document, Keys
 
 @dataclass(slots=True)
 class Findings:
-    """Problems in the order they were found; the same unused key is one problem a file."""
+    """Problems as they are found; the same unused key is one problem a file."""
 
     problems: list[Problem] = field(default_factory=list)
     _unused: dict[tuple[str, str, str], list[Location]] = field(default_factory=dict)
@@ -38,10 +38,10 @@ class Findings:
                 places.append(document.where((*keys, name)))
 
     def all(self) -> tuple[Problem, ...]:
-        """Every problem, with one warning for each key that nothing reads."""
+        """Every problem by file and line; a key that nothing reads is one warning a file."""
         warnings = [
             Problem(
-                f"{name!r} of a {part} is not used by this kind of adapter"
+                f"{name!r} of {part} is not used by this kind of adapter"
                 + (f" (written {len(places)} times)" if len(places) > 1 else ""),
                 places[0],
                 "unused-key",
@@ -49,7 +49,9 @@ class Findings:
             )
             for (_, part, name), places in self._unused.items()
         ]
-        return (*self.problems, *warnings)
+        found = [*self.problems, *warnings]
+        files = {file: n for n, file in enumerate(dict.fromkeys(p.where.file for p in found))}
+        return tuple(sorted(found, key=lambda p: (files[p.where.file], p.where.line)))
 
     @property
     def failed(self) -> bool:

@@ -35,7 +35,7 @@ def build_parameters(
     found: dict[str, Parameter] = {}
     for number, entry in enumerate(written):
         keys = (*at, number)
-        findings.unused("parameter", document, keys, ParameterYaml.not_used)
+        findings.unused("a parameter", document, keys, ParameterYaml.not_used)
         if entry.name in found:
             first = found[entry.name].where
             what = f"parameter {entry.name!r} is written twice; first at {first}"
@@ -101,12 +101,11 @@ class _Builder:
             hint = instead(self._written.type, [*PARAMETER_TYPES, *own])
             what = f"unknown type {self._written.type!r}; {hint}"
             self._complain("unknown-parameter-type", what, "type")
-            return "string"
         return name
 
     def _one_spelling(self, *spellings: str) -> Any:
         """The value of a key that may be spelt several ways; written twice is a problem."""
-        written = self._document.at(self._at)
+        written = self._document.at(self._at) or {}
         found = [name for name in spellings if name in written]
         if len(found) > 1:
             self._complain("duplicate-key", f"{listed(found, 'and')} mean the same", found[1])
@@ -167,7 +166,7 @@ class _Builder:
                 self._complain("bad-bounds", f"{low} {least:g} is above {high} {most:g}", low)
         problem = None if parameter.pattern is None else pattern_problem(parameter.pattern)
         if problem is not None:
-            self._complain("bad-pattern", f"pattern {parameter.pattern!r}: {problem}", "pattern")
+            self._complain("bad-pattern", f"pattern '{parameter.pattern}': {problem}", "pattern")
 
     def _check_default(self, parameter: Parameter) -> None:
         wrong = default_problem(parameter)

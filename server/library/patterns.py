@@ -13,7 +13,7 @@ _HINTS: Final = (
     (("++", "*+", "?+"), "RE2 has no possessive quantifiers, and needs none"),
     (("\\Z",), "write \\z for the end of the text"),
     (("\\u", "\\N"), "write \\x{05D0} for a character by its code"),
-    (tuple(f"\\{n}" for n in range(1, 10)), "RE2 has no backreferences"),
+    (("(?P=", *(f"\\{n}" for n in range(1, 10))), "RE2 has no backreferences"),
 )
 
 
@@ -23,13 +23,20 @@ def pattern_problem(pattern: str) -> str | None:
         re2.compile(pattern, _QUIET)
     except re2.error as refused:
         said = refused.args[0] if refused.args else refused
-        reason = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        culprit = reason.partition(": ")[2]
-        column = pattern.find(culprit) + 1 if culprit else len(pattern)
-        place = f" at character {column}" if column > 0 else ""
-        hint = next((hint for starts, hint in _HINTS if culprit.startswith(starts)), "")
-        return f"{reason}{place}" + (f"; {hint}" if hint else "")
+        return _explained(
+            said.decode(errors="replace") if isinstance(said, bytes) else str(said), pattern
+        )
     return None
+
+
+def _explained(said: str, pattern: str) -> str:
+    reason, _, culprit = said.partition(": ")
+    if culprit == "(?P" and "(?P=" in pattern:
+        culprit = "(?P="  # RE2 names only the beginning, which a named group has as well
+    hint = next((f"; {hint}" for starts, hint in _HINTS if culprit.startswith(starts)), "")
+    if not culprit or (culprit == pattern and not hint):
+        return reason
+    return f"{reason} {culprit} at character {pattern.find(culprit) + 1}{hint}"
 
 
 def matches_nothing(pattern: str) -> bool:

@@ -2,7 +2,7 @@
 
 from server.library.domain_yaml import ResponseConfigYaml
 from server.library.findings import Findings
-from server.library.jinja import jinja_problem
+from server.library.jinja import examine
 from server.library.model import ResponseConfig
 from server.settings.source import Document, Keys
 from server.settings.wording import instead, listed
@@ -35,7 +35,7 @@ def build_responses(
 
 def check_jinja(name: str, text: str, document: Document, at: Keys, findings: Findings) -> bool:
     """Report a text that could never be rendered; return whether it can."""
-    problem = jinja_problem(text)
+    problem = examine(text).problem
     if problem is not None:
         findings.add("bad-template", f"{name}: {problem}", document.where(at))
     return problem is None

@@ -1,10 +1,21 @@
 """A template as authors write it, in the flat notation or the nested one."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from server.library.edge import Edge, Version, Words
+
+
+def _is_id(value: str) -> str:
+    if not value or any(character.isspace() for character in value):
+        what = "'{value}' cannot be the id of a template; write it without spaces"
+        raise PydanticCustomError("bad-name", what, {"value": value})
+    return value
+
+
+Id = Annotated[str, AfterValidator(_is_id)]
 
 
 class ParameterYaml(Edge):
@@ -98,7 +109,7 @@ class ExecutionYaml(HttpYaml):
 class TemplateYaml(HttpYaml):
     """One thing the adapter can do."""
 
-    id: str = Field(min_length=1, max_length=200, pattern=r"^\S+$")
+    id: Id
     """Name of the template, unique in the library."""
     version: Version = "1.0.0"
     """Version of the template, for its author."""

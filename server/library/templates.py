@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from server.core.problems import Location
-from server.library.executions import build_execution, kind_of
+from server.library.executions import build_execution, kind_of, placeholders, sends_request
 from server.library.findings import Findings
-from server.library.jinja import variables
+from server.library.jinja import examine
 from server.library.model import Domain, Parameter, Template
 from server.library.parameters import build_parameters
 from server.library.responses import check_jinja
 from server.library.template_yaml import FunctionSchemaYaml, ParameterYaml, TemplateYaml
 from server.settings.source import Document, Keys
 from server.settings.validation import validate
-from server.settings.wording import instead
+from server.settings.wording import instead, quoted
 
 
 def build_templates(document: Document, domain: Domain, findings: Findings) -> list[Template]:
@@ -30,7 +30,8 @@ def build_templates(document: Document, domain: Domain, findings: Findings) -> l
     entries = document.at(at)
     if not isinstance(entries, list):
         if entries is not None:
-            findings.add("wrong-type", "templates: expected a list", document.where(at))
+            what = f"templates: expected a list, got {quoted(entries)}"
+            findings.add("wrong-type", what, document.where(at))
         return []
     built = (_build(domain, document, (*at, i), findings) for i in range(len(entries)))
     return [template for template in built if template is not None]
@@ -41,7 +42,7 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
     findings.problems += problems
     if written is None:
         return None
-    findings.unused("template", document, at, TemplateYaml.not_used)
+    findings.unused("a template", document, at, TemplateYaml.not_used)
     schema = written.function_schema or FunctionSchemaYaml()
     entries, inside = _parameters(written, schema, document, at, findings)
     parameters = build_parameters(entries, domain, document, inside, findings)
@@ -75,14 +76,26 @@ def _parameters(
     at: Keys,
     findings: Findings,
 ) -> tuple[Sequence[ParameterYaml], Keys]:
-    """The parameters, in whichever notation they are written, and where that is."""
+    """The parameters, in whichever notation they are written, and where that is.
+
+    A request that describes no parameters at all takes them from its placeholders.
+    """
     nested: Keys = (*at, "function_schema", "parameters")
     if written.parameters and schema.parameters:
         what = "parameters are written twice, here and under function_schema"
         findings.add("duplicate-key", what, document.where((*at, "parameters")))
     if schema.parameters:
         return schema.parameters, nested
-    return written.parameters, (*at, "parameters")
+    flat: Keys = (*at, "parameters")
+    described = {"parameters", "function_schema"} & written.model_fields_set
+    if described or not sends_request(written):
+        return written.parameters, flat
+    implied = []
+    for name, keys in placeholders(document, at).items():
+        what = f"{name!r} is described nowhere; it is taken for a text that has to be given"
+        findings.warn("implied-parameter", what, document.where(keys))
+        implied.append(ParameterYaml(name=name))
+    return implied, flat
 
 
 def _examples(
@@ -114,7 +127,7 @@ def _check_response(
     if text is None or not check_jinja("response_template", text, document, keys, findings):
         return
     names = [parameter.name for parameter in parameters]
-    for variable in sorted(variables(text) - set(names)):
+    for variable in sorted(examine(text).variables - set(names)):
         # Only the tool knows the fields of its result, so that an unknown name is
         # reported here when it is nearly a parameter's, and otherwise left to a run.
         meant = get_close_matches(variable, names, n=1, cutoff=0.8)

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, PrivateAttr
 
 from server.core.problems import Location
-from server.settings.fields import RootedPath, RootedPaths, Seconds, Strict
+from server.settings.fields import Name, RootedPath, RootedPaths, Seconds, Strict
 
 
 class AgentSettings(Strict):
@@ -41,7 +41,7 @@ class AdapterConfig(Strict):
 class AdapterSettings(Strict):
     """One adapter. A key opens exactly one."""
 
-    name: str = Field(min_length=1, max_length=100, pattern=r"^[\p{L}\p{N}][\p{L}\p{N}._-]*$")
+    name: Name
     """What keys and commands call it: letters, digits, `.`, `_` and `-`."""
     enabled: bool = True
     """Whether it is opened; one that is not needs none of its variables."""

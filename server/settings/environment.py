@@ -31,9 +31,9 @@ def with_env_file(
             return environ, (Problem("is not UTF-8 text", Location(shown(path)), "not-utf8"),)
     for binding in bindings:
         if binding.error or (binding.key is not None and binding.value is None):
-            what = f"expected NAME=value, got {binding.original.string.strip()[:20]!r}"
+            # What stands there instead may well be a secret, so it is not shown.
             where = Location(shown(path), binding.original.line)
-            problems.append(Problem(what, where, "bad-env-file"))
+            problems.append(Problem("expected NAME=value", where, "bad-env-file"))
         elif binding.key is not None:
             found[binding.key] = binding.value or ""
     return {**found, **environ}, tuple(problems)

@@ -1,9 +1,11 @@
 """Kinds of values that settings share, and the base of every settings model."""
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
 
 
 class Strict(BaseModel):
@@ -34,5 +36,18 @@ RootedPaths = Annotated[
     tuple[Annotated[Path, AfterValidator(_below_root)], ...], BeforeValidator(_as_list)
 ]
 """One path or a list; each may be a glob, which is expanded by who reads the files."""
+
+
+def _is_name(value: str) -> str:
+    if not NAME.fullmatch(value):
+        what = "'{value}' cannot be a name here; use letters, digits, '.', '_' and '-'"
+        raise PydanticCustomError("bad-name", what, {"value": value})
+    return value
+
+
+NAME: Final = re.compile(r"\w[\w.-]{0,99}")
+
+Name = Annotated[str, AfterValidator(_is_name)]
+"""A name that can stand in commands, URLs and file names."""
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]

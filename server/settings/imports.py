@@ -62,9 +62,11 @@ def _visit(
 
 def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
     """The files meant, and the places looked at: beside the importing file, then the root."""
-    places = list(dict.fromkeys([importer.parent / pattern, root / pattern]))
+    places = list(dict.fromkeys([importer.absolute().parent / pattern, root / pattern]))
     for place in places:
-        found = [file for file in expand(place) if file != importer or not is_glob(place)]
+        found = [
+            file for file in expand(place) if file != importer.absolute() or not is_glob(place)
+        ]
         if found:
             return found, places
     return [], places

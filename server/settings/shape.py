@@ -111,9 +111,10 @@ def _choices(kind: _Kind) -> tuple[Any, ...]:
 def _range(metadata: Sequence[Any]) -> str:
     low = next((f"{m.ge:g}" for m in metadata if isinstance(m, Ge)), None)
     high = next((f"{m.le:g}" for m in metadata if isinstance(m, Le)), None)
+    if low is not None and high is not None:
+        return f"between {low} and {high}"
     above = next((f"above {m.gt:g}" for m in metadata if isinstance(m, Gt)), None)
     below = next((f"below {m.lt:g}" for m in metadata if isinstance(m, Lt)), None)
-    if low and high:
-        return f"between {low} and {high}"
-    words = [above, low and f"of at least {low}", below, high and f"of at most {high}"]
-    return " and ".join(word for word in words if word)
+    bounds = [above, low and f"at least {low}", below, high and f"at most {high}"]
+    words = " and ".join(bound for bound in bounds if bound)
+    return f"of {words}" if words.startswith("at ") else words

@@ -11,6 +11,7 @@ _HINTS: Final = {
     "found unknown escape character": (
         r"in double quotes a backslash is written twice ('\\d'); single quotes take it as it is"
     ),
+    "found unexpected end of stream": "what opens here is never closed",
     "found character that cannot start any token": (
         "text that begins with '@', '`' or '%' needs quotes"
     ),

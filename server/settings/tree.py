@@ -32,7 +32,7 @@ _COLLECTION_TAGS: Final = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
 
 
 class Unresolved(str):
-    """Text with a placeholder that could not be filled; already reported as a problem."""
+    """Text that could not be made into its value; already reported as a problem."""
 
     __slots__ = ()
 
@@ -156,13 +156,18 @@ class _Builder:
         if event.tag in {None, "!", _TAG + "str"}:
             return filled.text
         value = plain_value(filled.text)
-        if not isinstance(value, _SCALAR_TAGS.get(event.tag or "", ())):
+        if event.tag not in _SCALAR_TAGS:
             self._refuse_tag(event)
+        elif not isinstance(value, _SCALAR_TAGS[event.tag]):
+            what = f"{filled.text!r} is not what the tag {_short(event.tag)} says"
+            self.complain("yaml-tag", what, _line(event))
+            return Unresolved(filled.text)
         return value
 
     def _refuse_tag(self, event: yaml.NodeEvent) -> None:
-        tag = str(getattr(event, "tag", "")).replace(_TAG, "!!")
-        self.complain("yaml-tag", f"the tag {tag} cannot be used here", _line(event))
+        tag = _short(getattr(event, "tag", ""))
+        self.complain("yaml-tag", f"the tag {tag} cannot be used", _line(event), top=True)
+        raise _Refused
 
     def _line_of(self, token: str, event: yaml.ScalarEvent) -> int:
         """The line of `token` in a scalar that may span many lines."""
@@ -186,7 +191,7 @@ class _Builder:
                 else "names no anchor; put text that begins with '*' in quotes"
             )
             self.complain("bad-alias", f"*{event.anchor} {why}", _line(event))
-            target = Node(_line(event))
+            target = Node(_line(event), Unresolved())
         if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
             level.key, level.key_line, level.awaits_value = str(target.value), _line(event), True
             return
@@ -254,6 +259,10 @@ def _mappings(node: Node) -> list[Node] | None:
     """The mappings that a merge key brings in, or None when it names something else."""
     found = node.parts if isinstance(node.parts, list) else [node]
     return found if all(isinstance(part.parts, dict) for part in found) else None
+
+
+def _short(tag: str) -> str:
+    return tag.replace(_TAG, "!!")
 
 
 def _line(event: yaml.Event) -> int:

@@ -63,11 +63,12 @@ def validate(
         errors = invalid.errors(include_url=False)
     # A placeholder that could not be filled is a problem already; what its text is
     # not (a number, say) would be a second complaint about the same thing.
-    return None, tuple(
+    found = [
         _problem(model, document, at, error, known)
         for error in errors
         if not isinstance(error["input"], Unresolved)
-    )
+    ]
+    return None, tuple(sorted(found, key=lambda problem: problem.where.line))
 
 
 def _problem(

@@ -23,7 +23,7 @@ def instead(word: object, known: Sequence[str]) -> str:
     close = get_close_matches(str(word), known, n=1, cutoff=0.7)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known are {listed(known, 'and')}" if known else "nothing is known here"
+    return f"known are {listed(known, 'and')}" if known else "there are none"
 
 
 def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:

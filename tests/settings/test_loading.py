@@ -167,9 +167,7 @@ def test_variables_come_from_the_process_and_then_from_the_env_file(home: Path) 
 
 def test_a_broken_env_file_is_named(home: Path) -> None:
     write(home / ".env", "GOOD=1\nno value here\n")
-    assert messages(load(home, "server: {}\n")) == [
-        "expected NAME=value, got 'no value here' @ .env:2"
-    ]
+    assert messages(load(home, "server: {}\n")) == ["expected NAME=value @ .env:2"]
 
 
 def test_an_adapter_that_is_off_needs_no_variables(home: Path) -> None:
@@ -207,4 +205,4 @@ def test_secrets_do_not_show(home: Path) -> None:
 @pytest.mark.parametrize("name", ["''", "a b", "-a", "a/b"])
 def test_adapter_names_can_stand_in_commands_and_urls(home: Path, name: str) -> None:
     (problem,) = load(home, "adapters:\n" + adapter(name, 2)).problems
-    assert problem.where == Location("config/config.yaml", 2)
+    assert (problem.kind, problem.where) == ("bad-name", Location("config/config.yaml", 2))

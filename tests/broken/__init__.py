@@ -1,0 +1,1 @@
+"""Configurations and libraries with mistakes in them, each with what is said of it."""
