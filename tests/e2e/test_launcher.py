@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-LAUNCHER = Path(__file__).parents[2] / "bin" / "orbit.sh"
+ROOT = Path(__file__).parents[2]
+LAUNCHER = ROOT / "bin" / "orbit.sh"
+KEY_SCRIPT = ROOT / "utils" / "scripts" / "generate-sample-api-keys.sh"
 
 PYPROJECT = """
 [build-system]
@@ -177,6 +179,18 @@ def test_test_runs_pytest_in_the_projects_folder(project: Project, tmp_path: Pat
     assert (seen["args"], seen["cwd"]) == (["tests/access", "-k", "a or b"], str(project.root))
     assert "Installing Orbit with test and the libraries" in ran.stderr
     assert project.run("test").stderr == ""
+
+
+def test_the_key_script_hands_over_to_the_launcher(project: Project, tmp_path: Path) -> None:
+    script = project.root / "utils" / "scripts" / KEY_SCRIPT.name
+    script.parent.mkdir(parents=True)
+    shutil.copy(KEY_SCRIPT, script)
+    made = project.run("--adapter", "a b", "--data", "d", cwd=tmp_path, via=script)
+    seen = json.loads(made.stdout)
+    assert seen["args"] == ["keys", "sample", "--adapter", "a b", "--data", "d"]
+    assert (seen["cwd"], seen["home"]) == (str(tmp_path), str(project.root))
+    shown = project.run("--help", via=script)
+    assert shown.stdout.startswith("Usage: generate-sample-api-keys.sh --adapter NAME")
 
 
 def test_install_names_the_extras_there_are(project: Project) -> None:

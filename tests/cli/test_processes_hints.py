@@ -1,0 +1,55 @@
+"""Lines to paste are lines that a shell takes as they are meant."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.cli.hints import command, curl, sample_key_command
+
+printable = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]))
+
+
+@given(key=printable, question=printable)
+def test_a_curl_line_says_in_a_shell_what_was_meant(key: str, question: str) -> None:
+    words = shlex.split(curl("http://localhost:8000", key, question))
+    assert words[:4] == ["curl", "-X", "POST", "http://localhost:8000/chat"]
+    assert words[4:-1] == [
+        *("-H", f"Authorization: Bearer {key}"),
+        *("-H", "Content-Type: application/json", "-d"),
+    ]
+    assert json.loads(words[-1]) == {"message": question}
+
+
+def test_commands_are_named_as_they_were_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORBIT_COMMAND", raising=False)
+    assert command("stop") == "orbit stop"
+    monkeypatch.setenv("ORBIT_COMMAND", "../my orbit/bin/orbit.sh")
+    assert command("ask", "two words") == "'../my orbit/bin/orbit.sh' ask 'two words'"
+
+
+def test_the_key_script_is_named_as_it_can_be_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "utils" / "scripts" / "generate-sample-api-keys.sh"
+    monkeypatch.delenv("ORBIT_HOME", raising=False)
+    monkeypatch.delenv("ORBIT_COMMAND", raising=False)
+    assert sample_key_command("a") == "orbit keys sample --adapter a"
+    script.parent.mkdir(parents=True)
+    script.touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORBIT_HOME", str(tmp_path))
+    shown = {}
+    for called in ("./bin/orbit.sh", str(tmp_path / "bin" / "orbit.sh"), "orbit"):
+        monkeypatch.setenv("ORBIT_COMMAND", called)
+        shown[called] = sample_key_command("a")
+    assert list(shown.values()) == [
+        "./utils/scripts/generate-sample-api-keys.sh --adapter a",
+        f"{script} --adapter a",
+        "./utils/scripts/generate-sample-api-keys.sh --adapter a",
+    ]
+    monkeypatch.chdir("/")
+    assert sample_key_command("a") == f"{script} --adapter a"
