@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from server.access.folders import make_private
 from server.core.problems import Location, Problem
 from server.errors import ConfigurationInvalid
 
@@ -41,7 +42,7 @@ def load_or_create(path: Path) -> tuple[bytes, bool]:
 
 
 def _create(path: Path) -> bool:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.schema import CreateTable
 
+from server.access.folders import make_private
 from server.access.raw import DIGEST_BYTES
 from server.access.records import KeyRecord
 from server.errors import StoreUnavailable
@@ -109,7 +110,7 @@ def _open_sqlite(url: sa.URL) -> sa.Engine:
     file = url.database
     if file and file != ":memory:":
         try:
-            Path(file).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(Path(file).parent)
         except OSError as failure:
             raise StoreUnavailable(
                 f"the folder of the key store at {file} cannot be made: {failure.strerror}"

@@ -6,6 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
+from server.access.folders import make_private
+
 _LARGEST_BYTES: Final = 10 * 1024 * 1024
 _KEPT: Final = 3
 _BLOCK_BYTES: Final = 64 * 1024
@@ -18,7 +20,7 @@ def log_path(data_dir: Path) -> Path:
 
 def make_room(log: Path) -> int:
     """Put a log that has grown large aside, keeping three; return where new lines begin."""
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(log.parent)
     size = log.stat().st_size if log.exists() else 0
     if size < _LARGEST_BYTES:
         return size

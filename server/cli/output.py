@@ -1,5 +1,6 @@
 """What people see: results on standard output, everything else on standard error."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +29,9 @@ def say(text: str) -> None:
 
 def fail(message: str, *, exit_code: int = 1) -> NoReturn:
     """End the command with a message that says what was wrong."""
-    typer.secho(f"error: {message}", err=True, fg=typer.colors.RED)
+    # Off a terminal the colour is dropped anyway; NO_COLOR is for people on one.
+    color = False if os.environ.get("NO_COLOR") else None
+    typer.secho(f"error: {message}", err=True, fg=typer.colors.RED, color=color)
     raise typer.Exit(exit_code)
 
 
@@ -44,6 +47,12 @@ def failures_as_messages() -> Iterator[None]:
         fail(f"{errors} problem{'s' if errors != 1 else ''} in the configuration")
     except OrbitError as failed:
         fail(str(failed))
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough; nothing to say
+    except OSError as refused:
+        if refused.filename is None:
+            raise
+        fail(f"{refused.filename}: {refused.strerror}")
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(130) from None

@@ -124,14 +124,15 @@ def _start(host: str | None, port: int | None, config: Path, data: Path | None) 
             if readiness is not None:
                 warn_of(readiness)
             return
+        free = check_free(settings.server.host, settings.server.port)
         wanted = Launch(
             host=settings.server.host,
-            port=check_free(settings.server.host, settings.server.port),
+            port=free,
             config=config,
             data_dir=settings.data_dir,
             shutdown_grace_s=settings.server.shutdown_grace_s,
             asked_host=host,
-            asked_port=port,
+            asked_port=free if port == 0 else port,
         )
         begun = time.monotonic()
         try:

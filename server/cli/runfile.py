@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from server.access.folders import make_private
 from server.cli.identity import process_token
 from server.errors import OrbitError
 
@@ -88,7 +89,7 @@ def read_running(data_dir: Path) -> Running | None:
 def write_running(data_dir: Path, running: Running) -> None:
     """Replace the process file as a whole, so that no one reads half of it."""
     file = _file(data_dir)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent)
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     draft.write_text(json.dumps(asdict(running), indent=2) + "\n", encoding="utf-8")
     draft.replace(file)
@@ -133,7 +134,7 @@ def recorded(
 def one_at_a_time(data_dir: Path) -> Iterator[None]:
     """Hold the right to start a server with this data folder; wait for whoever has it."""
     path = data_dir / "run" / "start.lock"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # given back by the kernel, however this ends
         yield

@@ -22,6 +22,12 @@ def test_the_secret_is_made_once_and_then_kept(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["secret"]
 
 
+def test_every_folder_that_is_made_for_it_is_private(tmp_path: Path) -> None:
+    load_or_create(tmp_path / "a" / "b" / "secret")
+    modes = {stat.S_IMODE((tmp_path / folder).stat().st_mode) for folder in ("a", "a/b")}
+    assert modes == {0o700}
+
+
 def test_of_many_first_starts_at_once_all_get_the_same_secret(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from server.access.secret import load_or_create; "

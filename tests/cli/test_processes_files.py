@@ -9,10 +9,13 @@ import threading
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
-from server.cli import log_file
+from server.cli import log_file, processes
 from server.cli.identity import _from_ps, process_token
 from server.cli.log_file import follow, last_lines, log_path, make_room
+from server.cli.output import failures_as_messages
 from server.cli.ports import PortUnusable, check_free, listen
 from server.cli.readiness import ask_readiness
 from server.cli.runfile import (
@@ -235,3 +238,22 @@ def test_the_port_is_free_again_at_once_after_a_connection_was_closed() -> None:
             accepted, _ = server.accept()
             accepted.close()
     assert check_free("127.0.0.1", port) == port
+
+
+def test_a_folder_that_cannot_be_written_is_named_and_not_thrown(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    app = typer.Typer()
+    processes.register(app)
+    stopped = CliRunner().invoke(app, ["logs", "--data", str(tmp_path / "file" / "data")])
+    assert stopped.stderr.startswith("error: there is no log at ")
+
+    def run() -> None:
+        with failures_as_messages(), one_at_a_time(tmp_path / "file" / "data"):
+            pass
+
+    app.command("lock")(run)
+    refused = CliRunner().invoke(app, ["lock"])
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        f"error: {tmp_path}/file/data: Not a directory\n",
+    )
