@@ -96,15 +96,15 @@ def logs(
         log = log_path(_data_dir(config, data))
         if not log.exists():
             fail(f"there is no log at {log}: no server was started with this data folder")
-        end = log.stat().st_size
-        for line in last_lines(log, lines):
-            print_text(line)
-        if following:
-            try:
-                for new in follow(log, start=end):
-                    typer.echo(new, nl=False)
-            except KeyboardInterrupt:
-                pass  # the way to end it
+        try:
+            end_of_log = log.stat().st_size
+            for line in last_lines(log, lines):
+                print_text(line)
+            for new in follow(log, start=end_of_log) if following else ():
+                typer.echo(new, nl=False)
+        except KeyboardInterrupt:
+            if not following:  # for a log that is followed, the way to end it
+                raise
 
 
 def register(app: typer.Typer) -> None:

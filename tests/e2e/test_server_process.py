@@ -145,12 +145,16 @@ def test_logs_show_what_the_server_wrote(orbit: Orbit) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Serving on http://127.0.0.1:" in shown.stdout
     following = subprocess.Popen(
-        orbit.command("logs", "-f"), cwd=ROOT, env=environment(), stdout=subprocess.PIPE
+        orbit.command("logs", "-f", "-n", "1000"),
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
     )
-    assert following.stdout is not None
-    assert b"Serving on" in following.stdout.readline()
-    following.send_signal(signal.SIGINT)
-    following.communicate()
+    with following:
+        assert following.stdout is not None
+        while b"Serving on" not in following.stdout.readline():
+            assert following.poll() is None
+        following.send_signal(signal.SIGINT)
     assert following.returncode == 0
 
 
