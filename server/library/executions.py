@@ -8,8 +8,8 @@ from server.library.findings import Findings
 from server.library.jinja import examine
 from server.library.model import BuiltinExecution, Execution, TemplateKind
 from server.library.template_yaml import ExecutionYaml, HttpYaml, TemplateYaml
+from server.settings.nodes import Unresolved
 from server.settings.source import Document, Keys
-from server.settings.tree import Unresolved
 from server.settings.wording import instead
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")

@@ -42,9 +42,10 @@ def _visit(
     files.documents.append(document)
     if not isinstance(document.data, dict) or "import" not in document.data:
         return
-    wanted, _ = validate(Imports, document)  # its problems come again with the whole file's
+    # The problems of the list come again, with those of the whole file.
+    wanted: Imports = validate(Imports, document)[0] or Imports.model_construct()
     chain = (*importers, path)
-    for number, pattern in enumerate(wanted.imports if wanted is not None else ()):
+    for number, pattern in enumerate(wanted.imports):
         where = document.where(("import", number))
         found, tried = _find(pattern, path, root)
         if not found:

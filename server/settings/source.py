@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.core.problems import Location, Problem
-from server.settings.tree import Node, build
+from server.settings.nodes import Node
+from server.settings.tree import build
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 """A library of 100,000 examples is a tenth of this."""

@@ -7,11 +7,12 @@ that name Python objects never looked at.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from server.core.problems import Location, Problem
+from server.settings.nodes import Node, Tree, Unresolved
 from server.settings.placeholders import fill
 from server.settings.scalars import Scalar, plain_value
 from server.settings.syntax import explain
@@ -29,38 +30,6 @@ _SCALAR_TAGS: Final[Mapping[str, tuple[type, ...]]] = {
     _TAG + "null": (type(None),),
 }
 _COLLECTION_TAGS: Final = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
-
-
-class Unresolved(str):
-    """Text that could not be made into its value; already reported as a problem."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """One part of a document; `parts` are its entries by key, or its items."""
-
-    line: int
-    value: Any = None
-    parts: dict[str, "Node"] | list["Node"] | None = None
-    weight: int = 1
-
-    def child(self, key: str | int) -> "Node | None":
-        if isinstance(self.parts, dict):
-            return self.parts.get(str(key))
-        if isinstance(self.parts, list) and isinstance(key, int) and 0 <= key < len(self.parts):
-            return self.parts[key]
-        return None
-
-
-@dataclass(slots=True)
-class Tree:
-    """`root` is None when the text could not be read; the problems say why."""
-
-    root: Node | None
-    placed: tuple[tuple[tuple[str | int, ...], Problem], ...]
-    from_environment: frozenset[str]
 
 
 def build(text: str, file: str, environ: Mapping[str, str]) -> Tree:

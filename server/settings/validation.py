@@ -7,9 +7,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from server.core.problems import Problem
+from server.settings.nodes import Unresolved
 from server.settings.shape import Place, follow
 from server.settings.source import Document, Keys
-from server.settings.tree import Unresolved
 from server.settings.wording import instead, listed, quoted
 
 M = TypeVar("M", bound=BaseModel)
