@@ -33,11 +33,13 @@ def create(
         str | None, typer.Option("--user", metavar="ID", help="Whose key it is.")
     ] = None,
     role: Annotated[
-        str, typer.Option("--role", metavar="ROLE", help="What its holder may do.")
+        str, typer.Option("--role", metavar="ROLE", help="A word for what its holder may do.")
     ] = "user",
     limit: Annotated[
         list[str] | None,
-        typer.Option("--limit", metavar="RATE", help="Such as 60/minute; may be given again."),
+        typer.Option(
+            "--limit", metavar="RATE", help="A rate limit to keep with it: 60/minute. Repeatable."
+        ),
     ] = None,
     expires: Annotated[
         str | None,
