@@ -1,0 +1,189 @@
+"""Rows of JSON data: filtered, sorted, cut down to some fields, summed up."""
+
+from operator import itemgetter
+from typing import Any, Final
+
+from server.core.tools import ToolDefinition, ToolParameter
+from server.errors import ArgumentsInvalid
+from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
+from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
+from server.tools.rows.comparing import Rank, rank
+from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition, read_operator
+from server.tools.rows.fields import MISSING, Field, find_field
+from server.tools.rows.reading import Row, read_json, read_rows
+from server.tools.wording import described, unknown
+
+MAX_FIELDS: Final = 200
+"""Most fields one call may select."""
+
+_ORDERS: Final = {
+    phrase.strip(): order
+    for order, phrases in {
+        "asc": "asc, ascending, up, increasing, low to high, lowest first, smallest first, "
+        "cheapest first, a to z, a-z, alphabetical, alphabetically, oldest first, earliest first",
+        "desc": "desc, descending, down, decreasing, high to low, highest first, largest first, "
+        "biggest first, most expensive first, z to a, z-a, reverse, reversed, newest first, "
+        "latest first",
+    }.items()
+    for phrase in phrases.split(",")
+}
+
+
+class JsonTransform(BuiltinTool):
+    """filter, sort, select and aggregate."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "json_transform",
+            (
+                Operation(_FILTER, _filter),
+                Operation(_SORT, _sort),
+                Operation(_SELECT, _select),
+                Operation(_AGGREGATE, _aggregate),
+            ),
+        )
+
+
+_DATA: Final = ToolParameter(
+    "data", "array", "The rows: a list of objects, or JSON text of one", items={"type": "object"}
+)
+
+
+def _field(description: str, *, required: bool = True) -> ToolParameter:
+    return ToolParameter("field", "string", description, required=required)
+
+
+_FILTER: Final = ToolDefinition(
+    "filter",
+    "Keep the rows whose field meets a condition",
+    (
+        _DATA,
+        _field("The field to look at; dots lead inside objects"),
+        ToolParameter("operator", "string", "How to compare", enum=OPERATORS),
+        ToolParameter(
+            "value",
+            "string",
+            f"What to compare with; not needed for {' and '.join(sorted(WITHOUT_VALUE))}",
+            required=False,
+        ),
+    ),
+)
+_SORT: Final = ToolDefinition(
+    "sort",
+    "Put rows in the order of a field",
+    (
+        _DATA,
+        _field("The field to sort by"),
+        ToolParameter(
+            "order",
+            "string",
+            "Which end comes first",
+            required=False,
+            enum=("asc", "desc"),
+            default="asc",
+        ),
+    ),
+)
+_SELECT: Final = ToolDefinition(
+    "select",
+    "Keep only some fields of each row",
+    (
+        _DATA,
+        ToolParameter("fields", "array", "The fields to keep, in order", items={"type": "string"}),
+    ),
+)
+_AGGREGATE: Final = ToolDefinition(
+    "aggregate",
+    "Sum up a field over all rows",
+    (
+        _DATA,
+        _field("The field to sum up; count needs none", required=False),
+        ToolParameter("operation", "string", "What to make of the values", enum=AGGREGATES),
+    ),
+)
+
+
+def _filter(given: Arguments) -> dict[str, Any]:
+    rows = read_rows(given["data"], "data")
+    operator = read_operator(given["operator"], "operator")
+    value = given.get("value")
+    if value is None and operator not in WITHOUT_VALUE:
+        raise ArgumentsInvalid(f"json_transform filter needs value to compare by {operator}")
+    field = find_field(rows, given["field"], "field", must_exist=operator not in WITHOUT_VALUE)
+    test, get = condition(operator, value), field.get
+    kept = [row for row in rows if test(get(row))]
+    taken = {"rows": len(rows), "field": field.name, "operator": operator}
+    if value is not None:
+        taken["value"] = value
+    return {"result": kept, "operation": "filter", "input": taken, "count": len(kept)}
+
+
+def _sort(given: Arguments) -> dict[str, Any]:
+    rows = read_rows(given["data"], "data")
+    order = _read_order(given.get("order", "asc"))
+    field = find_field(rows, given["field"], "field")
+    ranked: list[tuple[Rank, Row]] = []
+    without: list[Row] = []
+    for row in rows:
+        value = field.get(row)
+        if value is MISSING or value is None:
+            without.append(row)
+        else:
+            ranked.append((rank(value), row))
+    ranked.sort(key=itemgetter(0), reverse=order == "desc")
+    taken = {"rows": len(rows), "field": field.name, "order": order}
+    ordered = [row for _, row in ranked] + without
+    return {"result": ordered, "operation": "sort", "input": taken, "count": len(rows)}
+
+
+def _select(given: Arguments) -> dict[str, Any]:
+    rows = read_rows(given["data"], "data")
+    fields = [find_field(rows, name, "fields") for name in _read_names(given["fields"])]
+    selected = [_cut(row, fields) for row in rows]
+    taken = {"rows": len(rows), "fields": [field.name for field in fields]}
+    return {"result": selected, "operation": "select", "input": taken, "count": len(rows)}
+
+
+def _aggregate(given: Arguments) -> dict[str, Any]:
+    rows = read_rows(given["data"], "data")
+    operation = read_aggregate(given["operation"], "operation")
+    if "field" not in given:
+        if operation != "count":
+            raise ArgumentsInvalid(f"json_transform aggregate needs field for {operation}")
+        taken: dict[str, Any] = {"rows": len(rows), "operation": operation}
+        return {"result": len(rows), "operation": "aggregate", "input": taken, "count": len(rows)}
+    field = find_field(rows, given["field"], "field")
+    values = [value for value in map(field.get, rows) if value is not MISSING and value is not None]
+    return {
+        "result": aggregate(operation, values, field.name),
+        "operation": "aggregate",
+        "input": {"rows": len(rows), "field": field.name, "operation": operation},
+        "count": len(values),
+    }
+
+
+def _cut(row: Row, fields: list[Field]) -> Row:
+    return {field.name: None if (value := field.get(row)) is MISSING else value for field in fields}
+
+
+def _read_order(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ArgumentsInvalid(f"order must be text, not {described(value)}")
+    try:
+        return _ORDERS[" ".join(value[:60].casefold().replace("_", " ").split())]
+    except KeyError:
+        raise ArgumentsInvalid(unknown("order", value, ("asc", "desc"))) from None
+
+
+def _read_names(value: Any) -> list[Any]:
+    """Field names from a list, a JSON array, or text with commas or `and` between them."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = read_json(value, "fields")
+    elif isinstance(value, str):
+        words = value.replace(" and ", ",").split(",")
+        value = [word.strip() for word in words if word.strip()]
+    if not isinstance(value, list | tuple):
+        raise ArgumentsInvalid(f"fields must be a list of names, not {described(value)}")
+    if not 1 <= len(value) <= MAX_FIELDS:
+        raise ArgumentsInvalid(f"fields must name 1 to {MAX_FIELDS} fields, not {len(value)}")
+    return list(value)

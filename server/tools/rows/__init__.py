@@ -1,0 +1,1 @@
+"""Rows: a list of objects, read, filtered, ordered and summed up."""

@@ -1,0 +1,230 @@
+"""Conditions on a value: an operator and what to compare with."""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from operator import ge, gt, le, lt
+from typing import Any, Final
+
+from server.errors import ArgumentsInvalid
+from server.tools.numbers import plain, read_number
+from server.tools.rows.comparing import NUMBER, TEXT, Rank, rank
+from server.tools.rows.fields import MISSING
+from server.tools.rows.reading import check_values, read_json
+from server.tools.wording import described, unknown
+
+Condition = Callable[[Any], bool]
+"""Whether a value, or `MISSING`, is one that was asked for."""
+
+_PHRASES: Final[Mapping[str, str]] = {
+    "eq": "=, ==, ===, equals, equal, equal to, is, is equal to, exactly, same as",
+    "ne": "!=, <>, ≠, neq, not, is not, isnt, isn't, not equal, not equals, not equal to, "
+    "is not equal to, other than, different from",
+    "gt": ">, greater, greater than, more, more than, above, over, higher than, bigger than, "
+    "larger than, exceeds, exceeding, after, later than",
+    "gte": ">=, =>, ≥, ge, at least, minimum, min, no less than, not less than, not below, from, "
+    "since, greater than or equal, greater than or equal to, greater or equal",
+    "lt": "<, less, less than, fewer than, below, under, lower than, smaller than, cheaper than, "
+    "before, earlier than",
+    "lte": "<=, =<, ≤, le, at most, maximum, max, no more than, not more than, not above, up to, "
+    "until, less than or equal, less than or equal to, less or equal",
+    "contains": "contain, containing, includes, include, including, has, like",
+    "not_contains": "not contain, not containing, does not contain, doesn't contain, excludes, "
+    "excluding, not like, without",
+    "in": "one of, any of, is one of, among",
+    "not_in": "none of, not one of, is not one of, not any of",
+    "starts_with": "startswith, start with, starting with, begins with, begin with, prefix",
+    "ends_with": "endswith, end with, ending with, suffix",
+    "exists": "exist, is set, set, present, is present, not null, is not null, not empty, "
+    "is not empty, has value",
+    "missing": "not exists, does not exist, not set, is not set, absent, null, is null, empty, "
+    "is empty, not present",
+}
+"""Operator → its other names."""
+
+OPERATORS: Final = tuple(_PHRASES)
+WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
+
+_OPERATORS: Final[Mapping[str, str]] = {
+    phrase.strip(): operator
+    for operator, phrases in _PHRASES.items()
+    for phrase in (operator.replace("_", " "), *phrases.split(","))
+}
+
+
+def read_operator(value: Any, name: str) -> str:
+    """Return the operator, one of `OPERATORS`, that a symbol or phrase names.
+
+    Raises:
+        ArgumentsInvalid: no such operator; the message lists those there are.
+    """
+    if not isinstance(value, str):
+        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+    words = " ".join(value[:60].casefold().replace("_", " ").split())
+    found = _OPERATORS.get(words) or _OPERATORS.get(words.removeprefix("is "))
+    if found is None:
+        raise ArgumentsInvalid(unknown(name, value, OPERATORS))
+    return found
+
+
+def condition(operator: str, target: Any) -> Condition:
+    """Return the condition that `operator`, one of `OPERATORS`, makes with `target`.
+
+    A missing value, and null, equals nothing and stands in no order to anything: only
+    `ne`, `not_contains`, `not_in` and `missing` hold for it.
+
+    Raises:
+        ArgumentsInvalid: `target` cannot be compared with by this operator.
+    """
+    check_values([target], "value")
+    match operator:
+        case "eq":
+            return _equal(target)
+        case "ne":
+            return _not(_equal(target))
+        case "gt" | "gte" | "lt" | "lte":
+            return _ordered(operator, target)
+        case "in":
+            return _in(target)
+        case "not_in":
+            return _not(_in(target))
+        case "contains":
+            return _contains(target)
+        case "not_contains":
+            return _not(_contains(target))
+        case "starts_with":
+            start = _text(target)
+            return lambda value: _is_textual(value) and _text(value).startswith(start)
+        case "ends_with":
+            end = _text(target)
+            return lambda value: _is_textual(value) and _text(value).endswith(end)
+        case _:
+            wanted = (operator == "exists") == (_truth(target) is not False)
+            return lambda value: (value is not MISSING and value is not None) == wanted
+
+
+def _not(test: Condition) -> Condition:
+    return lambda value: not test(value)
+
+
+def _equal(target: Any) -> Condition:
+    wanted, truth = rank(target), _truth(target)
+    number: float | None = wanted[1] if _is_simple(wanted) else None
+    words: str | None = wanted[1] if wanted[0] == TEXT else None
+
+    def test(value: Any) -> bool:
+        kind = type(value)
+        if number is not None and (kind is int or kind is float):
+            return value == number  # type: ignore[no-any-return]
+        if words is not None and kind is str:
+            return value.casefold() == words  # type: ignore[no-any-return]
+        if value is MISSING or value is None:
+            return False
+        if truth is not None and (kind is bool or isinstance(target, bool)):
+            return _truth(value) is truth
+        return rank(value) == wanted
+
+    return test
+
+
+_COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "gt": gt,
+    "gte": ge,
+    "lt": lt,
+    "lte": le,
+}
+
+
+def _ordered(operator: str, target: Any) -> Condition:
+    """Numbers with numbers and text with text; no other pair stands in this order."""
+    compare = _COMPARE[operator]
+    group, bound = rank(target)
+    simple = _is_simple((group, bound))
+    if group not in (NUMBER, TEXT):
+        raise ArgumentsInvalid(f"value must be a number or text to compare by {operator}")
+
+    def test(value: Any) -> bool:
+        kind = type(value)
+        if simple and (kind is int or kind is float):
+            return compare(value, bound)
+        if value is MISSING or value is None:
+            return False
+        other_group, other = rank(value)
+        return other_group == group and compare(other, bound)
+
+    return test
+
+
+def _in(target: Any) -> Condition:
+    items = _items(target)
+    check_values(items, "value")
+    ranks = {rank(item) for item in items}
+    truths = [_equal(item) for item in items if _truth(item) is not None]
+
+    def test(value: Any) -> bool:
+        if value is MISSING or value is None:
+            return False
+        return rank(value) in ranks or any(equal(value) for equal in truths)
+
+    return test
+
+
+def _items(target: Any) -> list[Any]:
+    """The values of a list, of a JSON array, or between commas."""
+    if isinstance(target, str) and target.lstrip().startswith("["):
+        target = read_json(target, "value")
+    elif isinstance(target, str):
+        return [item.strip() for item in target.split(",") if item.strip()]
+    return list(target) if isinstance(target, list | tuple) else [target]
+
+
+def _contains(target: Any) -> Condition:
+    part, equal = _text(target), _equal(target)
+
+    def test(value: Any) -> bool:
+        if type(value) is str:
+            return part in value.casefold()
+        if isinstance(value, list | tuple):
+            return any(map(equal, value))
+        return _is_textual(value) and part in _text(value)
+
+    return test
+
+
+def _is_textual(value: Any) -> bool:
+    return isinstance(value, str | int | float | Decimal | date)
+
+
+def _text(value: Any) -> str:
+    """A value as the text that a part is looked for in; folded."""
+    if isinstance(value, str):
+        return value.casefold()
+    if isinstance(value, bool):
+        return str(value).casefold()
+    if isinstance(value, int | float | Decimal):
+        return str(plain(read_number(value, "value")))
+    if isinstance(value, date):
+        return value.isoformat().casefold()
+    raise ArgumentsInvalid(f"value must be text or a number, not {described(value)}")
+
+
+def _truth(value: Any) -> bool | None:
+    """What a value says when it is read as true or false; None when it says neither."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _TRUTHS.get(value.strip().casefold())
+    return None
+
+
+_TRUTHS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def _is_simple(wanted: Rank) -> bool:
+    """Whether ints and floats compare with this number directly and exactly.
+
+    A float stands for the shortest decimal that rounds to it. Up to 2⁵³ comparing the
+    binary values comes to the same; beyond, decimals with equal floats can differ.
+    """
+    group, number = wanted
+    return group == NUMBER and not isinstance(number, Decimal) and abs(number) <= 2**53

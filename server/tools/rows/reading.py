@@ -1,0 +1,118 @@
+"""Data to rows, with nothing in them that JSON could not say again."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import chain
+from types import NoneType
+from typing import Any, Final
+
+from server.errors import ArgumentsInvalid
+from server.tools.numbers import MAX_DIGITS
+from server.tools.wording import described, shown
+
+MAX_ROWS: Final = 100_000
+MAX_JSON_CHARS: Final = 5_000_000
+MAX_DEPTH: Final = 50
+"""Most levels of lists and objects inside one row."""
+
+Row = dict[str, Any]
+
+_TEXTS: Final = frozenset({str, bool, NoneType, date, datetime})
+_NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({list, tuple, dict})
+_BOUND: Final = 10**MAX_DIGITS
+
+
+def read_rows(data: Any, name: str) -> list[Row]:
+    """Return the rows of `data`: a list of objects, one object, or JSON text of either.
+
+    Raises:
+        ArgumentsInvalid: something else, too much of it, or a value that is no JSON
+            (not a number, infinite, or of more than `MAX_DIGITS` digits).
+    """
+    if isinstance(data, str):
+        data = read_json(data, name)
+    rows = [data] if isinstance(data, Mapping) else data
+    if not isinstance(rows, list | tuple):
+        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described(rows)}")
+    if len(rows) > MAX_ROWS:
+        raise ArgumentsInvalid(f"{name} has {len(rows)} rows; at most {MAX_ROWS} are taken")
+    if not set(map(type, rows)) <= {dict}:
+        rows = [_as_row(row, f"{name}[{place}]") for place, row in enumerate(rows)]
+    check_values(chain.from_iterable(map(dict.values, rows)), name)
+    return list(rows)
+
+
+def read_json(text: str, name: str) -> Any:
+    """Return what JSON text holds.
+
+    Raises:
+        ArgumentsInvalid: the text is not JSON, too long, or nested too deeply.
+    """
+    if len(text) > MAX_JSON_CHARS:
+        raise ArgumentsInvalid(f"{name} is longer than {MAX_JSON_CHARS} characters")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as wrong:
+        where = f"line {wrong.lineno} column {wrong.colno}"
+        raise ArgumentsInvalid(f"{name} is not JSON: {wrong.msg} at {where}") from None
+    except RecursionError:
+        raise ArgumentsInvalid(f"{name} is nested too deeply") from None
+    except ValueError:  # an integer of thousands of digits
+        raise ArgumentsInvalid(_too_long(name)) from None
+
+
+def _as_row(row: Any, name: str) -> Row:
+    if not isinstance(row, Mapping):
+        raise ArgumentsInvalid(f"{name} is {described(row)}; every row must be an object")
+    return dict(row)
+
+
+def check_values(values: Iterable[Any], name: str) -> None:
+    """Look at every value, level by level, for what JSON could not say.
+
+    Raises:
+        ArgumentsInvalid: there is such a value.
+    """
+    level = list(values)
+    for _ in range(MAX_DEPTH):
+        kinds = set(map(type, level))
+        for odd in kinds - _TEXTS - _NUMBERS - _CONTAINERS:
+            raise ArgumentsInvalid(f"{name} holds a {odd.__name__}, which is no JSON")
+        for kind in kinds & _NUMBERS:
+            _check_numbers([value for value in level if type(value) is kind], name)
+        if kinds.isdisjoint(_CONTAINERS):
+            return
+        level = list(
+            chain.from_iterable(
+                value.values() if type(value) is dict else value
+                for value in level
+                if type(value) in _CONTAINERS
+            )
+        )
+    raise ArgumentsInvalid(f"{name} is nested too deeply; at most {MAX_DEPTH} levels are taken")
+
+
+def _check_numbers(numbers: list[Any], name: str) -> None:
+    """Look at numbers of one type: all at once, and one by one only if something is wrong."""
+    for number in numbers if isinstance(numbers[0], Decimal) else ():
+        # Comparing a signalling NaN raises.
+        if not number.is_finite():
+            raise ArgumentsInvalid(f"{name} holds {number}, which is not a finite number")
+    if min(numbers) > -_BOUND and max(numbers) < _BOUND and not _has_nan(numbers):
+        return
+    for number in numbers:
+        if isinstance(number, float) and not math.isfinite(number):
+            raise ArgumentsInvalid(f"{name} holds {shown(number)}, which is not a finite number")
+    raise ArgumentsInvalid(_too_long(name))
+
+
+def _has_nan(numbers: list[Any]) -> bool:
+    return isinstance(numbers[0], float) and math.isnan(sum(numbers))
+
+
+def _too_long(name: str) -> str:
+    return f"{name} holds a number of more than {MAX_DIGITS} digits"
