@@ -1,18 +1,21 @@
 """The key of a request, and whose it is."""
 
 import ipaddress
-from typing import Annotated
+from typing import Final
 
-from fastapi import Depends, Request, Security
+from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from server.api.state import state_of
 from server.core.turn import Caller
 from server.errors import KeyMissing
 
-# Declared for the documentation's "Authorize" button; `key_of` does the reading.
-_BEARER = HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")
-_HEADER = APIKeyHeader(name="X-API-Key", auto_error=False)
+DOCUMENTED_SCHEMES: Final = (
+    Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
+    Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
+)
+"""For the documentation's "Authorize" button, on every route that needs a key; the
+reading is done by `key_of`."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
@@ -49,6 +52,3 @@ async def caller_of(request: Request) -> Caller:
     return await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
-
-
-Authorized = Annotated[Caller, Depends(caller_of), Security(_BEARER), Security(_HEADER)]

@@ -39,6 +39,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.AdapterUnavailable, 503),
     (errors.IndexEmpty, 503),
     (errors.ProviderError, 503),
+    (errors.StoreUnavailable, 503),
     (errors.TurnTimedOut, 504),
 )
 """First row whose class fits; a failure in no row is ours, and a 500."""

@@ -1,8 +1,5 @@
 """The ASGI application: routes, one error shape, the request frame."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
@@ -12,8 +9,6 @@ from server.api.middleware import RequestFrame
 from server.api.routes import chat, health
 from server.api.state import ApiState
 
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
-
 _DESCRIPTION = """Plain questions in, safe and exact tool calls out.
 
 Send your key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; one key opens one
@@ -21,12 +16,10 @@ adapter. Every error has the shape `{"error": {"code", "message", "request_id"}}
 """
 
 
-def create_api(state: ApiState, *, max_body_bytes: int, lifespan: Lifespan) -> FastAPI:
-    """Return the application; `lifespan` opens and closes what `state` holds."""
+def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
+    """Return the application over what `state` holds; opening and closing is app.py's."""
     # Its own copy of the documentation page, since a reader may be offline.
-    app = FastAPIOffline(
-        title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
-    )
+    app = FastAPIOffline(title="Orbit", version=__version__, description=_DESCRIPTION)
     app.state.api = state
     app.include_router(chat.router)
     app.include_router(health.router)

@@ -25,16 +25,8 @@ async def _events(answer: Answer, session_id: str) -> AsyncIterator[bytes]:
     yield _event({"status": "sources", "sources": _sources(answer), "isComplete": False})
     for word in _WORDS.findall(answer.content):
         yield _event({"status": "streaming", "chunk": word, "isComplete": False})
-    yield _event(
-        {
-            "status": "complete",
-            "chunk": "",
-            "isComplete": True,
-            "metadata": answer.metadata,
-            "confidence": answer.confidence,
-            "session_id": session_id,
-        }
-    )
+    rest = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
+    yield _event({"status": "complete", "chunk": "", "isComplete": True, **rest})
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:

@@ -51,8 +51,6 @@ _ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined,
     autoescape=False,
     finalize=_finalize,
-    trim_blocks=True,
-    lstrip_blocks=True,
 )
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from server.api.credentials import caller_of
+from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
 from server.api.errors import FieldsInvalid
 from server.api.json_response import json_response
 from server.api.sse import stream_answer
@@ -41,12 +41,12 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     response_model=ChatResponse,
     responses=_ERRORS,
     summary="Ask a question",
+    dependencies=list(DOCUMENTED_SCHEMES),
     openapi_extra={
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": ChatRequest.model_json_schema()}},
         },
-        "security": [{"HTTPBearer": []}, {"APIKeyHeader": []}],
     },
 )
 async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Response:  # noqa: B008

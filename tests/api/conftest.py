@@ -1,0 +1,47 @@
+"""The HTTP edge over a real key store and a retriever that decides by table."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from server.access.keys import KeyStore
+from server.access.records import NewKey
+from server.api.factory import create_api
+from server.api.state import ApiState
+from server.chat.adapters import Adapters
+from tests.support.deciding import table_adapter
+
+MAX_BODY_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A client on this machine, one from elsewhere, and the keys."""
+
+    client: httpx.AsyncClient
+    remote: httpx.AsyncClient
+    keys: KeyStore
+    adapters: Adapters
+    key: str
+
+
+@pytest.fixture
+async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
+    keys = await KeyStore.open(f"sqlite:///{tmp_path / 'orbit.db'}", tmp_path / "secret")
+    adapters = Adapters(("arithmetic", "broken", "late"))
+    adapters.opened(table_adapter())
+    adapters.failed("broken", "no template can be used")
+    state = ApiState(adapters, keys, max_message_chars=200, turn_timeout_s=0.2, sample_keys=True)
+    api = create_api(state, max_body_bytes=MAX_BODY_BYTES)
+    raw, _ = await keys.create(NewKey("arithmetic"))
+    local = httpx.ASGITransport(api, client=("127.0.0.1", 1))
+    far = httpx.ASGITransport(api, client=("192.0.2.7", 1))
+    async with (
+        httpx.AsyncClient(transport=local, base_url="http://orbit") as client,
+        httpx.AsyncClient(transport=far, base_url="http://orbit") as remote,
+    ):
+        yield Edge(client, remote, keys, adapters, raw)
+    await keys.close()
