@@ -1,5 +1,6 @@
 """From the domain as it is written to the domain as the server uses it."""
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from server.library.domain_yaml import (
     DomainYaml,
     EntityYaml,
     NestedDomainYaml,
+    NormalizerYaml,
     ResponseConfigYaml,
     TypePatternsYaml,
     VocabularyYaml,
@@ -93,7 +95,7 @@ def _patterns(
         check_patterns(entry.patterns, document, (*at, name, "patterns"), findings)
         for number, step in enumerate(entry.normalizers):
             where = (*at, name, "normalizers", number)
-            _check_normalizer(step.type, document, where, findings)
+            _check_normalizer(step, document, where, findings)
         steps = tuple(Normalizer(n.type, dict(n.model_extra or {})) for n in entry.normalizers)
         found[type_name] = TypePatterns(entry.patterns, steps)
     return found
@@ -113,18 +115,23 @@ def check_patterns(
             findings.warn("empty-pattern", what, where)
 
 
-def _check_normalizer(name: str, document: Document, at: Keys, findings: Findings) -> None:
-    known = plugins.known("normalizer")
-    if name in known:
-        return
-    if "." not in name and ":" not in name:
+def _check_normalizer(
+    step: NormalizerYaml, document: Document, at: Keys, findings: Findings
+) -> None:
+    name, known = step.type, plugins.known("normalizer")
+    if name not in known and "." not in name and ":" not in name:
         what = f"unknown normalizer {name!r}; {instead(name, known)}"
         findings.add("unknown-normalizer", what, document.where(at))
         return
     try:
-        plugins.resolve("normalizer", name)
+        function = plugins.resolve("normalizer", name)
     except PluginInvalid as unusable:
         findings.add("unknown-normalizer", str(unusable), document.where(at))
+        return
+    try:
+        inspect.signature(function).bind("", **(step.model_extra or {}))
+    except (TypeError, ValueError) as unfit:
+        findings.add("bad-normalizer", f"normalizer {name!r}: {unfit}", document.where(at))
 
 
 def _entities(

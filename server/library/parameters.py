@@ -194,7 +194,7 @@ def default_problem(parameter: Parameter) -> str | None:
         if parameter.max_length is not None and len(value) > parameter.max_length:
             return f"is longer than {parameter.max_length}"
     if isinstance(value, str) and parameter.pattern and pattern_problem(parameter.pattern) is None:
-        return None if re2.fullmatch(parameter.pattern, value) else "does not match its pattern"
+        return None if re2.search(parameter.pattern, value) else "does not match its pattern"
     return None
 
 

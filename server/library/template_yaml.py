@@ -62,7 +62,7 @@ class ParameterYaml(Edge):
     max_length: int | None = Field(default=None, ge=0)
     """Most characters of a text, or members of an array."""
     pattern: str | None = None
-    """Regular expression (RE2) that the whole text has to match."""
+    """Regular expression (RE2) that has to match somewhere in the text."""
 
     not_used: ClassVar = frozenset({"location"})
 

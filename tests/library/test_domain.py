@@ -41,7 +41,7 @@ parameter_patterns:
     patterns: ['\d{4}-\d{2}-\d{2}']
     normalizers:
       - type: parse_date
-        formats: ["%Y-%m-%d"]
+        date_order: dmy
 
 response_config:
   default_language: "fr"
@@ -81,7 +81,7 @@ parameter_patterns:
     patterns: ['\d{4}-\d{2}-\d{2}']
     normalizers:
       - type: parse_date
-        formats: ["%Y-%m-%d"]
+        date_order: dmy
 response_config:
   default_language: "fr"
   supported_languages: ["en", "fr"]
@@ -98,7 +98,7 @@ SHOP = Domain(
     parameter_patterns={
         "integer": TypePatterns((r"\d+",), (Normalizer("remove_commas"), Normalizer("to_int"))),
         "day": TypePatterns(
-            (r"\d{4}-\d{2}-\d{2}",), (Normalizer("parse_date", {"formats": ["%Y-%m-%d"]}),)
+            (r"\d{4}-\d{2}-\d{2}",), (Normalizer("parse_date", {"date_order": "dmy"}),)
         ),
     },
     entities={

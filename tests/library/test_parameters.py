@@ -173,7 +173,7 @@ def test_defaults_that_belong_to_their_type(tmp_path: Path, type_name: str, valu
         ("{name: a, type: int, min: 5, default: 4}", "bad-default"),
         ("{name: a, min_length: 2, default: x}", "bad-default"),
         ("{name: a, max_length: 2, default: xxx}", "bad-default"),
-        ("{name: a, pattern: '[a-z]', default: ab}", "bad-default"),
+        ("{name: a, pattern: '^[a-z]$', default: ab}", "bad-default"),
         ("{name: a, type: boolean, enum: ['yes']}", "bad-enum"),
         ("{name: a, min: 1, type: array}", "bad-bounds"),
         ("{name: a, items: {}}", "bad-bounds"),
