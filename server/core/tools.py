@@ -11,6 +11,7 @@ SourceKind = Literal[
     "template_pattern",  # extraction_patterns of the template
     "domain_pattern",  # parameter_patterns of the domain
     "recognizer",  # a typed recogniser
+    "example",  # free text that stands where the template's examples have it
     "vocabulary",  # an enum value or an entity, by name or synonym
     "intent",  # an entity the rule engine found
     "conversation",  # an earlier turn
