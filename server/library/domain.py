@@ -165,7 +165,7 @@ def _entities(
 
 def _synonyms(vocabulary: VocabularyYaml) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
-    for group in vocabulary.model_fields_set:
+    for group in VocabularyYaml.model_fields:
         for word, others in getattr(vocabulary, group).items():
             found.setdefault(_folded(word), []).extend(others)
     return {word: _others(word, others) for word, others in found.items()}

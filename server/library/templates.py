@@ -24,7 +24,7 @@ def build_templates(document: Document, domain: Domain, findings: Findings) -> l
     at: Keys = ()
     if isinstance(document.data, dict):
         at = ("templates",)
-        for key in document.data.keys() - {"templates"}:
+        for key in sorted(document.data.keys() - {"templates"}):
             what = f"unknown key {key!r}; templates stand under 'templates'"
             findings.add("unknown-key", what, document.where((key,)))
     entries = document.at(at)

@@ -90,7 +90,7 @@ class _Merged:
             self._take_adapters(adapters, document, at)
 
     def _take_sections(self, settings: Settings, document: Document) -> None:
-        for name in settings.model_fields_set - {"adapters", "imports"}:
+        for name in sorted(settings.model_fields_set - {"adapters", "imports"}):
             first = self._set_by.setdefault(name, document)
             if first is document:
                 self._sections[name] = getattr(settings, name)
