@@ -1,13 +1,12 @@
 """Dates in digits and in words: 2025-03-05, 03/04/2025, March 5, 5th of March 2025."""
 
 from datetime import date
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from server.extraction.recognizers.calendar import MONTHS, WEEKDAYS, full_year, valid_date
 from server.extraction.recognizers.numbers import ORDINALS
 from server.extraction.recognizers.tokens import Tokens, is_digits
-
-DateOrder = Literal["mdy", "dmy"]
+from server.library.model import DateOrder
 
 _AFTER_MAY: Final = frozenset({"be", "have", "not", "also", "come", "go", "need", "well"})
 """After these, may is no month: 25 may be too many."""

@@ -6,11 +6,13 @@ from functools import cached_property
 from typing import Final
 
 from server.extraction.recognizers.blocks import find_emails, find_quotes, find_urls
-from server.extraction.recognizers.dates import DateOrder
+from server.extraction.recognizers.date_formats import find_date_formats
 from server.extraction.recognizers.json_blocks import find_json
+from server.extraction.recognizers.relative_dates import PRESENT
 from server.extraction.recognizers.scanner import scan
 from server.extraction.recognizers.span import Kind, Span
 from server.extraction.recognizers.tokens import Tokens
+from server.library.model import DateOrder
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
@@ -39,6 +41,8 @@ class Reading:
             self.tokens, now.date(), date_order
         )
         self.too_long = self.tokens.too_many or len(text) > MAX_CHARS
+        self.memo: dict[str, list[tuple[int, int]]] = {}
+        """Where the patterns of a domain's type match, by type."""
         self.by_kind: dict[Kind, list[Span]] = {}
         for span in self.spans:
             self.by_kind.setdefault(span.kind, []).append(span)
@@ -62,12 +66,16 @@ class Reading:
         return "".join((*pieces, self.clean[position:])) if pieces else self.clean
 
     @cached_property
+    def date_formats(self) -> Sequence[Span]:
+        return find_date_formats(self.tokens)
+
+    @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Where the text holds a value, each place once, in order."""
         places = sorted(
             (span.start, span.end)
             for span in self.spans
-            if not span.weak and span.kind not in _SILENT
+            if not (span.weak or span.kind in _SILENT or self._is_present(span))
         )
         merged: list[tuple[int, int]] = []
         for start, end in places:
@@ -76,6 +84,10 @@ class Reading:
             else:
                 merged.append((start, end))
         return tuple(merged)
+
+    def _is_present(self, span: Span) -> bool:
+        """Whether it is a "today" or "now", which may say nothing in particular."""
+        return span.last - span.first == 1 and self.tokens.words[span.first] in PRESENT
 
     def quoted(self, kind: Kind) -> Iterator[Span]:
         """Values of one kind that fill a quote: the date of "2025-03-05"."""

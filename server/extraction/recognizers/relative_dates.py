@@ -20,6 +20,8 @@ DAYS: Final = {
     "tommorow": 1, "tommorrow": 1, "tomorow": 1, "yesterday": -1, "yesterdays": -1,
 }  # fmt: skip
 
+PRESENT: Final = frozenset({"today", "todays", "tonight", "now"})
+
 STARTERS: Final = frozenset(DAYS) | frozenset(WEEKDAYS) | {"day", "now"}
 
 # "which monday", "a friday": some day of that name, and no date.

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from server.extraction.recognizers.calendar import MONTHS
 from server.extraction.recognizers.dates import (
-    DateOrder,
     Written,
     read_date,
     read_month,
@@ -24,6 +23,7 @@ from server.extraction.recognizers.relative_dates import counted_dates, directed
 from server.extraction.recognizers.span import Kind, Span
 from server.extraction.recognizers.times import NAMED, read_iso_tail, read_time
 from server.extraction.recognizers.tokens import Tokens, is_digits
+from server.library.model import DateOrder
 
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})

@@ -1,0 +1,127 @@
+"""Which value goes to which parameter, among parameters that could take the same ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from server.extraction.candidates import HINT, Candidate
+from server.extraction.plan import ParameterPlan
+
+Scored = Sequence[tuple[int, Candidate]]
+"""The candidates of one parameter, first choice first, each with its score."""
+
+_MAX_TRIED: Final = 40
+"""Candidates of a parameter that are looked at; enough for anything but a list."""
+
+
+def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
+    """Give each value to at most one parameter.
+
+    Values that the words around them claim for a parameter go there. What remains goes
+    in order of mention to the required parameters in the order they were written, so
+    that as many as possible get one; then to an optional one, if no other could mean it.
+    """
+    usable = {
+        plan.key: [
+            (points, candidate)
+            for points, candidate in scored[plan.key][:_MAX_TRIED]
+            if not candidate.problem
+        ]
+        for plan in plans
+    }
+    sure = _claimed(plans, usable)
+    open_plans = [plan for plan in plans if plan.key not in sure]
+    filler = _Filler(
+        {
+            plan.key: [
+                candidate
+                for _, candidate in usable[plan.key]
+                if not candidate.hinted
+                and not any(candidate.overlaps(taken) for taken in sure.values())
+            ]
+            for plan in open_plans
+        }
+    )
+    for plan in open_plans:
+        if plan.required:
+            filler.place(plan.key, set())
+    filler.in_order_of_mention([plan for plan in open_plans if plan.required])
+    optional = [p.key for p in open_plans if not p.required]
+    for key in optional:
+        filler.place_if_alone(key, [other for other in optional if other != key])
+    return sure | filler.placed
+
+
+def _claimed(plans: Sequence[ParameterPlan], usable: Mapping[str, Scored]) -> dict[str, Candidate]:
+    claims = [
+        (-points, order, candidate.rank, candidate.start, plan.key, candidate)
+        for order, plan in enumerate(plans)
+        for points, candidate in usable[plan.key]
+        if points >= HINT
+    ]
+    claims.sort(key=lambda claim: claim[:4])
+    sure: dict[str, Candidate] = {}
+    for *_, key, candidate in claims:
+        if key not in sure and not any(candidate.overlaps(taken) for taken in sure.values()):
+            sure[key] = candidate
+    return sure
+
+
+class _Filler:
+    """Places candidates one by one, moving earlier ones when that makes room."""
+
+    def __init__(self, choices: Mapping[str, Sequence[Candidate]]) -> None:
+        self._choices = choices
+        self.placed: dict[str, Candidate] = {}
+
+    def _clashes(self, candidate: Candidate, but: str = "") -> list[str]:
+        return [
+            key for key, taken in self.placed.items() if key != but and candidate.overlaps(taken)
+        ]
+
+    def place(self, key: str, tried: set[tuple[str, int, int]]) -> bool:
+        for candidate in self._choices[key]:
+            if not self._clashes(candidate):
+                self.placed[key] = candidate
+                return True
+        for candidate in self._choices[key]:
+            attempt = (key, candidate.start, candidate.end)
+            clashes = self._clashes(candidate)
+            if attempt in tried or len(clashes) != 1:
+                continue
+            tried.add(attempt)
+            other = clashes[0]
+            moved = self.placed.pop(other)
+            self.placed[key] = candidate
+            if self.place(other, tried):
+                return True
+            self.placed[other] = moved
+            del self.placed[key]
+        return False
+
+    def place_if_alone(self, key: str, others: Sequence[str]) -> None:
+        """Place an optional parameter's value, unless it could as well be another's."""
+        for candidate in self._choices[key]:
+            if self._clashes(candidate):
+                continue
+            rivals = (
+                rival
+                for other in others
+                if other not in self.placed
+                for rival in self._choices[other]
+            )
+            if not any(candidate.overlaps(rival) for rival in rivals):
+                self.placed[key] = candidate
+            return
+
+    def in_order_of_mention(self, plans: Sequence[ParameterPlan]) -> None:
+        """Let parameters of the same kind have their values in the order they stand."""
+        for role in {plan.role for plan in plans}:
+            keys = [p.key for p in plans if p.role == role and p.key in self.placed]
+            places = sorted(self.placed[key].start for key in keys)
+            swapped: dict[str, Candidate] = {}
+            for key, start in zip(keys, places, strict=True):
+                fitting = [c for c in self._choices[key] if c.start == start]
+                if fitting:
+                    swapped[key] = fitting[0]
+            if len(swapped) == len(keys):
+                self.placed |= swapped

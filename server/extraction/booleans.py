@@ -1,0 +1,81 @@
+"""Yes or no: said outright, or by naming the thing."""
+
+from typing import Final
+
+from server.extraction.candidates import Candidate
+from server.extraction.english import FILLERS
+from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.tokens import Tokens, word_set
+from server.extraction.taken import Taken
+
+_WORDS: Final = {
+    "true": True, "yes": True, "yep": True, "yeah": True, "enabled": True, "enable": True,
+    "activate": True, "activated": True,
+    "false": False, "no": False, "nope": False, "disabled": False, "disable": False,
+    "deactivate": False, "deactivated": False,
+}  # fmt: skip
+_SWITCHES: Final = {"on": True, "off": False}
+_NEGATIONS: Final = word_set(
+    "without no not exclude excluding except skip hide omit never don dont"
+)
+_SAYS_NOTHING: Final = word_set("is include includes including with show has only use enable flag")
+
+
+def read_boolean(text: str) -> bool | None:
+    """What the whole `text` says, or None."""
+    return (_WORDS | _SWITCHES).get(text.strip().lower())
+
+
+def find_boolean(
+    plan: ParameterPlan, reading: Reading, taken: Taken, *, alone: bool
+) -> Candidate | None:
+    """What the question says about the parameter; `alone` when it has no other boolean."""
+    tokens = reading.tokens
+    named = _mention(plan, tokens, taken)
+    for index, word in enumerate(tokens.words):
+        if not taken.free(tokens.starts[index], tokens.ends[index]):
+            continue
+        if word in _WORDS and (_beside(index, named) or (alone and _by_itself(tokens, index))):
+            return _at(tokens, index, index + 1, value=_WORDS[word])
+        if word in _SWITCHES and (_beside(index, named) or _switched(tokens, index, alone=alone)):
+            return _at(tokens, index, index + 1, value=_SWITCHES[word])
+    if named is None:
+        return None
+    before = {tokens.word(named[0] - 1), tokens.word(named[0] - 2)}
+    return _at(tokens, *named, value=before.isdisjoint(_NEGATIONS))
+
+
+def _at(tokens: Tokens, first: int, last: int, *, value: bool) -> Candidate:
+    return Candidate(tokens.starts[first], tokens.ends[last - 1], first, last, value)
+
+
+def _mention(plan: ParameterPlan, tokens: Tokens, taken: Taken) -> tuple[int, int] | None:
+    """Where all telling words of the name stand in a row: archived, of include_archived."""
+    words = [word for word in plan.name.words if word not in _SAYS_NOTHING]
+    if not words:
+        return None
+    for first in range(len(tokens) - len(words) + 1):
+        if tokens.words[first : first + len(words)] == words:
+            last = first + len(words)
+            if taken.free(tokens.starts[first], tokens.ends[last - 1]):
+                return first, last
+    return None
+
+
+def _beside(index: int, named: tuple[int, int] | None) -> bool:
+    return named is not None and (named[0] - 3 <= index < named[0] or 0 <= index - named[1] <= 2)
+
+
+def _by_itself(tokens: Tokens, index: int) -> bool:
+    """Whether a yes or no answers, and does not deny: "no more than" is no no."""
+    word = tokens.words[index]
+    if word not in ("no", "yes"):
+        return True
+    return not tokens.word(index + 1)[:1].isalnum() or tokens.word(index - 1) in FILLERS
+
+
+def _switched(tokens: Tokens, index: int, *, alone: bool) -> bool:
+    """Whether on or off is what something is to be turned."""
+    before = tokens.words[max(0, index - 4) : index]
+    return alone and any(word in ("turn", "switch", "set", "put") for word in before)

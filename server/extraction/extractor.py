@@ -1,0 +1,108 @@
+"""From a question to the arguments of a template."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from server.core.decision import Missing
+from server.core.tools import Source
+from server.extraction.extraction import Extraction, Grounding
+from server.extraction.filling import Filling, Lessons
+from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.recognizers.reading import Reading
+from server.extraction.teaching import teach
+from server.library.model import Domain, Template
+
+_TOO_LONG: Final = "the question is too long to read"
+
+
+class Extractor:
+    """Finds arguments for the templates of one domain. Deterministic, and safe in threads.
+
+    A template is compiled when it is first used, or by `prepare`. A question is read
+    once, whichever templates it is then held against.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        """Compile the domain's patterns.
+
+        Raises:
+            ConfigurationInvalid: a normalizer of the domain cannot be used.
+        """
+        self._domain = domain
+        self._planner = Planner(domain)
+        self._plans: dict[str, tuple[Template, TemplatePlan, Lessons]] = {}
+        self._last: Reading | None = None
+
+    def prepare(self, templates: Sequence[Template]) -> None:
+        """Compile `templates` now, so that no question has to wait for it."""
+        for template in templates:
+            self._plan(template)
+
+    def extract(self, text: str, template: Template, *, now: datetime) -> Extraction:
+        """Return what `text` gives for the parameters of `template`.
+
+        `now` is what "tomorrow" counts from; its zone decides which day it is. Never
+        raises for anything `text` may hold.
+        """
+        plan, lessons = self._plan(template)
+        reading = self._read(text, now)
+        filling = Filling(plan, reading, lessons, self._domain.synonyms)
+        filling.typed()
+        filling.texts()
+        return _outcome(plan, filling)
+
+    def _read(self, text: str, now: datetime) -> Reading:
+        last = self._last
+        if last is None or last.text != text or last.now != now:
+            last = self._last = Reading(text, now, self._domain.date_order)
+        return last
+
+    def _plan(self, template: Template) -> tuple[TemplatePlan, Lessons]:
+        known = self._plans.get(template.id)
+        if known is None or known[0] is not template:
+            plan = self._planner.plan(template)
+            lessons = teach(plan, self._domain)
+            known = self._plans[template.id] = template, plan, lessons
+        return known[1], known[2]
+
+
+def _outcome(plan: TemplatePlan, filling: Filling) -> Extraction:
+    arguments: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    missing: list[Missing] = []
+    too_long = _TOO_LONG if filling.reading.too_long else ""
+    for one in plan.parameters:
+        parameter = one.parameter
+        problem = filling.problems.get(one.key, "") or (too_long if one.required else "")
+        if one.key in filling.found:
+            arguments[one.key] = filling.found[one.key].value
+            sources[one.key] = filling.source(one.key)
+        elif problem:
+            missing.append(_missing(one, problem))
+        elif parameter.default is not None:
+            arguments[one.key] = parameter.default
+            sources[one.key] = Source("default")
+        elif one.required:
+            missing.append(_missing(one))
+    required = [one for one in plan.parameters if one.required]
+    read = sum(one.key in filling.found for one in required)
+    grounding = Grounding(len(required), read, _unused(filling))
+    return Extraction(arguments, sources, tuple(missing), grounding)
+
+
+def _missing(plan: ParameterPlan, problem: str = "") -> Missing:
+    parameter = plan.parameter
+    return Missing(
+        name=parameter.name,
+        description=parameter.description,
+        type=parameter.type,
+        choices=parameter.enum,
+        example=parameter.example,
+        problem=problem,
+    )
+
+
+def _unused(filling: Filling) -> tuple[str, ...]:
+    reading, taken = filling.reading, filling.taken
+    return tuple(reading.text[start:end] for start, end in reading.values if taken.free(start, end))

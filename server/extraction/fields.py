@@ -1,0 +1,186 @@
+"""Keys of the JSON data in a question that the question names, and what they are compared with."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from server.extraction.candidates import Candidate
+from server.extraction.hints import Context, score
+from server.extraction.phrases import PhraseTable
+from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.exact import Number
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Kind, Span
+from server.extraction.recognizers.tokens import word_set
+from server.extraction.regions import name_from
+from server.extraction.taken import Taken
+from server.extraction.values import written
+
+_MAX_ROWS: Final = 200
+_MAX_VALUES: Final = 200
+_LEADS: Final = word_set("by where whose if having when with")
+_WEAKER_LEADS: Final = word_set("of for on in each their the only just")
+_LIST_SIGNS: Final = word_set("and or") | frozenset(",&")
+_NAMING: Final = word_set("field fields column columns key keys property attribute")
+
+
+class Keys:
+    """The keys of some data, as a question may name them."""
+
+    __slots__ = ("_data", "table")
+
+    def __init__(self, data: Any, synonyms: Mapping[str, Sequence[str]]) -> None:
+        self._data = data
+        names: dict[str, str] = {}
+        keys = list(dict.fromkeys(key for row in _rows(data) for key in row))
+        for key in keys:
+            names.setdefault(key, key)
+        for key in keys:
+            for other in (*_inflected(key), *synonyms.get(key.lower(), ())):
+                names.setdefault(other, key)
+        self.table = PhraseTable(names)
+
+    def column(self, key: str) -> list[Any]:
+        """What the data has under `key`, without blanks."""
+        return [row[key] for row in _rows(self._data) if row.get(key) is not None]
+
+
+def _rows(data: Any) -> list[dict[str, Any]]:
+    rows = data if isinstance(data, list) else [data]
+    return [row for row in rows[:_MAX_ROWS] if isinstance(row, dict)]
+
+
+def _inflected(key: str) -> Iterable[str]:
+    if len(key) > 2:
+        yield f"{key}s"
+        if key.endswith("s"):
+            yield key[:-1]
+        elif key.endswith("y"):
+            yield f"{key[:-1]}ies"
+
+
+def named_keys(keys: Keys, reading: Reading, taken: Taken) -> list[Candidate]:
+    """The keys that the question names, in order of mention."""
+    tokens = reading.tokens
+    found = []
+    for phrase in keys.table.find(tokens):
+        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
+        if taken.free(start, end):
+            found.append(Candidate(start, end, phrase.first, phrase.last, phrase.value,
+                                   rank=1 if phrase.weak else 0))  # fmt: skip
+    for quote in reading.of("quoted"):
+        known, key = keys.table.lookup(quote.value)
+        if known and taken.free(quote.start, quote.end):
+            found.append(Candidate(quote.start, quote.end, quote.first, quote.last, key))
+    found.sort(key=lambda candidate: candidate.start)
+    return found
+
+
+def find_field(
+    plan: ParameterPlan, named: Sequence[Candidate], reading: Reading, context: Context
+) -> Candidate | None:
+    """The key that is most clearly meant: named after "by" or "where", else first."""
+    best: tuple[int, int, Candidate] | None = None
+    for candidate in named:
+        points = _points(plan, candidate, reading, context)
+        if candidate.rank and points < 4:
+            continue  # a key called "a" or "is" must be announced
+        if best is None or (points, -candidate.start) > best[:2]:
+            best = (points, -candidate.start, candidate)
+    return best[2] if best else None
+
+
+def _points(plan: ParameterPlan, candidate: Candidate, reading: Reading, context: Context) -> int:
+    tokens = reading.tokens
+    before = tokens.word(candidate.first - 1)
+    if before == "the":
+        before = tokens.word(candidate.first - 2)
+    points = score(plan, candidate, tokens, context)
+    if before in _LEADS:
+        return max(points, 5)
+    if before in _NAMING or tokens.word(candidate.last) in _NAMING:
+        return max(points, 5)
+    return max(points, 2 if before in _WEAKER_LEADS else 1)
+
+
+def find_fields(named: Sequence[Candidate], reading: Reading) -> Candidate | None:
+    """All the keys that the question names, each once; they stand as one list."""
+    tokens = reading.tokens
+    kept = [
+        candidate
+        for candidate in named
+        if not candidate.rank
+        or {tokens.word(candidate.first - 1), tokens.word(candidate.last)} & (_LIST_SIGNS | _NAMING)
+    ]
+    if not kept:
+        return None
+    values = list(dict.fromkeys(candidate.value for candidate in kept))
+    first, last = kept[0], kept[-1]
+    return Candidate(first.start, last.end, first.first, last.last, values)
+
+
+def find_cell(
+    column: Sequence[Any] | None, reading: Reading, taken: Taken, after: int
+) -> Candidate | None:
+    """What a field is compared with, of the type that the data has there.
+
+    `after` is the place in the question where the comparison ends; a value behind it
+    is preferred.
+    """
+    numeric = _all(column, int | float) and not _all(column, bool)
+    found = [c for c in _typed(column or (), reading, numeric=numeric)
+             if taken.free(c.start, c.end)]  # fmt: skip
+    found.sort(key=lambda candidate: (candidate.start < after, candidate.start))
+    if found:
+        return found[0]
+    if numeric:
+        return None
+    first = reading.tokens.index_at(after)
+    place = name_from(reading, taken, first, skip=_SKIPPED)
+    if place is None:
+        return None
+    start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
+    return Candidate(start, end, *place, reading.text[start:end])
+
+
+_SKIPPED: Final = word_set("is are was equal equals equal to than as exactly the a an contains")
+
+
+def _typed(column: Sequence[Any], reading: Reading, *, numeric: bool) -> Iterable[Candidate]:
+    if numeric:
+        for span in reading.of("number"):
+            yield _candidate(span, span.value)
+        for span in reading.quoted("number"):
+            yield _candidate(span, span.value)
+        return
+    for span in reading.of("quoted"):
+        yield Candidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
+    if _all(column, bool):
+        for index, word in enumerate(reading.tokens.words):
+            if word in ("true", "false"):
+                start, end = reading.tokens.starts[index], reading.tokens.ends[index]
+                yield Candidate(start, end, index, index + 1, word == "true")
+        return
+    yield from _known_values(column, reading)
+    kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
+    for kind in kinds:
+        for span in reading.of(kind):
+            yield _candidate(span, written(span.value))
+    if not column:
+        for span in reading.of("number"):
+            yield _candidate(span, span.value)
+
+
+def _known_values(column: Sequence[Any], reading: Reading) -> Iterable[Candidate]:
+    texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
+    tokens = reading.tokens
+    for phrase in PhraseTable(texts).find(tokens):
+        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
+        yield Candidate(start, end, phrase.first, phrase.last, phrase.value)
+
+
+def _candidate(span: Span, value: Number | str) -> Candidate:
+    return Candidate(span.start, span.end, span.first, span.last, value)
+
+
+def _all(values: Sequence[Any] | None, kind: Any) -> bool:
+    return bool(values) and all(isinstance(value, kind) for value in values or ())

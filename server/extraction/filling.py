@@ -1,0 +1,321 @@
+"""One question, one template: from the places that could be values to the arguments."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from server.core.tools import Source
+from server.extraction.assign import assign
+from server.extraction.booleans import find_boolean
+from server.extraction.candidates import HINT, Candidate, candidates, normalized
+from server.extraction.captures import captured
+from server.extraction.fields import Keys, find_cell, find_field, find_fields, named_keys
+from server.extraction.hints import NO_CONTEXT, Context, score
+from server.extraction.lessons import NO_LESSON, TextLesson
+from server.extraction.lists import find_numbers, find_words
+from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.recognizers.reading import Reading
+from server.extraction.roles import Role
+from server.extraction.strings import candidate_at, find_text
+from server.extraction.taken import Taken
+from server.extraction.values import Unusable
+
+_CLAIMING: Final[tuple[Role, ...]] = (
+    "choice", "email", "url", "currency", "date_format", "custom",
+)  # fmt: skip
+_DATES: Final[tuple[Role, ...]] = ("date", "written_date", "datetime")
+_AMOUNTS: Final[tuple[Role, ...]] = ("number", "percentage", "money", "duration", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What a template's examples taught, by parameter."""
+
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    texts: Mapping[str, TextLesson] = field(default_factory=dict)
+
+
+class Filling:
+    """Fills the parameters of one template from one reading.
+
+    Call `typed`, then `texts`; `found` and `problems` hold the outcome by parameter.
+    """
+
+    def __init__(
+        self,
+        plan: TemplatePlan,
+        reading: Reading,
+        lessons: Lessons,
+        synonyms: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.plan = plan
+        self.reading = reading
+        self.found: dict[str, Candidate] = {}
+        self.problems: dict[str, str] = {}
+        self.taken = Taken()
+        self._lessons = lessons
+        self._synonyms = synonyms
+        self._keys: Keys | None = None
+        self._candidates: dict[str, list[Candidate]] = {}
+
+    def typed(self) -> None:
+        """Fill everything but free text, the surest evidence first."""
+        self._data()
+        for plan in self.plan.parameters:
+            if plan.patterns and plan.key not in self.found:
+                self._by_pattern(plan)
+        self._group(_CLAIMING)
+        self._group(_DATES)
+        self._since_until()
+        self._group(_AMOUNTS)
+        self._number_lists()
+        self._fields()
+        self._booleans()
+
+    def _open(self, *roles: Role) -> list[ParameterPlan]:
+        return [
+            plan
+            for plan in self.plan.parameters
+            if plan.role in roles and plan.key not in self.found
+            and plan.key not in self.problems
+        ]  # fmt: skip
+
+    def _take(self, plan: ParameterPlan, candidate: Candidate) -> None:
+        self.found[plan.key] = candidate
+        self.taken.add(candidate.start, candidate.end)
+
+    def _free(self, candidate: Candidate) -> bool:
+        return self.taken.free(candidate.start, candidate.end)
+
+    def candidates_of(self, plan: ParameterPlan) -> Sequence[Candidate]:
+        """Every place that could be a value of the parameter."""
+        return self._find(plan, self.reading)
+
+    def _find(self, plan: ParameterPlan, reading: Reading) -> Sequence[Candidate]:
+        if reading is not self.reading:
+            return candidates(plan, self.plan, reading)
+        known = self._candidates.get(plan.key)
+        if known is None:
+            known = self._candidates[plan.key] = candidates(plan, self.plan, reading)
+        return known
+
+    # JSON first: everything inside it is none of the question's words.
+
+    def _data(self) -> None:
+        for plan in self._open("records", "object"):
+            for candidate in self._blocks(plan):
+                if self._free(candidate):
+                    self._take(plan, candidate)
+                    break
+
+    def _blocks(self, plan: ParameterPlan) -> Iterator[Candidate]:
+        reading = self.reading
+        items = (plan.parameter.items or {}).get("type")
+        if plan.role == "object":
+            spans = reading.of("object")
+        else:
+            spans = [
+                span
+                for span in reading.of("array")
+                if items != "object" or all(isinstance(item, dict) for item in span.value)
+            ]
+        for span in spans:
+            candidate = Candidate(span.start, span.end, span.first, span.last, span.value)
+            try:
+                plan.checker.check(span.value)
+            except Unusable as refused:
+                self.problems.setdefault(plan.key, str(refused))
+            else:
+                self.problems.pop(plan.key, None)
+                yield candidate
+        rows = reading.of("object") if plan.role == "records" and not spans else ()
+        if len(rows) > 1 and all(
+            set(reading.tokens.words[one.last : two.first]) <= {",", "and", ";"}
+            for one, two in pairwise(rows)
+        ):
+            first, last = rows[0], rows[-1]
+            values = [row.value for row in rows]
+            yield Candidate(first.start, last.end, first.first, last.last, values)
+
+    @property
+    def _data_keys(self) -> Keys | None:
+        """The keys of the data that the question brings, if it brings any."""
+        if self._keys is None:
+            for plan in self.plan.of("records", "object"):
+                if plan.key in self.found:
+                    self._keys = Keys(self.found[plan.key].value, self._synonyms)
+                    break
+        return self._keys
+
+    # The template's own patterns
+
+    def _by_pattern(self, plan: ParameterPlan) -> None:
+        has_data = bool(self.plan.of("records", "object"))
+        text = self.reading.outside_json if has_data else self.reading.clean
+        for pattern in plan.patterns:
+            for start, end in pattern.captures(text):
+                candidate = captured(plan, self._find, self.reading, start, end)
+                if candidate is not None:
+                    candidate = self._as_key(plan, candidate)
+                if candidate is None or not self._free(candidate):
+                    continue
+                if not candidate.problem:
+                    self.problems.pop(plan.key, None)
+                    self._take(plan, candidate)
+                    return
+                self.problems.setdefault(plan.key, candidate.problem)
+
+    def _as_key(self, plan: ParameterPlan, candidate: Candidate) -> Candidate | None:
+        """The key of the data that was captured; None when it is no key."""
+        if plan.role not in ("field", "fields") or self._data_keys is None:
+            return candidate
+        if plan.role == "fields":
+            inside = [
+                key
+                for key in named_keys(self._data_keys, self.reading, self.taken)
+                if candidate.start <= key.start < candidate.end
+            ]
+            found = find_fields(inside, self.reading)
+            return found._replace(kind="template_pattern") if found else None
+        known, key = self._data_keys.table.lookup(str(candidate.value))
+        return candidate._replace(value=key) if known else None
+
+    # Values that were recognised
+
+    def _group(self, roles: Sequence[Role]) -> None:
+        plans = self._open(*roles)
+        if not plans:
+            return
+        scored = {plan.key: self._scored(plan) for plan in plans}
+        for key, candidate in assign(plans, scored).items():
+            self.found[key] = candidate
+            self.taken.add(candidate.start, candidate.end)
+        for plan in plans:
+            if plan.key not in self.found:
+                self._complain(plan, scored[plan.key])
+
+    def _scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
+        context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
+        tokens = self.reading.tokens
+        return [
+            (score(plan, candidate, tokens, context), candidate)
+            for candidate in self._find(plan, self.reading)
+            if self._free(candidate)
+        ]
+
+    def _complain(self, plan: ParameterPlan, scored: Sequence[tuple[int, Candidate]]) -> None:
+        for points, candidate in scored:
+            if candidate.problem and self._free(candidate) and (plan.required or points >= HINT):
+                self.problems[plan.key] = candidate.problem
+                return
+
+    def _since_until(self) -> None:
+        """Read "days until X" as from today to X, and "since X" as from X to today."""
+        both = self.plan.of(*_DATES)
+        if len(both) != 2 or not all(plan.required for plan in both):
+            return
+        filled = [plan for plan in both if plan.key in self.found]
+        if len(filled) != 1:
+            return
+        one = self.found[filled[0].key]
+        index = one.first - 1
+        lead = self.reading.tokens.word(index)
+        if lead not in ("until", "till", "since") or one.kind == "template_pattern":
+            return
+        start, end = self.reading.tokens.starts[index], self.reading.tokens.ends[index]
+        today = Candidate(start, end, index, index + 1, self.reading.today.isoformat())
+        earlier, later = (one, today) if lead == "since" else (today, one)
+        self.taken.add(start, end)
+        self.found |= {both[0].key: earlier, both[1].key: later}
+
+    def _number_lists(self) -> None:
+        for plan in self._open("numbers"):
+            self._keep(plan, find_numbers(plan, self.reading, self.taken))
+
+    def _keep(self, plan: ParameterPlan, candidate: Candidate | None) -> None:
+        if candidate is None:
+            return
+        if candidate.problem:
+            self.problems[plan.key] = candidate.problem
+        else:
+            self._take(plan, candidate)
+
+    def _fields(self) -> None:
+        keys = self._data_keys
+        if keys is None:
+            return
+        for plan in self._open("field"):
+            named = named_keys(keys, self.reading, self.taken)
+            context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
+            self._keep(plan, find_field(plan, named, self.reading, context))
+        for plan in self._open("fields"):
+            self._keep(plan, find_fields(named_keys(keys, self.reading, self.taken), self.reading))
+        for plan in self._open("cell"):
+            self._keep(plan, self._cell(keys))
+
+    def _cell(self, keys: Keys) -> Candidate | None:
+        fields = [self.found[p.key] for p in self.plan.of("field") if p.key in self.found]
+        column = keys.column(fields[0].value) if fields else None
+        after = max((c.end for c in fields), default=0)
+        choices = [self.found[p.key] for p in self.plan.of("choice") if p.key in self.found]
+        after = max([after, *(c.end for c in choices if c.start >= after)])
+        return find_cell(column, self.reading, self.taken, after)
+
+    def _booleans(self) -> None:
+        plans = self._open("boolean")
+        for plan in plans:
+            alone = len(plans) == 1
+            self._keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
+
+    # Free text
+
+    def texts(self) -> None:
+        """Fill free text and lists of words from what is left."""
+        for plan in self._open("strings", "choices"):
+            self._keep(plan, find_words(plan, self.reading, self.taken))
+        plans = self._open("text")
+        self._quotes(plans)
+        plans = self._open("text")
+        required = [plan for plan in plans if plan.required]
+        for plan in (*required, *(plan for plan in plans if not plan.required)):
+            lesson = self._lessons.texts.get(plan.key, NO_LESSON)
+            alone = [plan] == required
+            found = find_text(plan, lesson, self.reading, self.taken, alone=alone)
+            self._keep(plan, self._judged(plan, found))
+
+    def _quotes(self, plans: Sequence[ParameterPlan]) -> None:
+        """Give quoted texts away, by the words around them and in order of mention."""
+        quotes = [
+            candidate_at(self.reading, (span.first, span.last))
+            for span in self.reading.of("quoted")
+            if self.taken.free(span.start, span.end)
+        ]
+        if not quotes or not plans:
+            return
+        scored: dict[str, list[tuple[int, Candidate]]] = {}
+        for plan in plans:
+            context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
+            judged = [self._judged(plan, quote) or quote for quote in quotes]
+            scored[plan.key] = [
+                (score(plan, quote, self.reading.tokens, context), quote) for quote in judged
+            ]
+        for key, candidate in assign(plans, scored).items():
+            self.found[key] = candidate
+            self.taken.add(candidate.start, candidate.end)
+
+    def _judged(self, plan: ParameterPlan, candidate: Candidate | None) -> Candidate | None:
+        if candidate is None:
+            return None
+        try:
+            value: Any = normalized(plan, candidate.value, self.reading)
+            plan.checker.check(value)
+        except (Unusable, ValueError) as refused:
+            return candidate._replace(problem=str(refused))
+        return candidate._replace(value=value)
+
+    def source(self, key: str) -> Source:
+        """Where the argument `key` came from."""
+        candidate = self.found[key]
+        text = self.reading.text[candidate.start : candidate.end]
+        return Source(candidate.kind, (candidate.start, candidate.end), text)

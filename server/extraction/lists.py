@@ -1,0 +1,173 @@
+"""Lists of numbers and of words: 10, 20 and 30; red, green and blue."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from server.extraction.candidates import Candidate
+from server.extraction.english import FILLERS
+from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.numbers import opposite
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Span
+from server.extraction.recognizers.tokens import Tokens, word_set
+from server.extraction.regions import name_from
+from server.extraction.taken import Taken
+from server.extraction.values import Unusable
+
+_BETWEEN: Final = word_set("and plus with to also then or") | frozenset(",;&+$€£¥")
+_NO_MEMBER_BEFORE: Final = word_set("decimal decimals digit digits place places dp significant")
+
+
+def find_numbers(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+    """The list of numbers that the question gives: JSON, or all its free numbers."""
+    for span in reading.of("array"):
+        if taken.free(span.start, span.end) and _all_numbers(span.value):
+            return _list(plan, [span], list(span.value))
+    members = _members(reading, taken)
+    if len(members) == 1:
+        apart = _apart(reading, members[0])
+        if apart:
+            return _list(plan, members, apart)
+    values = [opposite(span.value) if span.unit == "-" else span.value for span in members]
+    least = 2 if plan.parameter.min_length is None else plan.parameter.min_length
+    return _list(plan, members, values) if members and len(values) >= min(least, 2) else None
+
+
+def _all_numbers(value: Any) -> bool:
+    return bool(value) and all(
+        isinstance(item, int | float) and not isinstance(item, bool) for item in value
+    )
+
+
+def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Candidate:
+    first, last = spans[0], spans[-1]
+    whole = Candidate(first.start, last.end, first.first, last.last, values)
+    items = plan.parameter.items or {}
+    fraction = next((value for value in values if not isinstance(value, int)), None)
+    if items.get("type") == "integer" and fraction is not None:
+        return whole._replace(problem=f"{fraction} is not a whole number")
+    try:
+        plan.checker.check(values)
+    except Unusable as refused:
+        return whole._replace(problem=str(refused))
+    return whole
+
+
+def _members(reading: Reading, taken: Taken) -> list[Span]:
+    """The free numbers of the longest stretch that no other argument interrupts."""
+    tokens = reading.tokens
+    stretches: list[list[Span]] = [[]]
+    for span in reading.of("number"):
+        if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
+            continue
+        stretch = stretches[-1]
+        if stretch and not taken.free(stretch[-1].end, span.start):
+            stretches.append([span])
+        else:
+            stretch.append(span)
+    return _without_their_count(tokens, max(stretches, key=len))
+
+
+def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
+    """The numbers without the one that says how many there are, or stands before a colon."""
+    if len(spans) < 3:
+        return spans
+    runs: list[list[Span]] = []
+    for span in spans:
+        if runs and _next_to(tokens, runs[-1][-1], span):
+            runs[-1].append(span)
+        else:
+            runs.append([span])
+    longest = max(runs, key=len)
+    outside = [span for run in runs if run is not longest for span in run]
+    counts = [span for span in outside if span.value == len(longest)]
+    announced = tokens.word(longest[0].first - 1) == ":"
+    if len(longest) > 1 and (announced or len(counts) == len(outside) == 1):
+        return longest
+    return spans
+
+
+def _next_to(tokens: Tokens, one: Span, other: Span) -> bool:
+    return all(word in _BETWEEN for word in tokens.words[one.last : other.first])
+
+
+def _apart(reading: Reading, span: Span) -> list[int] | None:
+    """The members of 100,200,300, which is a list where a single number is none."""
+    parts = reading.clean[span.start : span.end].split(",")
+    if len(parts) < 3 or not all(part.isdigit() and part[0] != "0" for part in parts):
+        return None
+    return [int(part) for part in parts]
+
+
+_ENDS_OF_WORDS: Final = word_set("and or") | frozenset(",&;")
+
+
+def find_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+    """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
+    for span in reading.of("array"):
+        if taken.free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
+            return _list(plan, [span], list(span.value))
+    if plan.role == "choices":
+        return _known_words(plan, reading, taken)
+    quotes = [span for span in reading.of("quoted") if taken.free(span.start, span.end)]
+    if quotes:
+        return _list(plan, quotes, [span.value for span in quotes])
+    return _after_name(plan, reading, taken)
+
+
+def _known_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+    tokens = reading.tokens
+    phrases = [
+        phrase
+        for phrase in plan.choices.find(tokens)
+        if not phrase.weak and taken.free(tokens.starts[phrase.first], tokens.ends[phrase.last - 1])
+    ]
+    if not phrases:
+        return None
+    values: list[Any] = []
+    for phrase in phrases:
+        if phrase.value not in values:
+            values.append(phrase.value)
+    first, last = phrases[0].first, phrases[-1].last
+    start, end = tokens.starts[first], tokens.ends[last - 1]
+    if not taken.free(start, end):
+        return None
+    return Candidate(start, end, first, last, values, "vocabulary")
+
+
+def _after_name(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+    """What follows the parameter's own name, taken apart at commas and "and"."""
+    tokens = reading.tokens
+    own = plan.name.before - plan.name.leads
+    for index, word in enumerate(tokens.words):
+        if word not in own:
+            continue
+        first = index + 1
+        while tokens.word(first) in FILLERS:
+            first += 1
+        members, last = _split(reading, taken, first)
+        if members:
+            start, end = tokens.starts[first], tokens.ends[last - 1]
+            whole = Candidate(start, end, first, last, members)
+            try:
+                plan.checker.check(members)
+            except Unusable as refused:
+                return whole._replace(problem=str(refused))
+            return whole
+    return None
+
+
+def _split(reading: Reading, taken: Taken, first: int) -> tuple[list[str], int]:
+    members: list[str] = []
+    at = last = first
+    while (place := name_from(reading, taken, at, skip=frozenset())) is not None:
+        if place[0] != at:
+            break
+        start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
+        members.append(reading.text[start:end])
+        at = last = place[1]
+        while reading.tokens.word(at) in _ENDS_OF_WORDS:
+            at += 1
+        if at == last:
+            break
+    return members, last

@@ -1,0 +1,122 @@
+"""Steps from the text that a domain's pattern matched to the value a tool takes.
+
+A normalizer is a function that takes what the step before it returned (the first one
+takes the matched text) and returns the value for the next. The options of its entry in
+YAML come as keyword arguments. It refuses what it cannot read with `ValueError`; the
+match then counts for nothing. A function that has a parameter called `now` or
+`date_order` is given the time of the question or the domain's date order there, unless
+its options say otherwise.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final, Literal
+
+from server.errors import PluginInvalid
+from server.extraction.recognizers.exact import Number, as_decimal, plain, read_plain
+from server.extraction.recognizers.reading import Reading
+from server.library.model import Normalizer
+from server.plugins import resolve
+
+_CONTEXT: Final = frozenset({"now", "date_order"})
+
+Step = tuple[str, Callable[..., Any], frozenset[str]]
+"""The name of a normalizer, the function, and which parts of the context it takes."""
+
+
+def remove_commas(value: Any) -> Any:
+    """`1,500` → `1500`."""
+    return value.replace(",", "") if isinstance(value, str) else value
+
+
+def to_int(value: Any) -> int:
+    """`1500` → 1500; refuses 2.5."""
+    number = _number(value)
+    if not isinstance(number, int):
+        raise ValueError(f"{value} is not a whole number")
+    return number
+
+
+def to_float(value: Any) -> Number:
+    """`2.50` → 2.5, and `200` → 200: a whole number stays one, 0.1 stays exactly 0.1."""
+    return _number(value)
+
+
+def parse_date(
+    value: Any, *, date_order: Literal["mdy", "dmy"] = "mdy", now: datetime | None = None
+) -> str:
+    """`March 5, 2025` → `2025-03-05`; `tomorrow` counts from `now`."""
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    text = str(value).strip()
+    reading = Reading(text, now or datetime.now(UTC), date_order)
+    for kind in ("datetime", "date", "offset"):
+        for span in reading.by_kind.get(kind, ()):
+            if span.start == 0 and span.end == len(text):
+                found: str = span.value.isoformat()[:10]
+                return found
+    raise ValueError(f"{text} is not a date")
+
+
+def lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def strip(value: Any) -> Any:
+    """Without the spaces and punctuation around it."""
+    return value.strip(" \t\r\n.,;:!?") if isinstance(value, str) else value
+
+
+def compile_steps(normalizers: Sequence[Normalizer]) -> tuple[Step, ...]:
+    """The functions that the normalizers name, with their options filled in.
+
+    Raises:
+        PluginInvalid: a name stands for nothing, or a function does not take its options.
+    """
+    return tuple(_step(normalizer) for normalizer in normalizers)
+
+
+def _step(normalizer: Normalizer) -> Step:
+    function = resolve("normalizer", normalizer.type)
+    try:
+        signature = inspect.signature(function)
+        signature.bind("", **normalizer.options)
+    except (TypeError, ValueError) as unfit:
+        raise PluginInvalid(f"normalizer {normalizer.type!r}: {unfit}") from None
+    wanted = _CONTEXT & signature.parameters.keys() - normalizer.options.keys()
+    return normalizer.type, partial(function, **normalizer.options), wanted
+
+
+def run_steps(steps: Sequence[Step], text: str, context: Mapping[str, Any]) -> Any:
+    """What the steps make of `text`.
+
+    Raises:
+        ValueError: a step refuses it.
+        PluginInvalid: a step failed in any other way.
+    """
+    value: Any = text
+    for name, function, wanted in steps:
+        try:
+            value = function(value, **{key: context[key] for key in wanted})
+        except ValueError:
+            raise
+        except Exception as broken:
+            raise PluginInvalid(f"normalizer {name!r} failed on {value!r}: {broken}") from broken
+    return value
+
+
+def _number(value: Any) -> Number:
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        number = plain(as_decimal(value))
+    else:
+        number = read_plain(str(value).strip())
+    if number is None:
+        raise ValueError(f"{value} is not a number")
+    return number

@@ -1,0 +1,137 @@
+"""A template made ready for extraction: compiled once, used for every question."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from server.core.problems import Location, Problem
+from server.errors import ConfigurationInvalid, PluginInvalid
+from server.extraction.naming import Name, take_apart
+from server.extraction.normalizers import Step, compile_steps
+from server.extraction.patterns import Pattern
+from server.extraction.phrases import PhraseTable
+from server.extraction.roles import Role, role_of, takes_percent
+from server.extraction.values import Checker
+from server.library.model import Domain, Parameter, Template
+
+NUMERIC: Final = frozenset({"number", "percentage", "money"})
+
+
+@dataclass(frozen=True, slots=True)
+class DomainType:
+    """How a domain reads values of one of its types."""
+
+    patterns: tuple[Pattern, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterPlan:
+    """One parameter, with everything that finding its value needs."""
+
+    parameter: Parameter
+    role: Role
+    name: Name
+    patterns: tuple[Pattern, ...]
+    domain_type: DomainType | None
+    choices: PhraseTable
+    checker: Checker
+    percent: bool
+    """Whether a number marked as a percentage will do."""
+
+    @property
+    def key(self) -> str:
+        return self.parameter.name
+
+    @property
+    def required(self) -> bool:
+        return self.parameter.required
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePlan:
+    """A template's parameters in the order they were written."""
+
+    template: Template
+    parameters: tuple[ParameterPlan, ...]
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
+        return any(
+            plan.role == "duration" or (plan.role in NUMERIC and plan.name.unit)
+            for plan in self.parameters
+        )
+
+    def of(self, *roles: Role) -> list[ParameterPlan]:
+        """The parameters with one of these roles, in the order they were written."""
+        return [plan for plan in self.parameters if plan.role in roles]
+
+
+class Planner:
+    """Makes plans for the templates of one domain."""
+
+    def __init__(self, domain: Domain) -> None:
+        """Compile the domain's patterns.
+
+        Raises:
+            ConfigurationInvalid: a normalizer cannot be used.
+        """
+        self._domain = domain
+        self._types: dict[str, DomainType] = {}
+        problems: list[Problem] = []
+        for name, written in domain.parameter_patterns.items():
+            try:
+                steps = compile_steps(written.normalizers)
+            except PluginInvalid as unusable:
+                where = Location(f"domain {domain.name}")
+                problems.append(Problem(str(unusable), where, "unknown-normalizer"))
+                continue
+            patterns = tuple(Pattern(source) for source in written.patterns)
+            self._types[name] = DomainType(patterns, steps)
+        if problems:
+            raise ConfigurationInvalid(problems)
+
+    def plan(self, template: Template) -> TemplatePlan:
+        parameters = tuple(self._parameter(p, template) for p in template.parameters)
+        return TemplatePlan(template, parameters)
+
+    def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
+        name = take_apart(parameter.name, self._other_words(parameter))
+        role = role_of(parameter, name, template, self._domain)
+        # A type of the domain with listed values and patterns takes both.
+        open_ended = parameter.type in self._types and parameter.type in self._domain.entities
+        return ParameterPlan(
+            parameter=parameter,
+            role=role,
+            name=name,
+            patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
+            domain_type=self._types.get(parameter.type),
+            choices=PhraseTable(self._choices(parameter)),
+            checker=Checker(parameter, closed=not open_ended),
+            percent=takes_percent(parameter, name),
+        )
+
+    def _other_words(self, parameter: Parameter) -> list[str]:
+        """Words of the vocabulary and of entities for what the parameter is about."""
+        found: list[str] = []
+        for word in {parameter.name.lower(), *parameter.name.lower().split("_"), parameter.type}:
+            found += self._domain.synonyms.get(word, ())
+            if word in self._domain.entities:
+                found += self._domain.entities[word].synonyms
+        return found
+
+    def _choices(self, parameter: Parameter) -> dict[str, object]:
+        """Every word for a value: the parameter's own, then its entity's, with synonyms."""
+        items = parameter.items or {}
+        values = {str(value): value for value in (*parameter.enum, *items.get("enum", ()))}
+        choices: dict[str, object] = {**values, **parameter.choices}
+        entity = self._domain.entities.get(parameter.type)
+        if entity is None and parameter.type == "string" and not choices:
+            entity = self._domain.entities.get(parameter.name)
+        if entity is not None:
+            choices = {**entity.values, **choices}
+        if not parameter.choices:  # else the library has looked up the vocabulary
+            for word, value in list(choices.items()):
+                for synonym in self._domain.synonyms.get(word.lower(), ()):
+                    choices.setdefault(synonym, value)
+        return choices

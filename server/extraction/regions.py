@@ -1,0 +1,105 @@
+"""Where a name or a sentence that begins at some word of a question ends."""
+
+from typing import Final
+
+from server.extraction.english import ARTICLES, FUNCTION_WORDS, POLITE, PREPOSITIONS
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Kind
+from server.extraction.recognizers.tokens import BLOCK, Tokens, is_word
+from server.extraction.taken import Taken
+
+_SENTENCE_ENDS: Final = frozenset("?!;|")
+_STOPPING_KINDS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
+_OPENERS: Final = frozenset("([{")
+_LONGEST_NAME: Final = 12
+
+_QUOTE: Final = BLOCK + "quoted"
+
+Place = tuple[int, int]
+"""Words from the first up to, and without, the second."""
+
+
+def name_from(
+    reading: Reading, taken: Taken, first: int, *, skip: frozenset[str] = ARTICLES
+) -> Place | None:
+    """The name that begins at the word `first`, after words to `skip`, or None.
+
+    A name ends with its sentence, at a preposition, at a comma (unless a capital letter
+    follows: Paris, France), and before any date, time or other argument.
+    """
+    tokens = reading.tokens
+    while tokens.word(first) in skip:
+        first += 1
+    last = first
+    while last < len(tokens) and last - first < _LONGEST_NAME:
+        word = tokens.words[last]
+        if _stops(reading, taken, last) or (word in PREPOSITIONS and last > first):
+            break
+        if word == "," and not _capital(reading, last + 1):
+            break
+        last += 1
+    return _trimmed(tokens, first, last)
+
+
+def sentence_from(reading: Reading, taken: Taken, first: int) -> Place | None:
+    """The words from `first` to the end of the sentence, or to another argument."""
+    tokens = reading.tokens
+    while tokens.word(first) in (":", ",", "-"):
+        first += 1
+    last = first
+    while last < len(tokens):
+        if not taken.free(tokens.starts[last], tokens.ends[last]):
+            break
+        word = tokens.words[last]
+        if word[0] == BLOCK and word[1:] in ("array", "object"):
+            break
+        last += 1
+    return _trimmed(tokens, first, last, only_polite=True)
+
+
+def _stops(reading: Reading, taken: Taken, index: int) -> bool:
+    tokens = reading.tokens
+    word, start = tokens.words[index], tokens.starts[index]
+    if word in _SENTENCE_ENDS or word in _OPENERS or word == ":":
+        return True
+    if word == "." and _ends_sentence(tokens, index):
+        return True
+    if word[0] == BLOCK or not taken.free(start, tokens.ends[index]):
+        return True
+    return any(
+        span.start <= start < span.end and not span.weak
+        for kind in _STOPPING_KINDS
+        for span in reading.by_kind.get(kind, ())
+    )
+
+
+def _ends_sentence(tokens: Tokens, index: int) -> bool:
+    """Whether a full stop ends the sentence, and not St. or D.C."""
+    if tokens.glued(index + 1):
+        return False
+    return index + 1 == len(tokens) or len(tokens.word(index - 1)) > 3
+
+
+def _capital(reading: Reading, index: int) -> bool:
+    tokens = reading.tokens
+    return index < len(tokens) and (
+        reading.clean[tokens.starts[index]].isupper() and tokens.words[index] not in FUNCTION_WORDS
+    )
+
+
+def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
+    """The place without polite words and signs around it, or None when nothing is left."""
+    trailing = POLITE if only_polite else POLITE | PREPOSITIONS | ARTICLES
+    while last > first:
+        word = tokens.words[last - 1]
+        if word in trailing or (not word[0].isalnum() and word not in (")", "]", "%", "+", "#")):
+            last -= 1
+        else:
+            break
+    while first < last and not (tokens.words[first][0].isalnum() or tokens.words[first] in "#@$("):
+        first += 1
+    words = tokens.words[first:last]
+    says_something = any(
+        word[0].isdigit() or (is_word(word) and word not in FUNCTION_WORDS) for word in words
+    )
+    return (first, last) if says_something or words == [_QUOTE] else None

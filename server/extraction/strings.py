@@ -1,0 +1,173 @@
+"""Free text: a city, a title, a message; read where the examples have it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from server.core.tools import SourceKind
+from server.extraction.candidates import Candidate
+from server.extraction.english import FILLERS, FUNCTION_WORDS, LEADS
+from server.extraction.lessons import TextLesson, capital_runs
+from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.tokens import word_set
+from server.extraction.regions import Place, name_from, sentence_from
+from server.extraction.taken import Taken
+
+_PRONOUNS: Final = word_set("me us it you i we they he she him them what which who how")
+_LONGEST_BETWEEN: Final = 8
+
+# How much each kind of evidence counts; the best one wins, then the earliest.
+_TWO_WORDS: Final = 60
+_NAMED: Final = 50
+_ONE_WORD: Final = 40
+_USUAL: Final = 30
+_KNOWN: Final = 25
+_CAPITALS: Final = 20
+
+SOLID: Final = _NAMED
+"""Evidence that is needed for an optional text."""
+
+
+def find_text(
+    plan: ParameterPlan, lesson: TextLesson, reading: Reading, taken: Taken, *, alone: bool
+) -> Candidate | None:
+    """The text that the question gives for `plan`, or None when nothing says where it is.
+
+    `alone` says that no other free text is looked for, so that weaker evidence will do.
+    """
+    best: tuple[int, int, Place] | None = None
+    for points, place in _places(plan, lesson, reading, taken, alone=alone):
+        if not _acceptable(lesson, reading, place) or (points < SOLID and not plan.required):
+            continue
+        if best is None or (-points, place[0]) < best[:2]:
+            best = (-points, place[0], place)
+    if best is None:
+        return None
+    learned = -best[0] in (_TWO_WORDS, _ONE_WORD)
+    kind: SourceKind = "example" if learned else "recognizer"
+    return candidate_at(reading, best[2], kind)
+
+
+def candidate_at(reading: Reading, place: Place, kind: SourceKind = "recognizer") -> Candidate:
+    """The words of `place` as they were written; a quote without its marks."""
+    tokens = reading.tokens
+    start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
+    if place[1] - place[0] == 1 and tokens.words[place[0]] == "\0quoted":
+        start, end = start + 1, end - 1
+    return Candidate(start, end, *place, reading.text[start:end], kind)
+
+
+def _places(
+    plan: ParameterPlan, lesson: TextLesson, reading: Reading, taken: Taken, *, alone: bool
+) -> Iterator[tuple[int, Place]]:
+    tokens = reading.tokens
+    sentences = lesson.sentences or "saying" in plan.name.topics
+    for index in range(len(tokens)):
+        pair = tuple(tokens.words[max(0, index - 2) : index])
+        for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
+            after = lesson.leads.get(lead)
+            place = None if after is None else _led(lesson, reading, taken, index, after)
+            if place is not None:
+                yield (points if lead else _ONE_WORD), place
+    yield from _named(plan, reading, taken, sentences=sentences)
+    if not alone:
+        return
+    yield from _usual(plan, reading, taken, sentences=sentences)
+    yield from ((_KNOWN, place) for place in _known(lesson, reading))
+    runs = capital_runs(reading, taken) if lesson.capitalised else []
+    if len(runs) == 1:
+        yield _CAPITALS, runs[0]
+
+
+def _led(
+    lesson: TextLesson, reading: Reading, taken: Taken, first: int, after: frozenset[str]
+) -> Place | None:
+    """The value that begins after the lead; it ends where the examples let it end."""
+    tokens = reading.tokens
+    if "" not in after:
+        for last in range(first + 1, min(first + _LONGEST_BETWEEN, len(tokens))):
+            if tokens.words[last] in after:
+                return _content(reading, taken, first, last)
+        return None
+    if lesson.sentences:
+        return sentence_from(reading, taken, first)
+    place = name_from(reading, taken, first)
+    if place is None:
+        return None
+    known_ends = (i for i in range(place[0] + 1, place[1]) if tokens.words[i] in after)
+    return place[0], next(known_ends, place[1])
+
+
+def _content(reading: Reading, taken: Taken, first: int, last: int) -> Place | None:
+    """The words up to `last`, without the function words in front of them."""
+    tokens = reading.tokens
+    while first < last and tokens.words[first] in FUNCTION_WORDS:
+        first += 1
+    if first == last or not taken.free(tokens.starts[first], tokens.ends[last - 1]):
+        return None
+    return (first, last) if all(w[0].isalnum() or w in "-'.’&" for w in
+                                tokens.words[first:last]) else None  # fmt: skip
+
+
+def _named(
+    plan: ParameterPlan, reading: Reading, taken: Taken, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    """Values after the parameter's own name: title: Buy milk, city is Oslo."""
+    tokens = reading.tokens
+    own = plan.name.before - plan.name.leads
+    for index, word in enumerate(tokens.words):
+        if word not in own:
+            continue
+        announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in FILLERS
+        if not announced and tokens.word(index + 1) != "\0quoted":
+            continue
+        first = index + 1
+        while tokens.word(first) in FILLERS:
+            first += 1
+        yield from _from(reading, taken, first, _NAMED, sentences=sentences)
+
+
+def _usual(
+    plan: ParameterPlan, reading: Reading, taken: Taken, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    """Values after the words that usually lead to such a one: in Oslo, called Kim."""
+    leads = frozenset[str]().union(
+        *(LEADS[t] for t in plan.name.topics if t in ("called", "place", "topic", "saying"))
+    )
+    tokens = reading.tokens
+    for index, word in enumerate(tokens.words):
+        if word in leads or (word == ":" and sentences):
+            yield from _from(reading, taken, index + 1, _USUAL, sentences=sentences)
+
+
+def _from(
+    reading: Reading, taken: Taken, first: int, points: int, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    if reading.tokens.word(first) == "\0quoted":
+        yield points, (first, first + 1)
+        return
+    place = (sentence_from if sentences else name_from)(reading, taken, first)
+    if place is not None:
+        yield points, place
+
+
+def _known(lesson: TextLesson, reading: Reading) -> Iterator[Place]:
+    """Values that the examples have, wherever they stand."""
+    tokens = reading.tokens
+    lengths = {len(words) for words in lesson.known}
+    for first in range(len(tokens)):
+        for length in lengths:
+            words = tuple(tokens.words[first : first + length])
+            if words in lesson.known:
+                yield first, first + length
+
+
+def _acceptable(lesson: TextLesson, reading: Reading, place: Place) -> bool:
+    """Whether the words could be a value, and not merely more of the question."""
+    words = reading.tokens.words[place[0] : place[1]]
+    if words == ["\0quoted"]:
+        return True
+    if not lesson.sentences and words[0] in _PRONOUNS:
+        return False
+    said = [word for word in words if word[0].isalnum()]
+    return not all(word in FUNCTION_WORDS or word in lesson.vocabulary for word in said)

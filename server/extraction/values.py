@@ -1,0 +1,121 @@
+"""From what was recognised to the value a tool takes, or why it cannot be taken."""
+
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from server.extraction.patterns import matches_whole
+from server.extraction.recognizers.durations import Duration
+from server.extraction.recognizers.exact import Number, as_decimal, plain, read_plain
+from server.extraction.recognizers.numbers import opposite
+from server.library.model import Parameter
+from server.settings.wording import listed
+
+_LONGEST_QUOTE: Final = 60
+
+
+class Unusable(ValueError):
+    """A value that stands in the question and cannot be given to the tool."""
+
+
+def written(value: Any) -> Any:
+    """A recognised value as tools take it: dates and times as ISO 8601 text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, time):
+        return value.isoformat("seconds" if value.second else "minutes")
+    return value.to_iso() if isinstance(value, Duration) else value
+
+
+def number(value: Any) -> Number:
+    """`value` as an exact number.
+
+    Raises:
+        Unusable: it is none.
+    """
+    found: Number | None = None
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        found = plain(as_decimal(value))
+    elif isinstance(value, str):
+        found = read_plain(value.strip(" ,.%$€£").replace(",", ""))
+    if found is None:
+        raise Unusable(f"{shown(value)} is not a number")
+    return found
+
+
+class Checker:
+    """Judges values of one parameter, with what can be prepared prepared."""
+
+    __slots__ = ("_checks", "_parameter", "_pattern")
+
+    def __init__(self, parameter: Parameter, *, closed: bool = True) -> None:
+        """`closed` says that there are no values but those of the enum."""
+        self._parameter = parameter
+        self._pattern = matches_whole(parameter.pattern) if parameter.pattern else None
+        checks: list[Callable[[Any], None]] = []
+        if parameter.ge is not None or parameter.le is not None:
+            checks.append(self._bounds)
+        if parameter.min_length is not None or parameter.max_length is not None:
+            checks.append(self._length)
+        if self._pattern is not None:
+            checks.append(self._shape)
+        if closed and parameter.enum and parameter.type != "array":
+            checks.append(self._membership)
+        self._checks = tuple(checks)
+
+    def numeric(self, value: Number) -> Number:
+        """`value` if the parameter takes such a number.
+
+        A parameter that only takes numbers below zero takes "30 days ago" as -30.
+
+        Raises:
+            Unusable: not whole, out of range, or none of the enum.
+        """
+        parameter = self._parameter
+        if parameter.type == "integer" and not isinstance(value, int):
+            raise Unusable(f"{value} is not a whole number")
+        if parameter.le is not None and parameter.le <= 0 < value:
+            value = opposite(value)
+        self.check(value)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Raise `Unusable` when `value` is outside what the parameter allows."""
+        for check in self._checks:
+            check(value)
+
+    def _bounds(self, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return
+        least, most = self._parameter.ge, self._parameter.le
+        if least is not None and value < least:
+            raise Unusable(f"{value} is below {least:g}")
+        if most is not None and value > most:
+            raise Unusable(f"{value} is above {most:g}")
+
+    def _length(self, value: Any) -> None:
+        if not isinstance(value, str | list | tuple):
+            return
+        least, most = self._parameter.min_length, self._parameter.max_length
+        what = "characters" if isinstance(value, str) else "items"
+        if least is not None and len(value) < least:
+            raise Unusable(f"{shown(value)} has fewer than {least} {what}")
+        if most is not None and len(value) > most:
+            raise Unusable(f"{shown(value)} has more than {most} {what}")
+
+    def _shape(self, value: Any) -> None:
+        if isinstance(value, str) and self._pattern is not None and not self._pattern.search(value):
+            raise Unusable(f"{shown(value)} does not look like {self._parameter.pattern}")
+
+    def _membership(self, value: Any) -> None:
+        if value not in self._parameter.enum:
+            raise Unusable(f"{shown(value)} is not one of {listed(self._parameter.enum)}")
+
+
+def shown(value: Any) -> str:
+    """`value` short enough for a sentence."""
+    text = str(value)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
