@@ -17,9 +17,18 @@ _log = logging.getLogger(__name__)
 THREADS_PER_TOOL: Final = 4
 """Calls of one tool that may run side by side in threads."""
 
-_INLINE_ITEMS: Final = 200
-_INLINE_CHARS: Final = 20_000
-"""Arguments up to these sizes are small: a quick tool handles them in under 1 ms."""
+_INLINE_ITEMS: Final = 1_000
+_INLINE_LIMITS: Final[Mapping[type, int]] = {
+    str: 100_000,
+    list: _INLINE_ITEMS,
+    tuple: _INLINE_ITEMS,
+    dict: _INLINE_ITEMS,
+}
+"""Arguments up to these sizes are small: a quick tool handles them in about 1 ms.
+
+Until the interpreter switches threads, after 5 ms, a thread would hold up the event
+loop just as long.
+"""
 
 
 class _Outcome(NamedTuple):
@@ -56,14 +65,15 @@ class ToolExecutor:
                 outcome = _run(tool, call)
             else:
                 outcome = await self._run_in_thread(tool, call, timeout_s)
+        status, result, message = outcome
         return ToolResult(
             tool_name=call.tool,
             operation=call.operation,
-            status=outcome.status,
+            status=status,
             execution_time_ms=round((perf_counter() - start) * 1000, 3),
             parameters=call.arguments,
-            result=outcome.result,
-            error_message=outcome.message,
+            result=result,
+            error_message=message,
         )
 
     def close(self) -> None:
@@ -91,10 +101,8 @@ class ToolExecutor:
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
     for value in arguments.values():
-        if isinstance(value, str):
-            if len(value) > _INLINE_CHARS:
-                return False
-        elif isinstance(value, list | tuple | dict) and len(value) > _INLINE_ITEMS:
+        limit = _INLINE_LIMITS.get(type(value))
+        if limit is not None and len(value) > limit:
             return False
     return True
 

@@ -72,9 +72,9 @@ def test_a_failure_is_an_answer(one: ToolCall, message: str) -> None:
 @pytest.mark.parametrize(
     ("quick", "arguments", "thread"),
     [
-        (True, {"data": ["row"] * 200, "text": "x" * 20_000}, "MainThread"),
-        (True, {"data": ["row"] * 201}, "tool-witness"),
-        (True, {"text": "x" * 20_001}, "tool-witness"),
+        (True, {"data": ["row"] * 1000, "text": "x" * 100_000}, "MainThread"),
+        (True, {"data": ["row"] * 1001}, "tool-witness"),
+        (True, {"text": "x" * 100_001}, "tool-witness"),
         (False, {}, "tool-witness"),
     ],
     ids=["small", "many items", "long text", "not quick"],
