@@ -109,12 +109,16 @@ def _choices(kind: _Kind) -> tuple[Any, ...]:
 
 
 def _range(metadata: Sequence[Any]) -> str:
-    low = next((f"{m.ge:g}" for m in metadata if isinstance(m, Ge)), None)
-    high = next((f"{m.le:g}" for m in metadata if isinstance(m, Le)), None)
+    low = next((f"{_number(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
+    high = next((f"{_number(m.le)}" for m in metadata if isinstance(m, Le)), None)
     if low is not None and high is not None:
         return f"between {low} and {high}"
-    above = next((f"above {m.gt:g}" for m in metadata if isinstance(m, Gt)), None)
-    below = next((f"below {m.lt:g}" for m in metadata if isinstance(m, Lt)), None)
+    above = next((f"above {_number(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
+    below = next((f"below {_number(m.lt)}" for m in metadata if isinstance(m, Lt)), None)
     bounds = [above, low and f"at least {low}", below, high and f"at most {high}"]
     words = " and ".join(bound for bound in bounds if bound)
     return f"of {words}" if words.startswith("at ") else words
+
+
+def _number(bound: Any) -> str:
+    return str(int(bound)) if bound == int(bound) else str(bound)

@@ -1,0 +1,95 @@
+"""The tables of the documentation, made from the models they describe.
+
+`python -m tests.settings.tables` writes them into the pages that have a place for them.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from server.library import domain_yaml, template_yaml
+from server.settings import adapters, models
+from server.settings.shape import follow
+from server.settings.wording import listed
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
+PAGES: Final = (DOCS / "configuration.md", DOCS / "authoring.md")
+MODELS: Final[Mapping[str, type[BaseModel]]] = {
+    name: kind
+    for module in (models, adapters, domain_yaml, template_yaml)
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and issubclass(kind, BaseModel)
+}
+PLACE: Final = re.compile(r"(<!-- table: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+_WORDS: Final[Mapping[Any, str]] = {
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    str: "text",
+    SecretStr: "text",
+    Path: "path",
+    Any: "anything",
+}
+
+
+def with_tables(page: str) -> str:
+    """The page with each of its tables as it has to be."""
+    return PLACE.sub(lambda place: f"{place[1]}{table(MODELS[place[2]])}{place[4]}", page)
+
+
+def table(model: type[BaseModel]) -> str:
+    rows = [
+        f"| `{field.alias or name}` | {kind(field)}{bounds(model, name, field)} "
+        f"| {default(field)} | {field.description} |\n"
+        for name, field in model.model_fields.items()
+        if name not in template_yaml.HttpYaml.model_fields
+    ]
+    return "| key | value | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def kind(field: FieldInfo) -> str:
+    return " or ".join(dict.fromkeys(_kinds(field.annotation)))
+
+
+def _kinds(annotation: Any) -> list[str]:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kinds(arguments[0])
+    if origin is Literal:
+        return [listed(f"`{choice}`" for choice in arguments)]
+    if origin in {Union, UnionType}:
+        return [word for part in arguments if part is not type(None) for word in _kinds(part)]
+    if origin is tuple:
+        members = _kinds(arguments[0])
+        return [f"{members[0]} or list"] if members[0] in {"text", "path"} else ["list"]
+    if origin is dict or (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return ["`name: value` lines"]
+    return [_WORDS[annotation]]
+
+
+def bounds(model: type[BaseModel], name: str, field: FieldInfo) -> str:
+    found = follow(model, (field.alias or name,)).range
+    return f" {found}" if found else ""
+
+
+def default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or value == () or value is PydanticUndefined or isinstance(value, BaseModel):
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`" if value != "" else ""
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(with_tables(path.read_text()))
