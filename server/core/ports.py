@@ -25,7 +25,17 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the vectors would: provider, model, dimensions, weights."""
+        """Changes whenever the vectors would: provider, model, dimensions, weights.
+
+        Final once `warm` has returned.
+        """
+
+    async def warm(self) -> None:
+        """Load or reach the model, so that the first question does not wait for it.
+
+        Raises:
+            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
+        """
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), d) unit rows, in the order of `texts`.

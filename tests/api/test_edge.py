@@ -52,7 +52,7 @@ async def test_errors_of_routing_have_the_one_shape(
     [("abc-1.2_3", True), ("a b", False), ("x" * 65, False), ("é", False), ("", False)],
 )
 async def test_a_plain_request_id_comes_back(edge: Edge, given: str, kept: bool) -> None:
-    response = await edge.client.get("/health", headers={"X-Request-ID": given.encode()})
+    response = await edge.client.get("/health", headers={b"X-Request-ID": given.encode()})
     assert (response.headers["X-Request-ID"] == given) == kept
     assert response.headers["X-Request-ID"]
 

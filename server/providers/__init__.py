@@ -1,0 +1,1 @@
+"""Models of others, each behind a port: one file for one provider."""

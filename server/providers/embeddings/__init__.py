@@ -1,0 +1,1 @@
+"""Text to vectors: in process, from Ollama, or from any OpenAI-compatible server."""

@@ -1,0 +1,82 @@
+"""Provider `ollama`: embeddings from an Ollama server."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+import ollama
+
+from server.core.ports import Vectors
+from server.providers.embeddings.retrying import call, refused
+from server.providers.embeddings.vectors import unit_rows
+
+_T = TypeVar("_T")
+
+DEFAULT_MODEL: Final = "nomic-embed-text"
+
+
+class OllamaEmbedder:
+    """Asks `base_url` for vectors, `batch_size` texts at a time."""
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str = "http://localhost:11434",
+        timeout_s: float = 30.0,
+        max_retries: int = 2,
+        batch_size: int = 32,
+    ) -> None:
+        self._model = model or DEFAULT_MODEL
+        host = urlsplit(base_url).netloc.rpartition("@")[2]
+        self._described = f"embedding provider 'ollama' at {host}"
+        self._client = ollama.AsyncClient(host=base_url, timeout=timeout_s)
+        self._max_retries = max_retries
+        self._batch_size = batch_size
+        self._digest = "unknown"
+
+    @property
+    def name(self) -> str:
+        return f"ollama:{self._model}"
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.name}:{self._digest}"
+
+    async def warm(self) -> None:
+        """Learn the model's digest, so that a model pulled anew is indexed anew."""
+        listed = await self._call(self._client.list)
+        wanted = {self._model, f"{self._model}:latest"}
+        for model in listed.models:
+            if model.model in wanted and model.digest:
+                self._digest = model.digest
+        await self.embed(["warm"])
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        parts = [
+            await self._embed_batch(texts[start : start + self._batch_size])
+            for start in range(0, len(texts), self._batch_size)
+        ]
+        return np.vstack(parts) if parts else np.empty((0, 0), dtype=np.float32)
+
+    async def close(self) -> None:
+        await self._client.close()  # type: ignore[no-untyped-call]
+
+    async def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+        response = await self._call(lambda: self._client.embed(self._model, list(texts)))
+        return unit_rows(response.embeddings, len(texts), self._described)
+
+    async def _call(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        async def attempt() -> _T:
+            try:
+                return await request()
+            except ollama.ResponseError as answered:
+                raise refused(
+                    self._described,
+                    answered.status_code,
+                    model=self._model,
+                    missing_hint=f"run: ollama pull {self._model}",
+                ) from None
+
+        return await call(self._described, attempt, max_retries=self._max_retries)
