@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.core.decision import AskFor, Blocked, Call, Clarify, Decision, Match, NoMatch
+from server.evaluation.figures import equal
+from server.library.model import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,7 @@ class Outcome:
     `template` is the one that was chosen, None when the system abstained; `called` says
     whether it ran. `confidence` is that of the template chosen, or of `nearest`, the
     template that came closest, when nothing was. `defaulted` names the arguments that
-    the question did not give; `asked` those that the answer asks for.
+    have their default, said or not; `asked` those that the answer asks for.
     """
 
     template: str | None
@@ -28,7 +30,13 @@ class Outcome:
     nearest: str | None = None
 
 
-def outcome_of(decision: Decision, *, latency_ms: float, answer: str = "") -> Outcome:
+def outcome_of(
+    decision: Decision,
+    templates: Mapping[str, Template],
+    *,
+    latency_ms: float,
+    answer: str = "",
+) -> Outcome:
     """Read a decision as an outcome. A question that is clarified chose nothing."""
     match decision:
         case Call(found, call):
@@ -38,18 +46,18 @@ def outcome_of(decision: Decision, *, latency_ms: float, answer: str = "") -> Ou
                 confidence=found.confidence,
                 latency_ms=latency_ms,
                 arguments=call.arguments,
-                defaulted=frozenset(n for n, s in call.sources.items() if s.kind == "default"),
+                defaulted=_defaulted(templates[found.template_id], call.arguments),
                 answer=answer,
                 nearest=found.template_id,
             )
-        case AskFor(found, missing, arguments, sources):
+        case AskFor(found, missing, arguments):
             return Outcome(
                 template=found.template_id,
                 called=False,
                 confidence=found.confidence,
                 latency_ms=latency_ms,
                 arguments=arguments,
-                defaulted=frozenset(n for n, s in sources.items() if s.kind == "default"),
+                defaulted=_defaulted(templates[found.template_id], arguments),
                 asked=tuple(m.name for m in missing),
                 answer=answer,
                 nearest=found.template_id,
@@ -60,6 +68,15 @@ def outcome_of(decision: Decision, *, latency_ms: float, answer: str = "") -> Ou
             return _abstained(nearest, latency_ms, answer)
         case Blocked():
             return _abstained((), latency_ms, answer)
+
+
+def _defaulted(template: Template, arguments: Mapping[str, Any]) -> frozenset[str]:
+    defaults = {p.name: p.default for p in template.parameters if p.default is not None}
+    return frozenset(
+        name
+        for name, value in arguments.items()
+        if name in defaults and equal(defaults[name], value)
+    )
 
 
 def _abstained(nearest: tuple[Match, ...], latency_ms: float, answer: str) -> Outcome:

@@ -1,45 +1,55 @@
 """How each decision reads as an outcome."""
 
 from server.core.decision import AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
-from server.core.tools import Source, ToolCall
+from server.core.tools import ToolCall
 from server.evaluation.outcome import Outcome, outcome_of
+from server.library.model import BuiltinExecution, Parameter, Template
 
 DIFF = Match("diff", 0.8, 0.7, "nearest example")
 ADD = Match("add", 0.4, 0.6, "second")
+TEMPLATES = {
+    "diff": Template(
+        id="diff",
+        description="",
+        kind="function",
+        nl_examples=(),
+        parameters=(
+            Parameter("date1", "date"),
+            Parameter("date2", "date"),
+            Parameter("unit", "string", required=False, default="days"),
+        ),
+        execution=BuiltinExecution("date_time", "diff"),
+    )
+}
+
+
+def call(unit: str) -> Call:
+    dates = {"date1": "2025-01-01", "date2": "2025-01-02"}
+    return Call(DIFF, ToolCall("diff", "date_time", "diff", dates | {"unit": unit}))
 
 
 def test_a_call_ran_with_its_arguments_and_knows_its_defaults() -> None:
-    call = ToolCall(
-        "diff",
-        "date_time",
-        "diff",
-        {"date1": "2025-01-01", "date2": "2025-01-02", "unit": "days"},
-        {
-            "date1": Source("recognizer", (0, 10), "2025-01-01"),
-            "date2": Source("recognizer", (11, 21), "2025-01-02"),
-            "unit": Source("default"),
-        },
-    )
-    assert outcome_of(Call(DIFF, call), latency_ms=1.5, answer="1 day") == Outcome(
+    assert outcome_of(call("days"), TEMPLATES, latency_ms=1.5, answer="1 day") == Outcome(
         template="diff",
         called=True,
         confidence=0.8,
         latency_ms=1.5,
-        arguments=call.arguments,
+        arguments={"date1": "2025-01-01", "date2": "2025-01-02", "unit": "days"},
         defaulted=frozenset({"unit"}),
         answer="1 day",
         nearest="diff",
     )
+    assert outcome_of(call("weeks"), TEMPLATES, latency_ms=1.5).defaulted == frozenset()
 
 
 def test_a_question_back_chose_the_template_and_ran_nothing() -> None:
-    ask = AskFor(DIFF, (Missing("date2"),), {"unit": "days"}, {"unit": Source("default")})
-    assert outcome_of(ask, latency_ms=1.0) == Outcome(
+    ask = AskFor(DIFF, (Missing("date2"),), {"date1": "2025-01-01", "unit": "days"})
+    assert outcome_of(ask, TEMPLATES, latency_ms=1.0) == Outcome(
         template="diff",
         called=False,
         confidence=0.8,
         latency_ms=1.0,
-        arguments={"unit": "days"},
+        arguments={"date1": "2025-01-01", "unit": "days"},
         defaulted=frozenset({"unit"}),
         asked=("date2",),
         nearest="diff",
@@ -49,7 +59,7 @@ def test_a_question_back_chose_the_template_and_ran_nothing() -> None:
 def test_clarifying_abstaining_and_blocking_choose_nothing() -> None:
     leaning = Outcome(None, called=False, confidence=0.8, latency_ms=1.0, nearest="diff")
     blank = Outcome(None, called=False, confidence=0.0, latency_ms=1.0)
-    assert outcome_of(Clarify((DIFF, ADD)), latency_ms=1.0) == leaning
-    assert outcome_of(NoMatch("too far", (DIFF, ADD)), latency_ms=1.0) == leaning
-    assert outcome_of(NoMatch("too far"), latency_ms=1.0) == blank
-    assert outcome_of(Blocked("jailbreak", "No.", 1.0, "regex"), latency_ms=1.0) == blank
+    assert outcome_of(Clarify((DIFF, ADD)), TEMPLATES, latency_ms=1.0) == leaning
+    assert outcome_of(NoMatch("too far", (DIFF, ADD)), TEMPLATES, latency_ms=1.0) == leaning
+    assert outcome_of(NoMatch("too far"), TEMPLATES, latency_ms=1.0) == blank
+    assert outcome_of(Blocked("jailbreak", "No.", 1.0, "regex"), TEMPLATES, latency_ms=1.0) == blank
