@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from server.extraction.candidates import HINT, Candidate
+from server.extraction.candidate import HINT, Candidate
 from server.extraction.plan import ParameterPlan
 
 Scored = Sequence[tuple[int, Candidate]]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from server.extraction.candidates import Candidate
+from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.recognizers.reading import Reading

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from server.extraction.booleans import read_boolean
-from server.extraction.candidates import Candidate, normalized
+from server.extraction.candidate import Candidate
+from server.extraction.domain_types import normalized
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Kind, Span

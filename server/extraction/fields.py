@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from server.extraction.candidates import Candidate
+from server.extraction.candidate import Candidate
 from server.extraction.hints import Context, score
 from server.extraction.phrases import PhraseTable
 from server.extraction.plan import ParameterPlan

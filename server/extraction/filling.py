@@ -1,31 +1,28 @@
 """One question, one template: from the places that could be values to the arguments."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from server.core.tools import Source
 from server.extraction.assign import assign
 from server.extraction.booleans import find_boolean
-from server.extraction.candidates import HINT, Candidate, candidates, normalized
+from server.extraction.candidate import HINT, Candidate
+from server.extraction.candidates import candidates
 from server.extraction.captures import captured
+from server.extraction.domain_types import normalized
 from server.extraction.fields import Keys, find_cell, find_field, find_fields, named_keys
 from server.extraction.hints import NO_CONTEXT, Context, score
+from server.extraction.json_data import find_data
 from server.extraction.lessons import NO_LESSON, TextLesson
 from server.extraction.lists import find_numbers, find_words
+from server.extraction.moments import up_to_today
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
-from server.extraction.roles import Role
+from server.extraction.roles import Group
 from server.extraction.strings import candidate_at, find_text
 from server.extraction.taken import Taken
 from server.extraction.values import Unusable
-
-_CLAIMING: Final[tuple[Role, ...]] = (
-    "choice", "email", "url", "currency", "date_format", "custom",
-)  # fmt: skip
-_DATES: Final[tuple[Role, ...]] = ("date", "written_date", "datetime")
-_AMOUNTS: Final[tuple[Role, ...]] = ("number", "percentage", "money", "duration", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +62,21 @@ class Filling:
         for plan in self.plan.parameters:
             if plan.patterns and plan.key not in self.found:
                 self._by_pattern(plan)
-        self._group(_CLAIMING)
-        self._group(_DATES)
+        self._group("claim")
+        self._group("date")
         self._since_until()
-        self._group(_AMOUNTS)
+        self._group("amount")
         self._number_lists()
         self._fields()
         self._booleans()
 
-    def _open(self, *roles: Role) -> list[ParameterPlan]:
+    def _open(self, group: Group) -> list[ParameterPlan]:
+        """The parameters of a group that still have neither value nor problem."""
         return [
             plan
-            for plan in self.plan.parameters
-            if plan.role in roles and plan.key not in self.found
-            and plan.key not in self.problems
-        ]  # fmt: skip
+            for plan in self.plan.of(group)
+            if plan.key not in self.found and plan.key not in self.problems
+        ]
 
     def _take(self, plan: ParameterPlan, candidate: Candidate) -> None:
         self.found[plan.key] = candidate
@@ -103,46 +100,18 @@ class Filling:
     # JSON first: everything inside it is none of the question's words.
 
     def _data(self) -> None:
-        for plan in self._open("records", "object"):
-            for candidate in self._blocks(plan):
+        for plan in self._open("data"):
+            for candidate in find_data(plan, self.reading):
                 if self._free(candidate):
-                    self._take(plan, candidate)
+                    self._keep(plan, candidate)
+                if plan.key in self.found:
                     break
-
-    def _blocks(self, plan: ParameterPlan) -> Iterator[Candidate]:
-        reading = self.reading
-        items = (plan.parameter.items or {}).get("type")
-        if plan.role == "object":
-            spans = reading.of("object")
-        else:
-            spans = [
-                span
-                for span in reading.of("array")
-                if items != "object" or all(isinstance(item, dict) for item in span.value)
-            ]
-        for span in spans:
-            candidate = Candidate(span.start, span.end, span.first, span.last, span.value)
-            try:
-                plan.checker.check(span.value)
-            except Unusable as refused:
-                self.problems.setdefault(plan.key, str(refused))
-            else:
-                self.problems.pop(plan.key, None)
-                yield candidate
-        rows = reading.of("object") if plan.role == "records" and not spans else ()
-        if len(rows) > 1 and all(
-            set(reading.tokens.words[one.last : two.first]) <= {",", "and", ";"}
-            for one, two in pairwise(rows)
-        ):
-            first, last = rows[0], rows[-1]
-            values = [row.value for row in rows]
-            yield Candidate(first.start, last.end, first.first, last.last, values)
 
     @property
     def _data_keys(self) -> Keys | None:
         """The keys of the data that the question brings, if it brings any."""
         if self._keys is None:
-            for plan in self.plan.of("records", "object"):
+            for plan in self.plan.of("data"):
                 if plan.key in self.found:
                     self._keys = Keys(self.found[plan.key].value, self._synonyms)
                     break
@@ -151,7 +120,7 @@ class Filling:
     # The template's own patterns
 
     def _by_pattern(self, plan: ParameterPlan) -> None:
-        has_data = bool(self.plan.of("records", "object"))
+        has_data = bool(self.plan.of("data"))
         text = self.reading.outside_json if has_data else self.reading.clean
         for pattern in plan.patterns:
             for start, end in pattern.captures(text):
@@ -183,8 +152,8 @@ class Filling:
 
     # Values that were recognised
 
-    def _group(self, roles: Sequence[Role]) -> None:
-        plans = self._open(*roles)
+    def _group(self, group: Group) -> None:
+        plans = self._open(group)
         if not plans:
             return
         scored = {plan.key: self._scored(plan) for plan in plans}
@@ -211,23 +180,14 @@ class Filling:
                 return
 
     def _since_until(self) -> None:
-        """Read "days until X" as from today to X, and "since X" as from X to today."""
-        both = self.plan.of(*_DATES)
-        if len(both) != 2 or not all(plan.required for plan in both):
+        plans = self.plan.of("date")
+        filled = [plan for plan in plans if plan.key in self.found]
+        if len(plans) != 2 or len(filled) != 1 or not all(plan.required for plan in plans):
             return
-        filled = [plan for plan in both if plan.key in self.found]
-        if len(filled) != 1:
-            return
-        one = self.found[filled[0].key]
-        index = one.first - 1
-        lead = self.reading.tokens.word(index)
-        if lead not in ("until", "till", "since") or one.kind == "template_pattern":
-            return
-        start, end = self.reading.tokens.starts[index], self.reading.tokens.ends[index]
-        today = Candidate(start, end, index, index + 1, self.reading.today.isoformat())
-        earlier, later = (one, today) if lead == "since" else (today, one)
-        self.taken.add(start, end)
-        self.found |= {both[0].key: earlier, both[1].key: later}
+        pair = up_to_today(self.found[filled[0].key], self.reading)
+        if pair is not None:
+            self.found |= zip((plan.key for plan in plans), pair, strict=True)
+            self.taken.add(*min((one.start, one.end) for one in pair))
 
     def _number_lists(self) -> None:
         for plan in self._open("numbers"):
@@ -239,6 +199,7 @@ class Filling:
         if candidate.problem:
             self.problems[plan.key] = candidate.problem
         else:
+            self.problems.pop(plan.key, None)
             self._take(plan, candidate)
 
     def _fields(self) -> None:
@@ -258,7 +219,7 @@ class Filling:
         fields = [self.found[p.key] for p in self.plan.of("field") if p.key in self.found]
         column = keys.column(fields[0].value) if fields else None
         after = max((c.end for c in fields), default=0)
-        choices = [self.found[p.key] for p in self.plan.of("choice") if p.key in self.found]
+        choices = [self.found[p.key] for p in self.plan.of("claim") if p.key in self.found]
         after = max([after, *(c.end for c in choices if c.start >= after)])
         return find_cell(column, self.reading, self.taken, after)
 
@@ -272,7 +233,7 @@ class Filling:
 
     def texts(self) -> None:
         """Fill free text and lists of words from what is left."""
-        for plan in self._open("strings", "choices"):
+        for plan in self._open("words"):
             self._keep(plan, find_words(plan, self.reading, self.taken))
         plans = self._open("text")
         self._quotes(plans)

@@ -1,5 +1,6 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +10,7 @@ from server.extraction.naming import Name, take_apart
 from server.extraction.normalizers import Step, compile_steps
 from server.extraction.patterns import Pattern
 from server.extraction.phrases import PhraseTable
-from server.extraction.roles import Role, role_of, takes_percent
+from server.extraction.roles import GROUPS, Group, Role, role_of, takes_percent
 from server.extraction.values import Checker
 from server.library.model import Domain, Parameter, Template
 
@@ -28,6 +29,8 @@ class DomainType:
 class ParameterPlan:
     """One parameter, with everything that finding its value needs."""
 
+    key: str
+    required: bool
     parameter: Parameter
     role: Role
     name: Name
@@ -38,14 +41,6 @@ class ParameterPlan:
     percent: bool
     """Whether a number marked as a percentage will do."""
 
-    @property
-    def key(self) -> str:
-        return self.parameter.name
-
-    @property
-    def required(self) -> bool:
-        return self.parameter.required
-
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlan:
@@ -53,18 +48,13 @@ class TemplatePlan:
 
     template: Template
     parameters: tuple[ParameterPlan, ...]
+    groups: Mapping[Group, tuple[ParameterPlan, ...]]
+    """The parameters that could take the same values, in the order they were written."""
+    counts_time: bool
+    """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
 
-    @property
-    def counts_time(self) -> bool:
-        """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
-        return any(
-            plan.role == "duration" or (plan.role in NUMERIC and plan.name.unit)
-            for plan in self.parameters
-        )
-
-    def of(self, *roles: Role) -> list[ParameterPlan]:
-        """The parameters with one of these roles, in the order they were written."""
-        return [plan for plan in self.parameters if plan.role in roles]
+    def of(self, group: Group) -> tuple[ParameterPlan, ...]:
+        return self.groups.get(group, ())
 
 
 class Planner:
@@ -93,7 +83,11 @@ class Planner:
 
     def plan(self, template: Template) -> TemplatePlan:
         parameters = tuple(self._parameter(p, template) for p in template.parameters)
-        return TemplatePlan(template, parameters)
+        groups: dict[Group, tuple[ParameterPlan, ...]] = {}
+        for plan in parameters:
+            groups[GROUPS[plan.role]] = (*groups.get(GROUPS[plan.role], ()), plan)
+        counts = any(plan.role == "duration" or plan.name.unit for plan in groups.get("amount", ()))
+        return TemplatePlan(template, parameters, groups, counts)
 
     def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
@@ -101,6 +95,8 @@ class Planner:
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
         return ParameterPlan(
+            key=parameter.name,
+            required=parameter.required,
             parameter=parameter,
             role=role,
             name=name,

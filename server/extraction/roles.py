@@ -44,6 +44,23 @@ Role = Literal[
     "text",
 ]
 
+Group = Literal[
+    "data", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
+    "text",
+]  # fmt: skip
+"""Roles whose values could be taken for one another's; filled in this order."""
+
+GROUPS: Final[dict[Role, Group]] = {
+    "records": "data", "object": "data",
+    "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
+    "date_format": "claim", "custom": "claim",
+    "date": "date", "written_date": "date", "datetime": "date",
+    "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",
+    "time": "amount",
+    "numbers": "numbers", "field": "field", "fields": "fields", "cell": "cell",
+    "boolean": "boolean", "strings": "words", "choices": "words", "text": "text",
+}  # fmt: skip
+
 _BY_FORMAT: Final[dict[str, Role]] = {
     "date": "date", "date-time": "datetime", "time": "time", "duration": "duration",
     "email": "email", "uri": "url", "url": "url", "currency": "currency",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.candidates import Candidate
+from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS, FUNCTION_WORDS, LEADS
 from server.extraction.lessons import TextLesson, capital_runs
 from server.extraction.plan import ParameterPlan

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from server.extraction.candidates import Candidate
+from server.extraction.candidate import Candidate
 from server.extraction.filling import Filling, Lessons
 from server.extraction.lessons import (
     Filler,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from server.extraction.recognizers.blocks import find_emails, find_quotes, find_urls
 from server.extraction.recognizers.date_formats import find_date_formats
@@ -41,8 +41,8 @@ class Reading:
             self.tokens, now.date(), date_order
         )
         self.too_long = self.tokens.too_many or len(text) > MAX_CHARS
-        self.memo: dict[str, list[tuple[int, int]]] = {}
-        """Where the patterns of a domain's type match, by type."""
+        self.memo: dict[tuple[str, str], Any] = {}
+        """What was worked out of this text before, by purpose and name."""
         self.by_kind: dict[Kind, list[Span]] = {}
         for span in self.spans:
             self.by_kind.setdefault(span.kind, []).append(span)
