@@ -23,7 +23,7 @@ from server.library.responses import build_responses
 from server.library.types import canonical
 from server.settings.source import Document, Keys
 from server.settings.validation import validate
-from server.settings.wording import instead
+from server.settings.wording import instead, shortened
 
 
 def build_domain(document: Document, findings: Findings) -> Domain | None:
@@ -109,9 +109,9 @@ def check_patterns(
         where = document.where((*at, number))
         problem = pattern_problem(pattern)
         if problem is not None:
-            findings.add("bad-pattern", f"pattern '{pattern}': {problem}", where)
+            findings.add("bad-pattern", f"pattern '{shortened(pattern)}': {problem}", where)
         elif matches_nothing(pattern):
-            what = f"pattern '{pattern}' matches the empty text, so it finds nothing to read"
+            what = f"pattern '{shortened(pattern)}' matches the empty text, so it finds nothing"
             findings.warn("empty-pattern", what, where)
 
 

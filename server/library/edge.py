@@ -12,7 +12,9 @@ class Edge(BaseModel):
     let through here and reported as a warning by who reads the part.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
     not_used: ClassVar[frozenset[str]] = frozenset()
 
     @model_validator(mode="before")

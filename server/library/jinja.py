@@ -32,6 +32,10 @@ def examine(text: str) -> JinjaText:
     except TemplateSyntaxError as wrong:
         line = f" in line {wrong.lineno} of the text" if "\n" in text.strip() else ""
         return JinjaText(f"{(wrong.message or 'cannot be read').rstrip('.')}{line}")
+    except RecursionError:
+        return JinjaText("is nested too deeply")
+    except ValueError as wrong:  # a number of thousands of digits
+        return JinjaText(str(wrong).partition(";")[0])
     used, own = set[str](), set[str]()
     for node in tree.find_all((nodes.Name, nodes.Filter, nodes.Test, *_LOADING)):
         if isinstance(node, nodes.Name):

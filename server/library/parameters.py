@@ -12,7 +12,7 @@ from server.library.patterns import pattern_problem
 from server.library.template_yaml import ParameterYaml
 from server.library.types import canonical, expectation, json_type
 from server.settings.source import Document, Keys
-from server.settings.wording import instead, listed, quoted
+from server.settings.wording import instead, listed, quoted, shortened
 
 _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "ge": ("number", "integer"),
@@ -166,7 +166,8 @@ class _Builder:
                 self._complain("bad-bounds", f"{low} {least:g} is above {high} {most:g}", low)
         problem = None if parameter.pattern is None else pattern_problem(parameter.pattern)
         if problem is not None:
-            self._complain("bad-pattern", f"pattern '{parameter.pattern}': {problem}", "pattern")
+            pattern = shortened(parameter.pattern or "")
+            self._complain("bad-pattern", f"pattern '{pattern}': {problem}", "pattern")
 
     def _check_default(self, parameter: Parameter) -> None:
         wrong = default_problem(parameter)

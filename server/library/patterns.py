@@ -4,6 +4,8 @@ from typing import Final
 
 import re2
 
+from server.settings.wording import shortened
+
 _QUIET: Final = re2.Options()
 _QUIET.log_errors = False
 
@@ -36,7 +38,7 @@ def _explained(said: str, pattern: str) -> str:
     hint = next((f"; {hint}" for starts, hint in _HINTS if culprit.startswith(starts)), "")
     if not culprit or (culprit == pattern and not hint):
         return reason
-    return f"{reason} {culprit} at character {pattern.find(culprit) + 1}{hint}"
+    return f"{reason} {shortened(culprit)} at character {pattern.find(culprit) + 1}{hint}"
 
 
 def matches_nothing(pattern: str) -> bool:

@@ -123,7 +123,10 @@ def _finding(
         choices = [str(choice) for choice in place.choices]
         return "unknown-value", _one_of(name, choices, error["input"], got)
     if kind in _BOUNDS:
-        return "out-of-range", f"{name}: expected a number {place.range}, got {got}"
+        return (
+            "out-of-range",
+            f"{name}: expected a number {place.range or 'that is finite'}, got {got}",
+        )
     if kind in _LENGTHS:
         return "out-of-range", f"{name}: {error['msg'][0].lower()}{error['msg'][1:]}"
     if kind == "value_error":

@@ -33,4 +33,9 @@ def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
         return "a value from the environment"
     if isinstance(value, dict | list) and len(text) > _MAX_SHOWN:
         return "`name: value` lines" if isinstance(value, dict) else f"a list of {len(value)}"
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a message has room for."""
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"

@@ -31,6 +31,11 @@ def test_variables_are_what_comes_from_outside(text: str, variables: set[str]) -
         ),
         ("{{ a | rnd }}", "there is no filter 'rnd'; did you mean 'round'?"),
         ("{{ a is defind }}", "there is no test 'defind'; did you mean 'defined'?"),
+        ("{{ " + "(" * 5000 + " }}", "is nested too deeply"),
+        (
+            "{{ " + "9" * 5000 + " }}",
+            "Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits",
+        ),
         ("{% include 'x' %}", "include, import and extends have nothing to load from"),
     ],
 )

@@ -177,6 +177,7 @@ def test_defaults_that_belong_to_their_type(tmp_path: Path, type_name: str, valu
         ("{name: a, type: boolean, enum: ['yes']}", "bad-enum"),
         ("{name: a, min: 1, type: array}", "bad-bounds"),
         ("{name: a, items: {}}", "bad-bounds"),
+        ("{name: a, type: number, ge: .inf}", "out-of-range"),
         ("{name: a, type: int, min: 1, ge: 1}", "duplicate-key"),
         ("{name: a, enum: [x], allowed_values: [x]}", "duplicate-key"),
         ("{name: a, synonyms: {x: y}}", "unknown-value"),

@@ -105,6 +105,28 @@ def test_a_format_template_of_the_domain_can_be_named(tmp_path: Path) -> None:
     assert template.response_format == "total"
 
 
+def test_keys_for_other_kinds_of_adapter_are_named_once_a_file(tmp_path: Path) -> None:
+    text = (
+        TEMPLATE
+        + "    semantic_tags: {action: add}\n    parameters: [{name: a, location: query}]\n"
+    )
+    text += text.replace("templates:\n", "").replace("add_numbers", "b").replace("2 plus 3", "b")
+    loaded = load(tmp_path, DOMAIN, text)
+    assert loaded.library is not None
+    assert [(p.kind, p.what, p.where.line) for p in loaded.problems] == [
+        (
+            "unused-key",
+            "'semantic_tags' of a template is not used by this kind of adapter (written 2 times)",
+            7,
+        ),
+        (
+            "unused-key",
+            "'location' of a parameter is not used by this kind of adapter (written 2 times)",
+            8,
+        ),
+    ]
+
+
 def test_result_fields_in_a_response_are_left_to_the_tool(tmp_path: Path) -> None:
     text = TEMPLATE + "    response_template: '{{ result }} {{ input.a }} {{ days_between }}'\n"
     assert load(tmp_path, DOMAIN, text).problems == ()

@@ -56,6 +56,7 @@ def test_only_true_false_null_and_numbers_are_more_than_text() -> None:
 
 def test_a_very_long_number_stays_text() -> None:
     assert read("a: " + "9" * 5000).data == {"a": "9" * 5000}
+    assert read("a: 0x" + "f" * 290).data == {"a": "0x" + "f" * 290}
 
 
 def test_placeholders_are_filled_from_the_environment() -> None:
