@@ -14,6 +14,7 @@ OrbitError
 │   ├── KeyRevoked
 │   └── KeyForeign            a good key, but not for what was asked
 ├── StoreUnavailable          the database of keys or sessions cannot be used
+│   └── IndexUnavailable      the vector store cannot be reached, read or written
 ├── IndexEmpty                no template has been indexed for the adapter
 ├── ProviderError             a model or embedding provider, named in the message
 │   ├── ProviderUnavailable   refused, unreachable, or not installed
@@ -99,6 +100,10 @@ class KeyForeign(AccessDenied):
 
 class StoreUnavailable(OrbitError):
     code = "store_unavailable"
+
+
+class IndexUnavailable(StoreUnavailable):
+    code = "index_unavailable"
 
 
 class IndexEmpty(OrbitError):
