@@ -4,7 +4,7 @@ import logging
 from asyncio import CancelledError
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from server.core.ports import Tool
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
@@ -31,10 +31,8 @@ loop just as long.
 """
 
 
-class _Outcome(NamedTuple):
-    status: ToolResultStatus
-    result: Any = None
-    message: str | None = None
+_Outcome = tuple[ToolResultStatus, Any, str | None]
+"""Status, result, and error message."""
 
 
 class ToolExecutor:
@@ -59,7 +57,7 @@ class ToolExecutor:
         try:
             tool = self._registry.get(call.tool)
         except ToolError as unknown:
-            outcome = _Outcome(ToolResultStatus.ERROR, message=str(unknown))
+            outcome: _Outcome = (ToolResultStatus.ERROR, None, str(unknown))
         else:
             if getattr(tool, "quick", False) and _is_small(call.arguments):
                 outcome = _run(tool, call)
@@ -88,15 +86,12 @@ class ToolExecutor:
         try:
             return await workers.run(lambda: _run(tool, call), timeout_s=timeout_s)
         except TimeoutError:
-            return _Outcome(
-                ToolResultStatus.TIMEOUT,
-                message=f"{call.tool} did not finish within {timeout_s:g} s",
-            )
+            message = f"{call.tool} did not finish within {timeout_s:g} s"
+            return ToolResultStatus.TIMEOUT, None, message
         except WorkersBusy as busy:
             _log.warning("tool %s is busy: %s", call.tool, busy)
-            return _Outcome(
-                ToolResultStatus.ERROR, message=f"{call.tool} is busy: {busy}; try again later"
-            )
+            message = f"{call.tool} is busy: {busy}; try again later"
+            return ToolResultStatus.ERROR, None, message
 
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
@@ -112,14 +107,14 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
     try:
         result = tool.run(call.operation, dict(call.arguments))
     except ToolTimedOut as late:
-        return _Outcome(ToolResultStatus.TIMEOUT, message=str(late))
+        return ToolResultStatus.TIMEOUT, None, str(late)
     except ToolError as failed:
-        return _Outcome(ToolResultStatus.ERROR, message=str(failed))
+        return ToolResultStatus.ERROR, None, str(failed)
     except (Exception, SystemExit, CancelledError):
         _log.exception("tool %s failed in %s", call.tool, call.operation)
         message = f"{call.tool} failed unexpectedly; the server's log says why"
-        return _Outcome(ToolResultStatus.ERROR, message=message)
+        return ToolResultStatus.ERROR, None, message
     if not isinstance(result, Mapping) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
-        return _Outcome(ToolResultStatus.ERROR, message=f"{call.tool} returned no result")
-    return _Outcome(ToolResultStatus.SUCCESS, result)
+        return ToolResultStatus.ERROR, None, f"{call.tool} returned no result"
+    return ToolResultStatus.SUCCESS, result, None

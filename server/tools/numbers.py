@@ -18,7 +18,7 @@ QUOTIENT_DIGITS: Final = 15
 _MAX_CHARS: Final = 2 * MAX_DIGITS + 30
 _EXACT_DIGITS: Final = 28
 _ZERO: Final = Decimal(0)
-_SAFE_INT: Final = 10**MAX_DIGITS
+_SAFE_INT: Final = 2**62
 _SAFE_FLOAT: Final = (1e-30, 1e49)
 """Floats of this size need no closer look: 17 digits keep them within bounds."""
 
@@ -49,7 +49,7 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
     """
     kind = type(value)
     if kind is int:
-        if -_SAFE_INT < value < _SAFE_INT:
+        if -_SAFE_INT < value < _SAFE_INT:  # most of them, and cheap to say so
             return Decimal(value)
     elif kind is float:
         least, most = _SAFE_FLOAT
@@ -100,8 +100,9 @@ def plain(number: Decimal) -> int | float | Decimal:
     A whole number is an int; any other a float when the float shows the very same
     digits, else the decimal itself, without trailing zeros.
     """
-    if number == number.to_integral_value():
-        return int(number)
+    whole = int(number)
+    if whole == number:
+        return whole
     nearest = float(number)
     return nearest if Decimal(repr(nearest)) == number else number.normalize(EXACT)
 
