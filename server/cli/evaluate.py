@@ -105,7 +105,12 @@ async def _evaluate(
                 start = perf_counter()
                 answer = await ask_once(found.settings, opened, text, session_id="eval")
                 latency_ms = (perf_counter() - start) * 1000
-                return outcome_of(answer.decision, latency_ms=latency_ms, answer=answer.content)
+                return outcome_of(
+                    answer.decision,
+                    opened.library.templates,
+                    latency_ms=latency_ms,
+                    answer=answer.content,
+                )
 
             await ask(listed[0].ask)  # the first question pays for what is compiled once
             return await run(ask, listed)
