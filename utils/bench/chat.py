@@ -1,0 +1,162 @@
+"""What `/chat` costs: one client in turn, then many at once, over real HTTP on loopback.
+
+    .venv/bin/python utils/bench/chat.py [--clients 16] [--seconds 10] [--json]
+
+Starts a server of its own in a temporary data folder. "Without embedding" asks questions
+whose vectors the server remembers; "new questions" asks each question once only.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+from _machine import describe_machine, percentiles
+
+ROOT = Path(__file__).resolve().parents[2]
+ADAPTER = "intent-agent-example"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="orbit-bench-") as data:
+        first_start_s, process, _ = start(data)
+        stop(process)
+        warm_start_s, process, url = start(data)
+        try:
+            figures = asyncio.run(measure(url, make_key(data), options.clients, options.seconds))
+            figures["resident_mb"] = round(resident_mb(process.pid), 1)
+        finally:
+            stop(process)
+    figures = {
+        "machine": describe_machine(),
+        "first_start_s": round(first_start_s, 2),
+        "warm_start_s": round(warm_start_s, 2),
+        **figures,
+    }
+    print(json.dumps(figures, indent=2) if options.json else as_text(figures))
+
+
+def start(data: str) -> tuple[float, subprocess.Popen[str], str]:
+    """Start a server on a free port; seconds until `/ready` answers 200."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "server", "serve", "--port", "0", "--data", data],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+    assert process.stderr is not None
+    url = ""
+    for line in process.stderr:
+        found = re.search(r"http://\S+?:\d+", line)
+        if found and "Serving" in line:
+            url = found.group()
+            break
+    if not url:
+        raise SystemExit("the server did not start")
+    while True:
+        if httpx.get(f"{url}/ready").status_code == 200:
+            return time.perf_counter() - begin, process, url
+        time.sleep(0.02)
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+
+
+def make_key(data: str) -> str:
+    made = subprocess.run(
+        [sys.executable, "-m", "server", "keys", "create", "--adapter", ADAPTER]
+        + ["--data", data, "--json"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    key: str = json.loads(made.stdout)["key"]
+    return key
+
+
+def resident_mb(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(found.group(1)) / 1024 if found else float("nan")
+
+
+def new_questions() -> Iterator[str]:
+    """Questions whose words differ, so that no vector of an earlier one fits."""
+    names = ("apples", "invoices", "tickets", "chairs", "lamps", "notes", "coins", "stamps")
+    for n in count():
+        yield f"for {names[n % 8]} lot {names[n // 8 % 8]} {hex(n)}: what is {n % 90 + 1}% of {n + 100}?"
+
+
+async def measure(url: str, key: str, clients: int, seconds: float) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {key}"}
+    limits = httpx.Limits(max_connections=clients)
+    async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits) as client:
+        await latencies(client, ["What is 15% of 200?"] * 50)
+        known = await latencies(client, ["What is 15% of 200?"] * 1000)
+        fresh = new_questions()
+        new = await latencies(client, [next(fresh) for _ in range(300)])
+        throughput = await flood(client, fresh, clients, seconds)
+    return {
+        "without_embedding_ms": percentiles(known),
+        "new_questions_ms": percentiles(new),
+        "clients": clients,
+        **throughput,
+    }
+
+
+async def latencies(client: httpx.AsyncClient, questions: list[str]) -> list[float]:
+    """Milliseconds for each question, one after the other."""
+    taken = []
+    for question in questions:
+        begin = time.perf_counter()
+        response = await client.post("/chat", json={"message": question})
+        taken.append((time.perf_counter() - begin) * 1000)
+        response.raise_for_status()
+    return taken
+
+
+async def flood(
+    client: httpx.AsyncClient, questions: Iterator[str], clients: int, seconds: float
+) -> dict[str, Any]:
+    end = time.perf_counter() + seconds
+    taken: list[float] = []
+
+    async def ask_on() -> None:
+        while time.perf_counter() < end:
+            taken.extend(await latencies(client, [next(questions)]))
+
+    begin = time.perf_counter()
+    await asyncio.gather(*(ask_on() for _ in range(clients)))
+    return {
+        "answers_per_second": round(len(taken) / (time.perf_counter() - begin), 1),
+        "under_load_ms": percentiles(taken),
+    }
+
+
+def as_text(figures: dict[str, Any]) -> str:
+    return "\n".join(f"{name:<22} {value}" for name, value in figures.items())
+
+
+if __name__ == "__main__":
+    main()
