@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, Final
+
+_MAX_DIGITS: Final = 300
+_MAX_BITS: Final = 1000
+"""About as far as a double reaches, and most clients with it."""
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """`value` as JSON. Decimals become numbers, NaN and infinities null, dates ISO 8601."""
+    """`value` as JSON. Decimals become numbers, dates ISO 8601.
+
+    NaN, infinities, and numbers too long to be written become null.
+    """
     separators = (",", ":") if indent is None else None
     try:
         return json.dumps(
@@ -22,7 +29,7 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
             separators=separators,
         )
     except (ValueError, TypeError):
-        # NaN, or keys that are no strings: rare, so only then walk the whole value.
+        # NaN, a huge integer, or keys that are no strings: rare, so only then walk the whole value.
         clean = _clean(value)
         return json.dumps(clean, ensure_ascii=False, indent=indent, separators=separators)
 
@@ -46,11 +53,15 @@ def _plain(value: Any) -> Any:
 def _number(value: Decimal) -> int | float | None:
     if not value.is_finite():
         return None
+    if value.adjusted() > _MAX_DIGITS:
+        return None  # int() of an exponent of six digits takes minutes
     return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _clean(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
