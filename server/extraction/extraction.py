@@ -5,26 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.core.decision import Missing
+from server.core.grounding import Grounding
 from server.core.tools import Source
 
-
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """How far a question speaks of a template, for choosing between templates.
-
-    Of `required` parameters, `read` have a value that stands in the question. `unused`
-    are the places of the question that hold a value (a number, a date, JSON …) which
-    no parameter took.
-    """
-
-    required: int = 0
-    read: int = 0
-    unused: tuple[str, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether every required argument was read from the question."""
-        return self.read == self.required
+__all__ = ["Extraction", "Grounding"]
 
 
 @dataclass(frozen=True, slots=True)
