@@ -43,14 +43,11 @@ def validate(
     document: Document,
     at: Keys = (),
     *,
-    known: tuple[str, ...] = (),
     context: Mapping[str, Any] | None = None,
 ) -> tuple[M | None, tuple[Problem, ...]]:
     """Return the model that stands at `at` in the document, or None and what is wrong.
 
-    `known` are keys that the caller reads beside the model's own; they are only used
-    to suggest what an unknown key was meant to be. `context` goes to the model's
-    validators.
+    `context` goes to the model's validators.
 
     A validator of a model names its own problem kind by raising `PydanticCustomError`
     with a type that holds a hyphen, such as `bad-pattern`; its message is shown as it is.
@@ -64,7 +61,7 @@ def validate(
     # A placeholder that could not be filled is a problem already; what its text is
     # not (a number, say) would be a second complaint about the same thing.
     found = [
-        _problem(model, document, at, error, known)
+        _problem(model, document, at, error)
         for error in errors
         if not isinstance(error["input"], Unresolved)
     ]
@@ -79,7 +76,7 @@ def _problem(
     known: tuple[str, ...],
 ) -> Problem:
     keys = _keys(document, at, error["loc"])
-    kind, what = _finding(follow(model, error["loc"]), document, keys, error, known)
+    kind, what = _finding(follow(model, error["loc"]), document, keys, error)
     return Problem(what, document.where(keys), kind)
 
 
@@ -96,9 +93,7 @@ def _keys(document: Document, at: Keys, loc: Keys) -> Keys:
     return keys
 
 
-def _finding(
-    place: Place, document: Document, keys: Keys, error: ErrorDetails, known: tuple[str, ...]
-) -> tuple[str, str]:
+def _finding(place: Place, document: Document, keys: Keys, error: ErrorDetails) -> tuple[str, str]:
     """Problem kind and sentence."""
     kind, name = error["type"], _name(keys)
     got = quoted(error["input"], document.from_environment)
@@ -106,7 +101,7 @@ def _finding(
         return kind, error["msg"]
     if kind == "extra_forbidden":
         key = str(error["loc"][-1])
-        return "unknown-key", f"unknown key {key!r}; {instead(key, (*place.siblings, *known))}"
+        return "unknown-key", f"unknown key {key!r}; {instead(key, place.siblings)}"
     if kind == "missing":
         return "missing-key", f"{str(error['loc'][-1])!r} is missing"
     if kind == "union_tag_not_found":
