@@ -1,0 +1,1 @@
+"""Templates in ChromaDB, and the template that a question means."""

@@ -1,0 +1,84 @@
+"""The head of one library: a question's features to a probability for every template.
+
+A head is learnt when the library or the encoder changed, and otherwise read from a file.
+"""
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Vectors
+from server.matching.lesson import Lesson, features
+from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity
+from server.matching.softmax import Weights, softmax
+
+_VERSION: Final = "1"
+"""Changes with what training would give, so that older files are learnt anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Calibrated weights (templates + 1, d + sketch) and bias; the last row is "none"."""
+
+    weights: Weights
+    bias: NDArray[np.float32]
+    rarity: Rarity
+
+    def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(templates + 1,) probabilities, the last one that of none; the readings of one
+        question vote with equal weight.
+        """
+        logits = features(vectors, texts, self.rarity) @ self.weights.T + self.bias
+        shares: NDArray[np.float32] = softmax(logits).mean(axis=0)
+        return shares
+
+
+def learn_head(lesson: Lesson) -> Head:
+    """Learn and calibrate a head. Blocks for seconds when the library is large."""
+    from server.matching.training import learn
+
+    learnt = learn(lesson)
+    return Head(learnt.weights, learnt.bias, lesson.weights)
+
+
+def head_key(ids: Sequence[str]) -> str:
+    """What a head depends on: the vectors, which say of themselves what they depend on."""
+    digest = hashlib.blake2b(f"{_VERSION}\x00{DIMENSIONS}".encode(), digest_size=16)
+    for key in ids:
+        digest.update(key.encode())
+    return digest.hexdigest()
+
+
+def load_head(path: Path, key: str, templates: int) -> Head | None:
+    """The head in a file, or None when there is none that fits."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            if str(stored["key"]) != key:
+                return None
+            head = Head(stored["weights"], stored["bias"], stored["rarity"])
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+        return None  # cut short or not ours: learning it anew costs seconds
+    fits = (
+        head.weights.ndim == 2
+        and len(head.weights) == templates + 1
+        and head.bias.shape == (templates + 1,)
+        and head.rarity.shape == (BUCKETS,)
+        and bool(np.isfinite(head.weights).all())
+    )
+    return head if fits else None
+
+
+def save_head(path: Path, key: str, head: Head) -> None:
+    """Write a head so that a reader finds the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    with unfinished.open("wb") as file:
+        np.savez(file, key=key, weights=head.weights, bias=head.bias, rarity=head.rarity)
+    unfinished.replace(path)

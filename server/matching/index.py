@@ -1,0 +1,149 @@
+"""One adapter's vectors in Chroma, kept in step with its library.
+
+The id of a vector is a hash of all that decides it, so keeping in step is a comparison of
+two sets of ids. Whatever was cut short is put right by the next comparison.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from server.core.ports import Embedder, Vectors
+from server.errors import IndexUnavailable
+from server.library.model import Library
+from server.matching.entries import Entry, library_entries
+from server.matching.store import TemplateStore, collection_name, open_collection
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+T = TypeVar("T")
+
+_EMBEDDED_AT_ONCE: Final = 256
+_READ_AT_ONCE: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What keeping in step took: vectors made, found as they were, and taken out."""
+
+    embedded: int
+    reused: int
+    removed: int
+
+
+class TemplateIndex:
+    """The vectors of one adapter's library, as one encoder makes them.
+
+    `ids` and `entries` go together, in the order of the library.
+    """
+
+    def __init__(
+        self, adapter: str, library: Library, fingerprint: str, store: TemplateStore
+    ) -> None:
+        self.name = collection_name(adapter, library.domain.name, fingerprint)
+        self.entries = library_entries(library)
+        self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
+        self._store = store
+        self._collection: Collection | None = None
+        self._about = {
+            "orbit_adapter": adapter,
+            "orbit_domain": library.domain.name,
+            "orbit_encoder": fingerprint,
+        }
+
+    async def sync(self, embedder: Embedder) -> SyncReport:
+        """Embed what is missing, take out what the library no longer has.
+
+        Batches are written as they are made: what was embedded before a crash is kept.
+
+        Raises:
+            IndexUnavailable, ProviderError
+        """
+        there = await self._store.run(self._stored_ids)
+        missing = [
+            (key, entry)
+            for key, entry in zip(self.ids, self.entries, strict=True)
+            if key not in there
+        ]
+        for batch in _batches(missing, _EMBEDDED_AT_ONCE):
+            vectors = await embedder.embed([entry.masked for _, entry in batch])
+            await self._store.run(partial(self._write, batch=batch, vectors=vectors))
+        stale = there - set(self.ids)
+        await self._store.run(partial(self._remove, ids=stale))
+        return SyncReport(
+            embedded=len(missing), reused=len(self.ids) - len(missing), removed=len(stale)
+        )
+
+    async def vectors(self) -> Vectors:
+        """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
+
+        Raises:
+            IndexUnavailable: also when a vector is not there, or is not one.
+        """
+        return await self.vectors_of(self.ids)
+
+    async def vectors_of(self, ids: Sequence[str]) -> Vectors:
+        """The vectors of some ids, in their order. Raises as `vectors`."""
+        parts = [
+            await self._store.run(partial(self._read, ids=part))
+            for part in _batches(ids, _READ_AT_ONCE)
+        ]
+        return np.vstack(parts)
+
+    def _open(self, client: "ClientAPI") -> "Collection":
+        if self._collection is None:
+            self._collection = open_collection(client, self.name, self._about)
+        return self._collection
+
+    def _stored_ids(self, client: "ClientAPI") -> set[str]:
+        if not self._store.is_shared:
+            self._drop_other_encoders(client)
+        return set(self._open(client).get(include=[])["ids"])
+
+    def _drop_other_encoders(self, client: "ClientAPI") -> None:
+        """Vectors of an encoder that is no longer used only take room.
+
+        On a Chroma server another replica may still be using them, so there they stay.
+        """
+        for collection in client.list_collections():
+            about = collection.metadata or {}
+            same = all(about.get(k) == self._about[k] for k in ("orbit_adapter", "orbit_domain"))
+            if same and collection.name != self.name:
+                client.delete_collection(collection.name)
+
+    def _write(
+        self, client: "ClientAPI", batch: Sequence[tuple[str, Entry]], vectors: Vectors
+    ) -> None:
+        self._open(client).upsert(
+            ids=[key for key, _ in batch],
+            embeddings=vectors,
+            metadatas=[
+                {"template": entry.template_id, "kind": entry.kind, "text": entry.text}
+                for _, entry in batch
+            ],
+        )
+
+    def _remove(self, client: "ClientAPI", ids: Iterable[str]) -> None:
+        for batch in _batches(sorted(ids), _READ_AT_ONCE):
+            self._open(client).delete(ids=list(batch))
+
+    def _read(self, client: "ClientAPI", ids: Sequence[str]) -> Vectors:
+        found = self._open(client).get(ids=list(ids), include=["embeddings"])
+        vectors = np.asarray(found["embeddings"], np.float32)
+        if len(found["ids"]) != len(ids) or not np.isfinite(vectors).all():
+            raise IndexUnavailable(
+                f"ChromaDB at {self._store.place} lost vectors of {self.name!r}; "
+                "start again to rebuild them"
+            )
+        places = {key: place for place, key in enumerate(found["ids"])}
+        return vectors[[places[key] for key in ids]]
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,102 @@
+"""What a question is about, without the values it carries.
+
+"What is 15% of 200?" and "What is 7% of 80?" ask for the same thing, but to an encoder
+the numbers are half of the text, and a JSON table drowns the sentence around it. Each
+value is replaced by one fixed value of its kind, which an encoder knows how to read.
+Questions and examples go through the same mask.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+VERSION: Final = "1"
+"""Changes with what masking gives, so that vectors made before are not taken for new ones."""
+
+_MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+
+_KINDS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("url", r"\bhttps?://\S+", "https://example.org"),
+    ("email", r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "name@example.org"),
+    (
+        "date",
+        rf"\b(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d{{1,2}}:\d\d\S*)?"
+        r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
+        rf"|\d{{1,4}}[/.]\d{{1,2}}[/.]\d{{1,4}}"
+        rf"|{_MONTH}\s+{_DAY}(?:,?\s+\d{{4}})?"
+        rf"|{_DAY}[\s-]+(?:of\s+)?{_MONTH}(?:[\s,-]+\d{{4}})?)(?!\w)",
+        "2025-01-01",
+    ),
+    ("time", r"\b\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
+    ("number", r"(?:(?<![\w.])|(?<=\d[xX]))\d[\d.,]*(?<![.,])", "10"),
+)
+_VALUES: Final = re.compile("|".join(f"(?P<{k}>{p})" for k, p, _ in _KINDS), re.IGNORECASE)
+_STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS}
+_LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b){2,}")
+
+_QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")
+_QUOTE: Final = '"text"'
+
+_OPENING: Final = {"{": "}", "[": "]"}
+_SHORTEST_DATA: Final = 24
+_DATA: Final = " this data "
+_LONGEST: Final = 2000
+
+
+def mask(text: str) -> str:
+    """Return `text` with data and values replaced by one fixed value of each kind.
+
+    In lower case, with single blanks, and cut at a length no question needs.
+    """
+    plain = " ".join("".join(_without_data(text)).split())[:_LONGEST]
+    plain = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], plain)
+    plain = _LIST.sub("10, 10 and 10", plain)
+    return _without_quotes(plain).lower()
+
+
+def _without_quotes(text: str) -> str:
+    """Quoted words are values too, unless there is little but a quotation."""
+    said = _QUOTED.sub("", text)
+    return _QUOTED.sub(_QUOTE, text) if 2 * len(said) > len(text) else text
+
+
+def _without_data(text: str) -> Iterator[str]:
+    """The text between runs in balanced brackets, and a word for each longer run."""
+    done = 0
+    for start, end in _bracketed(text):
+        if end - start >= _SHORTEST_DATA and any(c in text[start:end] for c in "\"':{"):
+            yield text[done:start]
+            yield _DATA
+            done = end
+    yield text[done:]
+
+
+def _bracketed(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost runs in balanced square or curly brackets, whatever they hold.
+
+    A run that never closes goes to the end of the text: data cut short is still data.
+    """
+    wanted: list[str] = []
+    start = 0
+    quoted = False
+    for place, sign in enumerate(text):
+        if not wanted:
+            if sign in _OPENING:
+                start, quoted = place, False
+                wanted.append(_OPENING[sign])
+        elif sign == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif sign in _OPENING:
+            wanted.append(_OPENING[sign])
+        elif sign == wanted[-1]:
+            wanted.pop()
+            if not wanted:
+                yield start, place + 1
+    if wanted:
+        yield start, len(text)

@@ -1,0 +1,160 @@
+"""An adapter's library, open for questions."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+
+from server.core.ports import Embedder, Vectors
+from server.errors import IndexEmpty
+from server.library.model import Library
+from server.matching.head import Head
+from server.matching.index import SyncReport, TemplateIndex
+from server.matching.masking import mask
+from server.matching.nearest import ResidentSearch, Search, StoredSearch
+from server.matching.ranking import Candidate, Ranking
+from server.matching.schooling import head_for
+from server.matching.spelling import Speller
+from server.matching.store import TemplateStore
+
+SearchMode = Literal["auto", "resident", "chroma"]
+
+_INLINE_WEIGHTS: Final = 2_000_000
+"""Weights that are multiplied in well under a millisecond, which a thread would double."""
+
+
+class Matcher:
+    """Ranks templates by how likely a question means them. Open with `Matcher.open`."""
+
+    def __init__(
+        self,
+        templates: Sequence[str],
+        head: Head,
+        embedder: Embedder,
+        speller: Speller,
+        search: Search,
+        stats: dict[str, Any],
+    ) -> None:
+        self._templates = tuple(templates)
+        self._head = head
+        self._embedder = embedder
+        self._speller = speller
+        self._search = search
+        self._stats = stats
+
+    @classmethod
+    async def open(
+        cls,
+        adapter: str,
+        library: Library,
+        embedder: Embedder,
+        store: TemplateStore,
+        *,
+        search: SearchMode = "auto",
+        resident_max_vectors: int = 200_000,
+        state_dir: Path,
+    ) -> Self:
+        """Bring the index in step with the library, and learn its head where that is due.
+
+        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing.
+
+        Raises:
+            IndexEmpty: the library has no templates.
+            IndexUnavailable: the vector store cannot be used.
+            ProviderError: the templates could not be embedded.
+        """
+        if not library.templates:
+            raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
+        await asyncio.gather(embedder.warm(), store.warm())
+        index = TemplateIndex(adapter, library, embedder.fingerprint, store)
+        report = await index.sync(embedder)
+        resident = search == "resident" or (
+            search == "auto" and len(index.entries) <= resident_max_vectors
+        )
+        vectors = await index.vectors() if resident else None
+        templates = tuple(library.templates)
+        head, learnt = await head_for(index, templates, vectors, embedder, state_dir)
+        speller = await asyncio.to_thread(
+            Speller, (entry.masked for entry in index.entries), library.domain.synonyms
+        )
+        return cls(
+            templates,
+            head,
+            embedder,
+            speller,
+            StoredSearch(index) if vectors is None else ResidentSearch(index.entries, vectors),
+            _stats(index, report, resident=resident, learnt=learnt),
+        )
+
+    def readings(self, text: str) -> tuple[str, ...]:
+        """The texts to embed for a question: without its values, and with its slips put right.
+
+        Empty for a question of blanks; one text where there is no slip.
+        """
+        masked = mask(text)
+        if not masked:
+            return ()
+        reread = self._speller.reread(masked)
+        return (masked,) if reread == masked else (masked, reread)
+
+    async def rank(self, text: str, *, limit: int, vectors: Vectors | None = None) -> Ranking:
+        """The `limit` likeliest templates for a question.
+
+        `vectors` are those of `readings(text)`, for a caller that has embedded them
+        along with something else.
+
+        Raises:
+            ProviderError: the question could not be embedded.
+            IndexUnavailable: Chroma is the search, and cannot be used.
+        """
+        readings = self.readings(text)
+        if not readings:
+            return Ranking((), outside=1.0)
+        if vectors is None:
+            # One by one: each may be known already, and the provider makes one batch of them.
+            parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
+            vectors = np.vstack(parts)
+        if self._head.weights.size <= _INLINE_WEIGHTS:
+            shares = self._head.probabilities(vectors, readings)
+        else:
+            shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)
+        best = _largest(shares[:-1], limit)
+        templates = [self._templates[place] for place in best]
+        nearest = await self._search.nearest(vectors, templates)
+        candidates = tuple(
+            Candidate(template, float(shares[place]), near.similarity, near.text)
+            for template, place, near in zip(templates, best, nearest, strict=True)
+        )
+        return Ranking(candidates, outside=float(shares[-1]), readings=readings)
+
+    def stats(self) -> dict[str, Any]:
+        """What is indexed and how it is searched, as JSON-ready data."""
+        return dict(self._stats)
+
+    async def close(self) -> None:
+        """Nothing of its own to give back: store and embedder belong to who opened them."""
+
+
+def _largest(shares: np.ndarray[Any, np.dtype[np.float32]], limit: int) -> list[int]:
+    """Places of the `limit` largest, largest first; the earlier of two equals first."""
+    if limit < len(shares):
+        floor = np.partition(shares, -limit)[-limit]
+        places = np.flatnonzero(shares >= floor)
+    else:
+        places = np.arange(len(shares))
+    return [int(place) for place in sorted(places, key=lambda p: (-shares[p], p))[:limit]]
+
+
+def _stats(
+    index: TemplateIndex, report: SyncReport, *, resident: bool, learnt: bool
+) -> dict[str, Any]:
+    return {
+        "vectors": len(index.entries),
+        "search": "resident" if resident else "chroma",
+        "embedded": report.embedded,
+        "reused": report.reused,
+        "removed": report.removed,
+        "head": "learnt" if learnt else "read",
+    }

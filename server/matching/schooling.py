@@ -1,0 +1,96 @@
+"""The head that fits an index: read where it was kept, learnt and kept where it was not."""
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from server.core.ports import Embedder, Vectors
+from server.matching.background import BACKGROUND
+from server.matching.head import Head, head_key, learn_head, load_head, save_head
+from server.matching.index import TemplateIndex
+from server.matching.lesson import Texts, prepare
+
+_log = logging.getLogger(__name__)
+
+
+async def head_for(
+    index: TemplateIndex,
+    templates: Sequence[str],
+    vectors: Vectors | None,
+    embedder: Embedder,
+    state_dir: Path,
+) -> tuple[Head, bool]:
+    """Return the head, and whether it had to be learnt.
+
+    `vectors` are those of the index, where they are at hand.
+    """
+    path = state_dir / f"{index.name}.npz"
+    key = head_key(index.ids)
+    kept = await asyncio.to_thread(load_head, path, key, len(templates))
+    if kept is not None:
+        return kept, False
+    if vectors is None:
+        vectors = await index.vectors()
+    background = await _background_vectors(embedder, state_dir)
+    head = await asyncio.to_thread(_learn, index, templates, vectors, background)
+    await asyncio.to_thread(_keep, path, key, head)
+    return head, True
+
+
+def _learn(
+    index: TemplateIndex, templates: Sequence[str], vectors: Vectors, background: Vectors
+) -> Head:
+    places = {template: place for place, template in enumerate(templates)}
+    texts = Texts(
+        texts=[entry.masked for entry in index.entries],
+        vectors=vectors,
+        owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
+        examples=np.array([entry.kind == "example" for entry in index.entries]),
+    )
+    return learn_head(prepare(texts, len(templates), BACKGROUND, background))
+
+
+def _keep(path: Path, key: str, head: Head) -> None:
+    try:
+        save_head(path, key, head)
+    except OSError as full:
+        # The server works without the file; it only has to learn again next time.
+        _log.warning("the head cannot be kept in %s: %s", path, full)
+
+
+async def _background_vectors(embedder: Embedder, state_dir: Path) -> Vectors:
+    """The background as the encoder sees it, embedded once for all adapters."""
+    digest = hashlib.blake2b(embedder.fingerprint.encode(), digest_size=8)
+    for text in BACKGROUND:
+        digest.update(text.encode())
+    path = state_dir / f"background-{digest.hexdigest()}.npy"
+    kept = await asyncio.to_thread(_load_vectors, path)
+    if kept is not None:
+        return kept
+    vectors = await embedder.embed(BACKGROUND)
+    await asyncio.to_thread(_keep_vectors, path, vectors)
+    return vectors
+
+
+def _load_vectors(path: Path) -> Vectors | None:
+    try:
+        vectors: Vectors = np.load(path, allow_pickle=False)
+    except (OSError, EOFError, ValueError):
+        return None
+    return vectors if vectors.ndim == 2 and len(vectors) == len(BACKGROUND) else None
+
+
+def _keep_vectors(path: Path, vectors: Vectors) -> None:
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with unfinished.open("wb") as file:
+            np.save(file, vectors)
+        unfinished.replace(path)
+    except OSError as full:
+        _log.warning("%s cannot be written: %s", path, full)

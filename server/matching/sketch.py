@@ -1,0 +1,80 @@
+"""The words of a text as a short vector: what an encoder blurs, names and jargon, kept sharp.
+
+Every word and pair of neighbouring words, weighted by how rare it is in the library,
+is hashed onto a few places of a fixed-length vector. The inner product of two sketches
+is close to the cosine of the two bags of words, and needs no vocabulary to be kept.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Vectors
+from server.matching.words import tokens
+
+DIMENSIONS: Final = 512
+BUCKETS: Final = 1 << 16
+_PLACES: Final = 8
+_SCALE: Final = np.float32(1 / np.sqrt(_PLACES))
+
+# Odd multipliers, one a place: multiply-shift hashing gives each word its places and
+# signs from its checksum alone, the same on every machine and in every release.
+_MULTIPLIERS: Final = np.array(
+    [
+        0x9E3779B1,
+        0x85EBCA6B,
+        0xC2B2AE35,
+        0x27D4EB2F,
+        0x165667B1,
+        0xD3A2646D,
+        0xFD7046C5,
+        0xB55A4F09,
+    ],
+    np.uint32,
+)
+
+Rarity = NDArray[np.float32]
+"""(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
+
+
+def rarity(texts: Iterable[str]) -> Rarity:
+    """How rare words are in `texts`; a word that is in none of them is the rarest."""
+    counts = np.zeros(BUCKETS, np.float32)
+    count = 0
+    for text in texts:
+        counts[np.unique(_hashes(text) % BUCKETS)] += 1
+        count += 1
+    return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
+
+
+def sketch(texts: Sequence[str], weights: Rarity) -> Vectors:
+    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all.
+
+    A word that the library never uses still takes its share of the length: a text full
+    of foreign words lies further from everything.
+    """
+    sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
+    for row, text in zip(sketches, texts, strict=True):
+        hashes, counts = np.unique(_hashes(text), return_counts=True)
+        if not len(hashes):
+            continue
+        weight = weights[hashes % BUCKETS] * (1 + np.log(counts.astype(np.float32)))
+        weight *= _SCALE / np.sqrt(weight @ weight)
+        mixed = hashes[:, None] * _MULTIPLIERS
+        signs = np.where(mixed & 0x10000, np.float32(1), np.float32(-1))
+        row += np.bincount(
+            (mixed >> np.uint32(23)).ravel(),
+            (signs * weight[:, None]).ravel(),
+            minlength=DIMENSIONS,
+        ).astype(np.float32)
+    return sketches
+
+
+def _hashes(text: str) -> NDArray[np.uint32]:
+    words = tokens(text)
+    pairs = (f"{left} {right}" for left, right in pairwise(words))
+    return np.array([zlib.crc32(gram.encode()) for gram in (*words, *pairs)], np.uint32)

@@ -1,0 +1,89 @@
+"""A second reading of a question, with its slips put right against the library's words.
+
+Encoders see little of a misspelt word: one typo in an eight-word question costs more
+accuracy than anything else people do. A word that the library does not know, and that
+is one slip away from one that it does, is read as that one too.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from server.matching.words import tokens
+
+_SHORTEST: Final = 4
+_MOST_WORDS: Final = 20_000
+
+
+class Speller:
+    """The words of a library, and the words that people say instead.
+
+    `synonyms` maps a word to others that mean it, all in lower case.
+    """
+
+    def __init__(
+        self, texts: Iterable[str], synonyms: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._counts = Counter(word for text in texts for word in tokens(text))
+        self._slips: dict[str, list[str]] = {}
+        common = [word for word, _ in self._counts.most_common(_MOST_WORDS)]
+        for word in common:
+            if len(word) >= _SHORTEST - 1 and word.isalpha():
+                for slip in _shortened(word):
+                    self._slips.setdefault(slip, []).append(word)
+        self._meanings = {
+            other: word
+            for word, others in (synonyms or {}).items()
+            for other in others
+            if other not in self._counts
+        }
+
+    def reread(self, text: str) -> str:
+        """Return `text` with every slip and synonym replaced; unchanged when there is none."""
+        return " ".join(self._reread(word) for word in text.split(" "))
+
+    def _reread(self, word: str) -> str:
+        core = word.strip(".,;:!?\"'()")
+        known = core.casefold()
+        if not known or known in self._counts:
+            return word
+        meant = self._meanings.get(known) or self._nearest(known)
+        return word.replace(core, meant) if meant else word
+
+    def _nearest(self, word: str) -> str | None:
+        """The commonest known word that is one slip away and begins alike."""
+        if len(word) < _SHORTEST or not word.isalpha():
+            return None
+        found = {
+            known
+            for slip in _shortened(word)
+            for known in self._slips.get(slip, ())
+            if known[0] == word[0] and _one_slip(word, known) and not _inflected(word, known)
+        }
+        return max(sorted(found), key=self._counts.__getitem__, default=None)
+
+
+def _shortened(word: str) -> Iterator[str]:
+    """The word, and the word without each of its letters.
+
+    Two words one slip apart, be it a letter more, less, other or swapped, share one.
+    """
+    yield word
+    for place in range(len(word)):
+        yield word[:place] + word[place + 1 :]
+
+
+def _one_slip(left: str, right: str) -> bool:
+    """Whether one letter added, left out, changed, or swapped with its neighbour parts them."""
+    place = 0
+    while place < min(len(left), len(right)) and left[place] == right[place]:
+        place += 1
+    a, b = left[place:], right[place:]
+    swapped = a[:2] == b[1::-1] and a[2:] == b[2:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or swapped
+
+
+def _inflected(left: str, right: str) -> bool:
+    """Whether the two are forms of one word, which an encoder knows better than we do."""
+    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    return longer[:-1] == shorter and longer[-1] in "sdry"

@@ -1,0 +1,115 @@
+"""Learning a head, and asking it about examples it has not seen.
+
+Up to a size that takes seconds, the head is a multinomial logistic regression; beyond it
+a linear discriminant, which has a closed form and is about a point less accurate.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Vectors
+from server.matching.calibration import (
+    ABSENT,
+    INSIDE,
+    NEARLY,
+    OUTSIDE,
+    Calibration,
+    HeldOut,
+    calibrate,
+)
+from server.matching.discriminant import fit_discriminant
+from server.matching.lesson import Lesson
+from server.matching.softmax import Labels, Weights, fit_softmax
+
+_LARGEST_SOFTMAX: Final = 1.5e10
+"""Multiplications in one step; twenty steps of this many take about half a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Calibrated weights: `rows @ weights.T + bias` are logits, the last one that of none."""
+
+    weights: Weights
+    bias: NDArray[np.float32]
+    calibration: Calibration
+
+
+def learn(lesson: Lesson) -> Learnt:
+    """Fit a head to the lesson, and calibrate it on what it was not shown."""
+    cost = len(lesson.rows) * (lesson.templates + 1) * lesson.rows.shape[1]
+    if cost > _LARGEST_SOFTMAX:
+        weights, bias, seen = fit_discriminant(lesson)
+    else:
+        weights = fit_softmax(lesson.rows, lesson.labels, lesson.templates + 1)
+        bias = np.zeros(lesson.templates + 1, np.float32)
+        seen = _held_out(lesson, weights, folds=_folds(cost))
+    calibration = calibrate(seen)
+    scale = np.float32(calibration.scale)
+    bias = bias * scale
+    bias[-1] += np.float32(calibration.shift)
+    return Learnt(weights * scale, bias, calibration)
+
+
+def _folds(cost: int) -> int:
+    """More folds show the head nearly as much as it will know; large ones cannot afford it."""
+    if cost < 1e8:
+        return 10
+    return 5 if cost < 1e9 else 3
+
+
+def _held_out(lesson: Lesson, weights: Weights, folds: int) -> HeldOut:
+    """Ask about each example once while it is away, and once while its template is."""
+    random = np.random.default_rng(0)
+    fold = _dealt(lesson, folds, random)
+    away = _templates_away(lesson.templates, folds, random)
+    logits: list[Vectors] = []
+    labels: list[Labels] = []
+    kinds: list[NDArray[np.int64]] = []
+    none = lesson.templates
+    for turn in range(folds):
+        here = np.append(away != turn, True)
+        shown = here[lesson.labels] & ((fold != turn) | ~lesson.examples)
+        part = _fit_part(lesson, shown, here, weights)
+        for kind, asked in (
+            (INSIDE, here[lesson.labels] & (fold == turn) & (lesson.labels < none)),
+            (OUTSIDE, (fold == turn) & (lesson.labels == none)),
+            (NEARLY, ~here[lesson.labels]),
+        ):
+            asked = asked & lesson.examples
+            given = lesson.rows[asked] @ part.T
+            given[:, ~here] = ABSENT
+            logits.append(given)
+            labels.append(lesson.labels[asked] if kind == INSIDE else np.full(len(given), none))
+            kinds.append(np.full(len(given), kind))
+    return HeldOut(np.concatenate(logits), np.concatenate(labels), np.concatenate(kinds))
+
+
+def _fit_part(
+    lesson: Lesson, shown: NDArray[np.bool_], here: NDArray[np.bool_], start: Weights
+) -> Weights:
+    """A head for the templates that are `here`, from the rows `shown`; other rows are zero."""
+    names = np.cumsum(here) - 1
+    part = np.zeros_like(start)
+    part[here] = fit_softmax(
+        lesson.rows[shown], names[lesson.labels[shown]], int(here.sum()), start[here]
+    )
+    return part
+
+
+def _dealt(lesson: Lesson, folds: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """A fold for each row, the rows of each template spread as evenly as they go."""
+    fold = np.empty(len(lesson.labels), np.int64)
+    for label in range(lesson.templates + 1):
+        members = np.flatnonzero(lesson.labels == label)
+        fold[members] = (random.permutation(len(members)) + random.integers(folds)) % folds
+    return fold
+
+
+def _templates_away(templates: int, folds: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """The fold in which each template is away; none ever is where too few would be left."""
+    if templates < 3:
+        return np.full(templates, -1)
+    return random.permutation(templates) % folds
