@@ -76,7 +76,8 @@ def condition(operator: str, target: Any) -> Condition:
     Raises:
         ArgumentsInvalid: `target` cannot be compared with by this operator.
     """
-    check_values([target], "value")
+    if type(target) is not str:
+        check_values([target], "value")
     match operator:
         case "eq":
             return _equal(target)

@@ -23,6 +23,7 @@ Row = dict[str, Any]
 _TEXTS: Final = frozenset({str, bool, NoneType, date, datetime})
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({list, tuple, dict})
+_KNOWN: Final = _TEXTS | _NUMBERS | _CONTAINERS
 _BOUND: Final = 10**MAX_DIGITS
 
 
@@ -80,8 +81,9 @@ def check_values(values: Iterable[Any], name: str) -> None:
     level = list(values)
     for _ in range(MAX_DEPTH):
         kinds = set(map(type, level))
-        for odd in kinds - _TEXTS - _NUMBERS - _CONTAINERS:
-            raise ArgumentsInvalid(f"{name} holds a {odd.__name__}, which is no JSON")
+        if not kinds <= _KNOWN:
+            odd = next(iter(kinds - _KNOWN)).__name__
+            raise ArgumentsInvalid(f"{name} holds a {odd}, which is no JSON")
         for kind in kinds & _NUMBERS:
             _check_numbers([value for value in level if type(value) is kind], name)
         if kinds.isdisjoint(_CONTAINERS):
