@@ -73,7 +73,6 @@ def _problem(
     document: Document,
     at: Keys,
     error: ErrorDetails,
-    known: tuple[str, ...],
 ) -> Problem:
     keys = _keys(document, at, error["loc"])
     kind, what = _finding(follow(model, error["loc"]), document, keys, error)
