@@ -63,7 +63,7 @@ def _counted(plan: ParameterPlan, template: TemplatePlan, reading: Reading) -> I
         length: Duration = span.value
         count = length.count_in(plan.name.unit)
         if count is None:
-            what = f"{reading.text[span.start : span.end]} is no number of {plan.name.unit}s"
+            what = f"{reading.text[span.start : span.end]} has no fixed number of {plan.name.unit}s"
             yield at(span, None)._replace(problem=what)
             continue
         if _backwards(plan, template, span):

@@ -19,6 +19,7 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict
     Values that the words around them claim for a parameter go there. What remains goes
     in order of mention to the required parameters in the order they were written, so
     that as many as possible get one; then to an optional one, if no other could mean it.
+    A required parameter may be left with a value that has a problem, if no other remains.
     """
     usable = {
         plan.key: [
@@ -28,15 +29,22 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict
         ]
         for plan in plans
     }
+    unusable = {
+        plan.key: [candidate for _, candidate in scored[plan.key][:_MAX_TRIED] if candidate.problem]
+        for plan in plans
+        if plan.required
+    }
     sure = _claimed(plans, usable)
     open_plans = [plan for plan in plans if plan.key not in sure]
     filler = _Filler(
         {
             plan.key: [
                 candidate
-                for _, candidate in usable[plan.key]
-                if not candidate.hinted
-                and not any(candidate.overlaps(taken) for taken in sure.values())
+                for candidate in (
+                    *(one for _, one in usable[plan.key] if not one.hinted),
+                    *unusable.get(plan.key, ()),
+                )
+                if not any(candidate.overlaps(taken) for taken in sure.values())
             ]
             for plan in open_plans
         }
@@ -123,5 +131,7 @@ class _Filler:
                 fitting = [c for c in self._choices[key] if c.start == start]
                 if fitting:
                     swapped[key] = fitting[0]
-            if len(swapped) == len(keys):
+            before = sum(bool(self.placed[key].problem) for key in keys)
+            after = sum(bool(candidate.problem) for candidate in swapped.values())
+            if len(swapped) == len(keys) and after <= before:
                 self.placed |= swapped

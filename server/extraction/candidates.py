@@ -10,6 +10,7 @@ from server.extraction.moments import find_dates, find_datetimes, find_written_d
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Kind
+from server.extraction.recognizers.tokens import is_digits
 from server.extraction.roles import Role
 from server.extraction.values import written
 
@@ -51,6 +52,8 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: Reading) -> Iterator
     tokens = reading.tokens
     for phrase in plan.choices.find(tokens):
         start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
+        if is_digits(tokens.words[phrase.first]) and _cuts_a_value(reading, start, end):
+            continue
         rank = 1 if phrase.weak else 0
         yield Candidate(start, end, phrase.first, phrase.last, phrase.value, "vocabulary", rank)
     for quote in reading.of("quoted"):
@@ -59,6 +62,16 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: Reading) -> Iterator
             yield at(quote, value)._replace(kind="vocabulary")
 
 
+def _cuts_a_value(reading: Reading, start: int, end: int) -> bool:
+    """Whether the place is but a part of a number or a date, as the 2 of 2.5 is."""
+    return any(
+        span.start <= start and end <= span.end and span.end - span.start > end - start
+        for kind in _WHOLE
+        for span in reading.of(kind)
+    )
+
+
+_WHOLE: Final[tuple[Kind, ...]] = ("number", "date", "datetime", "time")
 _FINDERS: Final[dict[Role, Callable[..., Iterator[Candidate]]]] = {
     "date": find_dates,
     "datetime": find_datetimes,

@@ -44,7 +44,7 @@ LEADS: Final = {
     "to": word_set("to into until till through end ending before target as in becomes"),
     "min": word_set("min minimum least above over exceeding from more greater after"),
     "max": word_set("max maximum most below under to less fewer within before"),
-    "limit": word_set("limit top first max show list give get"),
+    "limit": word_set("limit top first max show list give get find fetch display"),
     "page": word_set("page"),
     "called": word_set("called named titled labelled labeled entitled"),
     "place": word_set("in at for near around of to visiting"),
@@ -72,11 +72,12 @@ TOPICS: Final = {
     "max": "max", "maximum": "max", "upper": "max",
     "limit": "limit", "count": "limit", "top": "limit", "size": "limit",
     "page": "page",
-    "title": "called", "name": "called", "label": "called",
+    "title": "called", "name": "called", "label": "called", "task": "called",
+    "todo": "called", "reminder": "called",
     "location": "place", "city": "place", "place": "place", "country": "place",
     "region": "place", "town": "place", "address": "place", "where": "place",
     "query": "topic", "topic": "topic", "search": "topic", "keyword": "topic",
     "keywords": "topic", "term": "topic", "subject": "topic",
-    "message": "saying", "text": "saying", "body": "saying", "content": "saying",
+    "message": "saying", "note": "saying", "text": "saying", "body": "saying", "content": "saying",
 }  # fmt: skip
 """What a parameter is about, by a word of its name."""

@@ -23,4 +23,4 @@ class Extraction:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
-    grounding: Grounding = Grounding()
+    grounding: Grounding = field(default_factory=Grounding)

@@ -157,25 +157,41 @@ class Filling:
         if not plans:
             return
         scored = {plan.key: self._scored(plan) for plan in plans}
-        for key, candidate in assign(plans, scored).items():
-            self.found[key] = candidate
-            self.taken.add(candidate.start, candidate.end)
+        assigned = assign(plans, scored)
         for plan in plans:
-            if plan.key not in self.found:
-                self._complain(plan, scored[plan.key])
+            self._keep(plan, assigned.get(plan.key))
+        for plan in self._open(group):
+            self._complain(plan, scored[plan.key])
 
     def _scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
         tokens = self.reading.tokens
-        return [
+        scored = [
             (score(plan, candidate, tokens, context), candidate)
             for candidate in self._find(plan, self.reading)
             if self._free(candidate)
         ]
+        if plan.role != "choice" or plan.required or not scored:
+            return scored
+        return [
+            (points, candidate)
+            for points, candidate in scored
+            if points >= HINT or not self._part_of_sentence(candidate)
+        ]
+
+    def _part_of_sentence(self, candidate: Candidate) -> bool:
+        """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
+        for plan in self._open("text"):
+            lesson = self._lessons.texts.get(plan.key, NO_LESSON)
+            if lesson.sentences:
+                text = find_text(plan, lesson, self.reading, self.taken, alone=False)
+                if text is not None and text.start <= candidate.start < text.end:
+                    return self.reading.tokens.word(candidate.first - 1) != ","
+        return False
 
     def _complain(self, plan: ParameterPlan, scored: Sequence[tuple[int, Candidate]]) -> None:
         for points, candidate in scored:
-            if candidate.problem and self._free(candidate) and (plan.required or points >= HINT):
+            if candidate.problem and self._free(candidate) and points >= HINT:
                 self.problems[plan.key] = candidate.problem
                 return
 
@@ -261,9 +277,9 @@ class Filling:
             scored[plan.key] = [
                 (score(plan, quote, self.reading.tokens, context), quote) for quote in judged
             ]
-        for key, candidate in assign(plans, scored).items():
-            self.found[key] = candidate
-            self.taken.add(candidate.start, candidate.end)
+        assigned = assign(plans, scored)
+        for plan in plans:
+            self._keep(plan, assigned.get(plan.key))
 
     def _judged(self, plan: ParameterPlan, candidate: Candidate | None) -> Candidate | None:
         if candidate is None:

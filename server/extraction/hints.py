@@ -7,6 +7,7 @@ from typing import Final
 from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.money import by_number
 from server.extraction.recognizers.tokens import Tokens, is_digits
 
 _REACH: Final = 3
@@ -70,5 +71,5 @@ def _by_currency(plan: ParameterPlan, candidate: Candidate, tokens: Tokens) -> i
     """Whether this is the currency of an amount, which is the one to convert from."""
     if plan.role != "currency" or "from" not in plan.name.topics:
         return 0
-    beside = tokens.word(candidate.first - 1), tokens.word(candidate.last)
-    return _PAIR - 1 if any(is_digits(word) for word in beside) else 0
+    beside = by_number(tokens, candidate.first) or is_digits(tokens.word(candidate.last))
+    return _PAIR - 1 if beside else 0

@@ -32,8 +32,8 @@ def find_data(plan: ParameterPlan, reading: Reading) -> Iterator[Candidate]:
 
 
 def _in_a_row(rows: Sequence[Span], reading: Reading) -> bool:
-    """Whether the objects are rows of one table whose brackets were left out."""
+    """Whether all objects could be rows of one table whose brackets were left out."""
     words = reading.tokens.words
-    return len(rows) > 1 and all(
+    return bool(rows) and all(
         _BETWEEN_ROWS.issuperset(words[one.last : two.first]) for one, two in pairwise(rows)
     )

@@ -9,7 +9,7 @@ from server.extraction.english import ARTICLES, FUNCTION_WORDS, PREPOSITIONS
 from server.extraction.hints import NO_CONTEXT, Context, Words
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import BLOCK, is_word, word_set
-from server.extraction.regions import Place
+from server.extraction.regions import Place, name_from
 from server.extraction.taken import Taken
 
 _GENERIC: Final = ARTICLES | word_set("is are me and or of it be")
@@ -39,6 +39,15 @@ class Filler(NamedTuple):
     @property
     def right(self) -> Words:
         return tuple(self.reading.tokens.words[self.last : self.last + 2])
+
+    @property
+    def end(self) -> str:
+        """The word that ends the value; empty where it ends by itself."""
+        word = self.right[0] if self.right else ""
+        if not is_word(word) or word in FUNCTION_WORDS:
+            return ""
+        begins_value = any(span.first == self.last for span in self.reading.spans)
+        return "" if begins_value else word
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +98,24 @@ def _only(owners: Mapping[Words, set[str]], name: str) -> frozenset[Words]:
     return frozenset(words for words, names in owners.items() if names == {name})
 
 
-def text_lesson(fillers: Sequence[Filler], readings: Sequence[Reading], about: str) -> TextLesson:
-    """What the values of a text in the examples teach; `about` describes the template."""
+def text_lesson(fillers: Sequence[Filler], about: str, *, sentences: bool) -> TextLesson:
+    """What the values of a text in the examples teach.
+
+    `about` describes the template, and `sentences` says that the text is one by its name.
+    """
     leads: dict[Words, set[str]] = defaultdict(set)
     for filler in fillers:
-        left = filler.left
-        follows = filler.right[0] if filler.right and filler.right[0][0].isalnum() else ""
-        for lead in _leads(left):
-            leads[lead].add(follows)
+        for lead in _leads(filler.left):
+            leads[lead].add(filler.end)
     inside = {word for filler in fillers for word in filler.words}
-    everything = {word for reading in readings for word in reading.tokens.words}
+    everything = {word for filler in fillers for word in filler.reading.tokens.words}
     described = {word for word in about.lower().replace("_", " ").split() if word.isalpha()}
     capitals = [_starts_upper(filler) for filler in fillers]
     return TextLesson(
         leads={lead: frozenset(after) for lead, after in leads.items()},
         known=frozenset(filler.words for filler in fillers),
         vocabulary=frozenset((everything | described) - inside),
-        sentences=any(_reads_as_sentence(filler.words) for filler in fillers),
+        sentences=sentences or any(_reads_as_sentence(filler.words) for filler in fillers),
         capitalised=bool(capitals) and all(capitals),
     )
 
@@ -125,7 +135,7 @@ def _starts_upper(filler: Filler) -> bool:
 
 
 def _reads_as_sentence(words: Words) -> bool:
-    return len(words) > 4 or any(word in PREPOSITIONS for word in words[1:])
+    return len(words) > 4 or words[0] in ARTICLES or any(word in PREPOSITIONS for word in words[1:])
 
 
 def capital_runs(reading: Reading, taken: Taken) -> list[Place]:
@@ -155,6 +165,21 @@ def capital_runs(reading: Reading, taken: Taken) -> list[Place]:
 def _joined(reading: Reading, last: int, index: int) -> bool:
     between = reading.tokens.words[last:index]
     return all(word in _PARTICLES or word in "-'’." for word in between) and len(between) < 4
+
+
+def led_by_preposition(reading: Reading, taken: Taken) -> Place | None:
+    """The last words of an example after its only preposition: "weather for rome"."""
+    tokens = reading.tokens
+    places = [
+        index + 1
+        for index, word in enumerate(tokens.words)
+        if word in PREPOSITIONS and taken.free(tokens.starts[index], tokens.ends[index])
+    ]
+    if len(places) != 1:
+        return None
+    place = name_from(reading, taken, places[0])
+    at_end = place is not None and not any(is_word(word) for word in tokens.words[place[1] :])
+    return place if at_end else None
 
 
 def differing(readings: Sequence[Reading], takens: Sequence[Taken]) -> list[Filler]:

@@ -5,12 +5,14 @@ from typing import Final
 from server.extraction.english import ARTICLES, FUNCTION_WORDS, POLITE, PREPOSITIONS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Kind
-from server.extraction.recognizers.tokens import BLOCK, Tokens, is_word
+from server.extraction.recognizers.tokens import BLOCK, Tokens, is_word, word_set
 from server.extraction.taken import Taken
 
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _STOPPING_KINDS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 _OPENERS: Final = frozenset("([{")
+_SOMEBODYS: Final = word_set("my our your his her their this these those")
+"""After these stands no name: "my city" names none."""
 _LONGEST_NAME: Final = 12
 
 _QUOTE: Final = BLOCK + "quoted"
@@ -29,6 +31,8 @@ def name_from(
     """
     tokens = reading.tokens
     while tokens.word(first) in skip:
+        if tokens.words[first] in _SOMEBODYS:
+            return None
         first += 1
     last = first
     while last < len(tokens) and last - first < _LONGEST_NAME:
@@ -44,15 +48,14 @@ def name_from(
 def sentence_from(reading: Reading, taken: Taken, first: int) -> Place | None:
     """The words from `first` to the end of the sentence, or to another argument."""
     tokens = reading.tokens
-    while tokens.word(first) in (":", ",", "-"):
+    while tokens.word(first) in (":", ",", "-", "that"):
         first += 1
     last = first
     while last < len(tokens):
-        if not taken.free(tokens.starts[last], tokens.ends[last]):
-            break
         word = tokens.words[last]
-        if word[0] == BLOCK and word[1:] in ("array", "object"):
-            break
+        is_data = word[0] == BLOCK and word[1:] in ("array", "object")
+        if is_data or not taken.free(tokens.starts[last], tokens.ends[last]):
+            return _trimmed(tokens, first, last)
         last += 1
     return _trimmed(tokens, first, last, only_polite=True)
 

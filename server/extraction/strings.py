@@ -14,6 +14,11 @@ from server.extraction.regions import Place, name_from, sentence_from
 from server.extraction.taken import Taken
 
 _PRONOUNS: Final = word_set("me us it you i we they he she him them what which who how")
+_IDLE: Final = word_set(
+    "general particular detail details total all least now example free fun sure once first last "
+    "short time case order average advance person private"
+)
+"""Words that follow a preposition without being a value: in general, for free."""
 _LONGEST_BETWEEN: Final = 8
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
@@ -131,13 +136,14 @@ def _usual(
     plan: ParameterPlan, reading: Reading, taken: Taken, *, sentences: bool
 ) -> Iterator[tuple[int, Place]]:
     """Values after the words that usually lead to such a one: in Oslo, called Kim."""
-    leads = frozenset[str]().union(
-        *(LEADS[t] for t in plan.name.topics if t in ("called", "place", "topic", "saying"))
+    leads = LEADS["called"].union(
+        *(LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
     )
     tokens = reading.tokens
     for index, word in enumerate(tokens.words):
-        if word in leads or (word == ":" and sentences):
-            yield from _from(reading, taken, index + 1, _USUAL, sentences=sentences)
+        whole = sentences or (word == ":" and "called" in plan.name.topics)
+        if word in leads or word == ":":
+            yield from _from(reading, taken, index + 1, _USUAL, sentences=whole)
 
 
 def _from(
@@ -170,4 +176,6 @@ def _acceptable(lesson: TextLesson, reading: Reading, place: Place) -> bool:
     if not lesson.sentences and words[0] in _PRONOUNS:
         return False
     said = [word for word in words if word[0].isalnum()]
+    if len(said) == 1 and said[0] in _IDLE:
+        return False
     return not all(word in FUNCTION_WORDS or word in lesson.vocabulary for word in said)

@@ -8,14 +8,18 @@ from server.extraction.candidate import Candidate
 from server.extraction.filling import Filling, Lessons
 from server.extraction.lessons import (
     Filler,
+    TextLesson,
     capital_runs,
     contexts,
     differing,
+    led_by_preposition,
     text_lesson,
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import Tokens
+from server.extraction.roles import GROUPS
+from server.extraction.strings import find_text
 from server.library.model import Domain
 
 ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -29,20 +33,35 @@ def teach(plan: TemplatePlan, domain: Domain) -> Lessons:
     parameter's `example`, or when it is quoted. A template with a single free text also
     learns from capital letters, and from where its examples differ.
     """
-    readings = [Reading(text, ANY_DAY, domain.date_order) for text in plan.template.nl_examples]
-    fillings = [_filled(plan, reading, domain) for reading in readings]
+    fillings = [
+        _filled(plan, Reading(text, ANY_DAY, domain.date_order), domain)
+        for text in plan.template.nl_examples
+    ]
     fillers = {
         one.key: [f for filling in fillings if (f := _filler(one, filling)) is not None]
         for one in plan.parameters
     }
     texts = plan.of("text")
     required = [one for one in texts if one.required]
-    if len(required) == 1:
-        key = required[0].key
-        fillers[key] += _guessed(fillings, {id(filler.reading) for filler in fillers[key]})
     about = f"{plan.template.description} {plan.template.id}"
-    lessons = {one.key: text_lesson(fillers[one.key], readings, about) for one in texts}
+    lessons: dict[str, TextLesson] = {}
+    for one in texts:
+        known = fillers[one.key]
+        alone = [one] == required
+        if alone:
+            known += _guessed(fillings, known)
+        sentences = _is_sentence(one, known)
+        lessons[one.key] = text_lesson(known, about, sentences=sentences)
+        # What the sure examples teach finds the values of the others, which teach more.
+        known += _found_again(one, lessons[one.key], fillings, known, alone=alone)
+        lessons[one.key] = text_lesson(known, about, sentences=sentences)
     return Lessons(contexts(fillers), lessons)
+
+
+def _is_sentence(plan: ParameterPlan, known: Sequence[Filler]) -> bool:
+    """Whether the text is a whole phrase by its name: a message, or a task to do."""
+    to_do = any(filler.left[-1:] == ("to",) for filler in known)
+    return "saying" in plan.name.topics or ("called" in plan.name.topics and to_do)
 
 
 def _filled(plan: TemplatePlan, reading: Reading, domain: Domain) -> Filling:
@@ -57,14 +76,31 @@ def _filler(plan: ParameterPlan, filling: Filling) -> Filler | None:
     found = filling.found.get(plan.key)
     if found is not None and found.kind == "template_pattern":
         return Filler(reading, found.first, found.last)
-    if plan.parameter.example is not None:
-        place = _same_value(plan, filling) or _same_words(plan, reading)
+    if _shows_examples(plan, filling):
+        place = _example_place(plan, filling)
         if place is not None:
             return Filler(reading, *place)
     quotes = reading.of("quoted")
     if plan.role == "text" and len(quotes) == 1 and len(filling.plan.of("text")) == 1:
         return Filler(reading, quotes[0].first, quotes[0].last)
     return None
+
+
+def _shows_examples(plan: ParameterPlan, filling: Filling) -> bool:
+    """Whether the sentence shows the `example` of this parameter and of all like it.
+
+    A sentence that has only one of two currencies may well have it in the other's place.
+    """
+    alike = filling.plan.of(GROUPS[plan.role])
+    return plan.parameter.example is not None and all(
+        _example_place(one, filling) is not None
+        for one in alike
+        if one.parameter.example is not None and one.required
+    )
+
+
+def _example_place(plan: ParameterPlan, filling: Filling) -> tuple[int, int] | None:
+    return _same_value(plan, filling) or _same_words(plan, filling.reading)
 
 
 def _same_value(plan: ParameterPlan, filling: Filling) -> tuple[int, int] | None:
@@ -89,16 +125,41 @@ def _same_words(plan: ParameterPlan, reading: Reading) -> tuple[int, int] | None
     return (places[0], places[0] + len(words)) if len(places) == 1 else None
 
 
-def _guessed(fillings: Sequence[Filling], known: set[int]) -> list[Filler]:
+def _guessed(fillings: Sequence[Filling], known: Sequence[Filler]) -> list[Filler]:
     """Values of the only free text in examples that do not show them for sure."""
-    rest = [filling for filling in fillings if id(filling.reading) not in known]
     found: list[Filler] = []
-    for filling in rest:
+    for filling in _without(fillings, known):
         runs = capital_runs(filling.reading, filling.taken)
         if len(runs) == 1:
             found.append(Filler(filling.reading, *runs[0]))
-    seen = {id(filler.reading) for filler in found} | known
-    plain = [filling for filling in rest if id(filling.reading) not in seen]
-    return found + differing(
-        [filling.reading for filling in plain], [filling.taken for filling in plain]
-    )
+    plain = _without(fillings, [*known, *found])
+    found += differing([filling.reading for filling in plain], [filling.taken for filling in plain])
+    if not known and not found:
+        return []
+    for filling in _without(fillings, [*known, *found]):
+        place = led_by_preposition(filling.reading, filling.taken)
+        if place is not None:
+            found.append(Filler(filling.reading, *place))
+    return found
+
+
+def _found_again(
+    plan: ParameterPlan,
+    lesson: TextLesson,
+    fillings: Sequence[Filling],
+    known: Sequence[Filler],
+    *,
+    alone: bool,
+) -> list[Filler]:
+    """Values in the other examples, found by what was learnt from some."""
+    found: list[Filler] = []
+    for filling in _without(fillings, known):
+        text = find_text(plan, lesson, filling.reading, filling.taken, alone=alone)
+        if text is not None and text.kind == "example":
+            found.append(Filler(filling.reading, text.first, text.last))
+    return found
+
+
+def _without(fillings: Sequence[Filling], known: Sequence[Filler]) -> list[Filling]:
+    seen = {id(filler.reading) for filler in known}
+    return [filling for filling in fillings if id(filling.reading) not in seen]
