@@ -1,9 +1,11 @@
 """Values and calls of every sort, to be sure that a tool answers or says why not."""
 
+import json
 from typing import Any
 
 from hypothesis import strategies as st
 
+from server.core.jsonable import to_json
 from server.core.ports import Tool
 from server.errors import ToolError
 
@@ -23,8 +25,10 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 
 
 def outcome(tool: Tool, operation: str, arguments: dict[str, Any]) -> dict[str, Any] | str:
-    """What the tool answers, or the message with which it refuses."""
+    """What the tool answers, which JSON can say, or the message with which it refuses."""
     try:
-        return dict(tool.run(operation, arguments))
+        answer = dict(tool.run(operation, arguments))
     except ToolError as refused:
         return str(refused)
+    assert json.loads(to_json(answer)).keys() == answer.keys()
+    return answer
