@@ -6,7 +6,12 @@ from typing import Final
 from server.extraction.amounts import find_amounts
 from server.extraction.candidate import Candidate, at
 from server.extraction.domain_types import with_domain
-from server.extraction.moments import find_dates, find_datetimes, find_written_dates
+from server.extraction.moments import (
+    find_dates,
+    find_datetimes,
+    find_written_dates,
+    unreadable,
+)
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Kind
@@ -43,6 +48,12 @@ def _kinds(*kinds: Kind) -> Callable[..., Iterator[Candidate]]:
     return find
 
 
+def _times(_: ParameterPlan, __: TemplatePlan, reading: Reading) -> Iterator[Candidate]:
+    for span in reading.of("time"):
+        yield at(span, written(span.value))
+    yield from unreadable(reading, "time")
+
+
 def _date_formats(_: ParameterPlan, __: TemplatePlan, reading: Reading) -> Iterator[Candidate]:
     for span in reading.date_formats:
         yield at(span, span.value)
@@ -76,7 +87,7 @@ _FINDERS: Final[dict[Role, Callable[..., Iterator[Candidate]]]] = {
     "date": find_dates,
     "datetime": find_datetimes,
     "written_date": find_written_dates,
-    "time": _kinds("time"),
+    "time": _times,
     "duration": _kinds("duration"),
     "email": _kinds("email"),
     "url": _kinds("url"),

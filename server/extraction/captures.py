@@ -42,7 +42,7 @@ def captured(
     if plan.role in _RECOGNISED:
         return _recognised(plan, find, reading, place)
     if plan.role == "numbers":
-        inside = _inside(reading, "number", start, end)
+        inside = [n for n in reading.every("number") if n.start < end and n.end > start]
         return place._replace(value=[span.value for span in inside]) if inside else None
     if plan.role in ("records", "object"):
         kind: Kind = "array" if plan.role == "records" else "object"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from server.core.tools import Source
@@ -181,13 +182,21 @@ class Filling:
 
     def _part_of_sentence(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
-        for plan in self._open("text"):
-            lesson = self._lessons.texts.get(plan.key, NO_LESSON)
-            if lesson.sentences:
-                text = find_text(plan, lesson, self.reading, self.taken, alone=False)
-                if text is not None and text.start <= candidate.start < text.end:
-                    return self.reading.tokens.word(candidate.first - 1) != ","
-        return False
+        inside = any(text.start <= candidate.start < text.end for text in self._sentences)
+        return inside and self.reading.tokens.word(candidate.first - 1) != ","
+
+    @cached_property
+    def _sentences(self) -> list[Candidate]:
+        """Where free text stands that reads as a whole phrase, as far as can be told yet."""
+        lessons = [
+            (plan, self._lessons.texts.get(plan.key, NO_LESSON)) for plan in self._open("text")
+        ]
+        found = (
+            find_text(plan, lesson, self.reading, self.taken, alone=False)
+            for plan, lesson in lessons
+            if lesson.sentences
+        )
+        return [text for text in found if text is not None]
 
     def _complain(self, plan: ParameterPlan, scored: Sequence[tuple[int, Candidate]]) -> None:
         for points, candidate in scored:

@@ -57,7 +57,7 @@ def _members(reading: Reading, taken: Taken) -> list[Span]:
     """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
     stretches: list[list[Span]] = [[]]
-    for span in reading.of("number"):
+    for span in reading.every("number"):
         if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
             continue
         stretch = stretches[-1]
@@ -109,7 +109,7 @@ def find_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate
             return _list(plan, [span], list(span.value))
     if plan.role == "choices":
         return _known_words(plan, reading, taken)
-    quotes = [span for span in reading.of("quoted") if taken.free(span.start, span.end)]
+    quotes = [span for span in reading.every("quoted") if taken.free(span.start, span.end)]
     if quotes:
         return _list(plan, quotes, [span.value for span in quotes])
     return _after_name(plan, reading, taken)

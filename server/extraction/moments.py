@@ -30,7 +30,7 @@ def find_dates(
     for candidate in _dates(plan, template, reading):
         value = written(candidate.value)
         yield candidate._replace(value=value if moments else value[:10])
-    yield from _unreadable(reading, "date")
+    yield from unreadable(reading, "date")
 
 
 def find_datetimes(
@@ -46,7 +46,7 @@ def find_datetimes(
         if not any(m.start <= span.start < m.end for m in moments):
             moment = f"{reading.today.isoformat()}T{span.value.isoformat()}"
             yield at(span, moment, rank=2)
-    yield from _unreadable(reading, "date")
+    yield from unreadable(reading, "date")
 
 
 def find_written_dates(
@@ -58,7 +58,8 @@ def find_written_dates(
         yield candidate._replace(value=text if absolute else written(candidate.value))
 
 
-def _unreadable(reading: Reading, kind: str) -> Iterator[Candidate]:
+def unreadable(reading: Reading, kind: str) -> Iterator[Candidate]:
+    """What looks like a value of `kind` and is none, with the reason."""
     for span in reading.of("unreadable"):
         if span.unit == kind:
             yield at(span, None)._replace(problem=span.value)

@@ -54,7 +54,7 @@ def parse_date(
     text = str(value).strip()
     reading = Reading(text, now or datetime.now(UTC), date_order)
     for kind in ("datetime", "date", "offset"):
-        for span in reading.by_kind.get(kind, ()):
+        for span in reading.of(kind):
             if span.start == 0 and span.end == len(text):
                 found: str = span.value.isoformat()[:10]
                 return found

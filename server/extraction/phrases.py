@@ -1,6 +1,7 @@
 """Known phrases in a text: on word boundaries, longest first, forgiving a slip of the pen."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from server.extraction.english import FUNCTION_WORDS, WEAK_CHOICES
@@ -9,6 +10,10 @@ from server.extraction.recognizers.tokens import Tokens
 _MIN_FUZZY: Final = 5
 """Shorter words must be spelt as they are; one letter makes another word of them."""
 _MAX_FUZZY: Final = 40
+_MAX_SLIPS: Final = 400
+"""Words of a text that are looked at for slips."""
+MANY: Final = 200
+"""Phrases that are found in one text at most."""
 _JOINTS: Final = frozenset("-_'’")
 
 
@@ -54,7 +59,7 @@ class PhraseTable:
 
         When there is none as it should be spelt, words with one slip count.
         """
-        return list(self._exact(tokens)) or list(self._slips(tokens))
+        return list(islice(self._exact(tokens), MANY)) or list(self._slips(tokens))
 
     def _exact(self, tokens: Tokens) -> Iterator[Phrase]:
         words, index, count = tokens.words, 0, len(tokens)
@@ -87,7 +92,7 @@ class PhraseTable:
         return best
 
     def _slips(self, tokens: Tokens) -> Iterator[Phrase]:
-        for index, word in enumerate(tokens.words):
+        for index, word in enumerate(tokens.words[:_MAX_SLIPS]):
             known, value = self._slip(word)
             if known:
                 yield Phrase(index, index + 1, value, weak=False)

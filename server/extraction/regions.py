@@ -4,16 +4,15 @@ from typing import Final
 
 from server.extraction.english import ARTICLES, FUNCTION_WORDS, POLITE, PREPOSITIONS
 from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind
 from server.extraction.recognizers.tokens import BLOCK, Tokens, is_word, word_set
 from server.extraction.taken import Taken
 
 _SENTENCE_ENDS: Final = frozenset("?!;|")
-_STOPPING_KINDS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 _OPENERS: Final = frozenset("([{")
 _SOMEBODYS: Final = word_set("my our your his her their this these those")
 """After these stands no name: "my city" names none."""
 _LONGEST_NAME: Final = 12
+_LONGEST_SENTENCE: Final = 1_000
 
 _QUOTE: Final = BLOCK + "quoted"
 
@@ -52,6 +51,8 @@ def sentence_from(reading: Reading, taken: Taken, first: int) -> Place | None:
         first += 1
     last = first
     while last < len(tokens):
+        if last - first > _LONGEST_SENTENCE:
+            return None
         word = tokens.words[last]
         is_data = word[0] == BLOCK and word[1:] in ("array", "object")
         if is_data or not taken.free(tokens.starts[last], tokens.ends[last]):
@@ -69,11 +70,7 @@ def _stops(reading: Reading, taken: Taken, index: int) -> bool:
         return True
     if word[0] == BLOCK or not taken.free(start, tokens.ends[index]):
         return True
-    return any(
-        span.start <= start < span.end and not span.weak
-        for kind in _STOPPING_KINDS
-        for span in reading.by_kind.get(kind, ())
-    )
+    return index in reading.moments
 
 
 def _ends_sentence(tokens: Tokens, index: int) -> bool:

@@ -19,6 +19,8 @@ _IDLE: Final = word_set(
     "short time case order average advance person private"
 )
 """Words that follow a preposition without being a value: in general, for free."""
+_MAX_LEADS: Final = 300
+"""Words of a text after which a free text may begin; a question rarely has more."""
 _LONGEST_BETWEEN: Final = 8
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
@@ -67,7 +69,7 @@ def _places(
 ) -> Iterator[tuple[int, Place]]:
     tokens = reading.tokens
     sentences = lesson.sentences or "saying" in plan.name.topics
-    for index in range(len(tokens)):
+    for index in range(min(len(tokens), _MAX_LEADS)):
         pair = tuple(tokens.words[max(0, index - 2) : index])
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
             after = lesson.leads.get(lead)
@@ -120,7 +122,7 @@ def _named(
     """Values after the parameter's own name: title: Buy milk, city is Oslo."""
     tokens = reading.tokens
     own = plan.name.before - plan.name.leads
-    for index, word in enumerate(tokens.words):
+    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
         if word not in own:
             continue
         announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in FILLERS
@@ -140,7 +142,7 @@ def _usual(
         *(LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
     )
     tokens = reading.tokens
-    for index, word in enumerate(tokens.words):
+    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
         whole = sentences or (word == ":" and "called" in plan.name.topics)
         if word in leads or word == ":":
             yield from _from(reading, taken, index + 1, _USUAL, sentences=whole)
@@ -161,7 +163,7 @@ def _known(lesson: TextLesson, reading: Reading) -> Iterator[Place]:
     """Values that the examples have, wherever they stand."""
     tokens = reading.tokens
     lengths = {len(words) for words in lesson.known}
-    for first in range(len(tokens)):
+    for first in range(min(len(tokens), _MAX_LEADS)):
         for length in lengths:
             words = tuple(tokens.words[first : first + length])
             if words in lesson.known:

@@ -17,6 +17,9 @@ from server.library.model import DateOrder
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
 
+MANY: Final = 200
+"""Values of a kind that are considered for a single argument; bounds hostile text."""
+
 _SILENT: Final = frozenset({"anchor", "currency"})
 """Kinds that say something only together with another value."""
 
@@ -52,7 +55,12 @@ class Reading:
         return self.now.date()
 
     def of(self, kind: Kind) -> Sequence[Span]:
-        """Values of one kind, in order of mention."""
+        """Values of one kind, in order of mention, as many as one argument may be among."""
+        found = self.by_kind.get(kind, ())
+        return found if len(found) <= MANY else found[:MANY]
+
+    def every(self, kind: Kind) -> Sequence[Span]:
+        """All values of one kind, however many: the members of a list."""
         return self.by_kind.get(kind, ())
 
     @cached_property
@@ -64,6 +72,17 @@ class Reading:
                 pieces += self.clean[position : span.start], "\0" * (span.end - span.start)
                 position = span.end
         return "".join((*pieces, self.clean[position:])) if pieces else self.clean
+
+    @cached_property
+    def moments(self) -> frozenset[int]:
+        """The words that belong to a date, a time or a duration."""
+        return frozenset(
+            index
+            for kind in _MOMENTS
+            for span in self.every(kind)
+            if not span.weak
+            for index in range(span.first, span.last)
+        )
 
     @cached_property
     def date_formats(self) -> Sequence[Span]:
@@ -111,6 +130,9 @@ class Reading:
             if index < len(self.tokens) and self.tokens.starts[index] == block.start:
                 placed.append(block._replace(first=index, last=index + 1))
         return placed
+
+
+_MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 
 
 def _without_surrogates(text: str) -> str:

@@ -80,7 +80,8 @@ class _Scanner:
         clock = read_time(tokens, index)
         if clock is not None:
             if clock.value is None:
-                self._add("unreadable", index, clock.last, "no clock shows that", "time")
+                text = tokens.slice(index, clock.last)
+                self._add("unreadable", index, clock.last, f"{text} is not a time", "time")
             else:
                 self._add("time", index, clock.last, clock.value)
             return clock.last
