@@ -44,8 +44,7 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     workshop = Workshop(settings, environ)
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     opening = [
-        asyncio.create_task(_keep_trying(adapter, workshop, adapters))
-        for adapter in enabled
+        asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
     ]
     state = ApiState(
         adapters=adapters,
@@ -65,9 +64,7 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         await keys.close()
 
 
-async def _keep_trying(
-    adapter: AdapterSettings, workshop: Workshop, adapters: Adapters
-) -> None:
+async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:
     """Open one adapter. A provider that is down is asked again; a broken library is not."""
     pause_s = _FIRST_RETRY_S
     while True:

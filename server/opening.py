@@ -69,6 +69,22 @@ class ReadLibrary:
         )
 
 
+def unused_models(adapter: AdapterSettings) -> list[Problem]:
+    """A warning for each model that is named but speaks in no answer of this version."""
+    agent = adapter.config.agent
+    named = []
+    if agent.synthesize_response and (adapter.inference_model_provider or adapter.inference_model):
+        named.append("inference_model: answers are composed from templates")
+    if agent.function_model_provider or agent.function_model:
+        named.append("agent.function_model: arguments are read from the question alone")
+    return [
+        Problem(
+            f"{what}; this version calls no chat model", adapter.where, "model-unused", "warning"
+        )
+        for what in named
+    ]
+
+
 def read_library(
     adapter: AdapterSettings, tools: Mapping[str, str], environ: Mapping[str, str]
 ) -> ReadLibrary:
@@ -76,7 +92,7 @@ def read_library(
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
-    library, problems = loaded.library, list(loaded.problems)
+    library, problems = loaded.library, [*loaded.problems, *unused_models(adapter)]
     date_order = library.domain.date_order if library else "mdy"
     try:
         registry = ToolRegistry.build(tools, date_order=date_order)
@@ -101,9 +117,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         ProviderError: its templates could not be embedded.
         IndexUnavailable: the vector store cannot be reached.
     """
-    read = await asyncio.to_thread(
-        read_library, adapter, workshop.settings.tools, workshop.environ
-    )
+    read = await asyncio.to_thread(read_library, adapter, workshop.settings.tools, workshop.environ)
     library, registry = read.library, read.registry
     if not read.usable or library is None or registry is None:
         raise ConfigurationInvalid(read.problems)

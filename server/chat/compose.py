@@ -164,15 +164,17 @@ class Composer:
         return render(PHRASES[name], context)
 
     def _options(self, matches: Sequence[Match]) -> list[dict[str, Any]]:
-        return [
-            {
-                "template_id": match.template_id,
-                "description": self._templates[match.template_id].description,
-                "example": match.nearest_example,
-                "confidence": round(match.confidence, 4),
-            }
-            for match in matches
-        ]
+        return [self._option(match) for match in matches]
+
+    def _option(self, match: Match) -> dict[str, Any]:
+        template = self._templates[match.template_id]
+        option: dict[str, Any] = {
+            "template_id": template.id,
+            "description": template.description,
+            "example": match.nearest_example,
+            "confidence": round(match.confidence, 4),
+        }
+        return option | ({"tags": list(template.tags)} if template.tags else {})
 
 
 def describe_match(match: Match) -> dict[str, Any]:
