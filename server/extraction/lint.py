@@ -1,0 +1,59 @@
+"""Whether a library's examples give what their own templates need."""
+
+from server.core.problems import Problem
+from server.extraction.extractor import Extractor
+from server.extraction.teaching import ANY_DAY
+from server.library.model import Library, Parameter, Template
+from server.settings.wording import quoted
+
+_KIND = "example-unextractable"
+_MOST_QUOTED = 3
+
+
+def example_problems(library: Library, extractor: Extractor) -> list[Problem]:
+    """Required parameters that `nl_examples` do not fill, as problems of their template.
+
+    An example may leave an argument out on purpose, to be asked for; so it is a warning
+    when some examples do. When no example gives the argument, nobody who asks like them
+    could ever get an answer: that is an error. A template without examples has none.
+    """
+    return [
+        problem
+        for template in library.templates.values()
+        for problem in _of_template(template, extractor)
+    ]
+
+
+def _of_template(template: Template, extractor: Extractor) -> list[Problem]:
+    lacking: dict[str, list[str]] = {}
+    for example in template.nl_examples:
+        found = extractor.extract(example, template, now=ANY_DAY)
+        for missing in found.missing:
+            because = f" ({missing.problem})" if missing.problem else ""
+            lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")
+    return [
+        _problem(template, parameter, lacking[parameter.name])
+        for parameter in template.parameters
+        if parameter.name in lacking
+    ]
+
+
+def _problem(template: Template, parameter: Parameter, examples: list[str]) -> Problem:
+    shown = "; ".join(examples[:_MOST_QUOTED])
+    rest = len(examples) - _MOST_QUOTED
+    shown += f"; and {rest} more" if rest > 0 else ""
+    if len(examples) == len(template.nl_examples) and parameter.required:
+        return Problem(
+            f"no example of {template.id!r} gives its {parameter.name!r}: {shown}; show where "
+            "it stands with an extraction pattern, or with the parameter's `example` in one of "
+            "the nl_examples",
+            template.where,
+            _KIND,
+        )
+    return Problem(
+        f"{len(examples)} of {len(template.nl_examples)} examples of {template.id!r} leave out "
+        f"its {parameter.name!r}, so it would be asked for: {shown}",
+        template.where,
+        _KIND,
+        "warning",
+    )
