@@ -145,7 +145,6 @@ BACKGROUND: Final[tuple[str, ...]] = (
     "is the museum open on mondays",
     "when does the next bus leave",
     "how long is the drive to the coast",
-    "what time is it in tokyo",
     "tell me my horoscope",
     "flip a coin",
     "pick a number between one and ten",

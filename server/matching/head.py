@@ -19,7 +19,9 @@ from server.matching.lesson import Lesson, features
 from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity
 from server.matching.softmax import Weights, softmax
 
-_VERSION: Final = "1"
+_REREAD_SHARE: Final = np.float32(0.7)
+
+_VERSION: Final = "2"
 """Changes with what training would give, so that older files are learnt anew."""
 
 
@@ -32,12 +34,17 @@ class Head:
     rarity: Rarity
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(templates + 1,) probabilities, the last one that of none; the readings of one
-        question vote with equal weight.
+        """(templates + 1,) probabilities of one question, the last one that of none.
+
+        `vectors` and `texts` are its readings, one or two. The second is the first with
+        its slips put right, and has more to say.
         """
         logits = features(vectors, texts, self.rarity) @ self.weights.T + self.bias
-        shares: NDArray[np.float32] = softmax(logits).mean(axis=0)
-        return shares
+        shares = softmax(logits)
+        if len(shares) == 1:
+            return shares[0]
+        mixed: NDArray[np.float32] = (1 - _REREAD_SHARE) * shares[0] + _REREAD_SHARE * shares[1]
+        return mixed
 
 
 def learn_head(lesson: Lesson) -> Head:

@@ -11,11 +11,11 @@ from server.core.ports import Vectors
 from server.matching.sketch import DIMENSIONS, Rarity, rarity, sketch
 from server.matching.softmax import Labels
 
-SKETCH_SHARE: Final = np.float32(0.6)
-"""Length of the words beside the meaning. From 0.4 to 0.8 nothing much changes."""
+SKETCH_SHARE: Final = np.float32(0.7)
+"""Length of the words beside the meaning. From 0.5 to 0.9 nothing much changes."""
 
-_NEAR_QUANTILE: Final = 0.25
-_NEAR_WITHOUT_NEIGHBOURS: Final = 0.6
+_WITHOUT_NEIGHBOURS: Final = 0.6
+"""Nearness that counts as inside where no template has two texts to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def prepare(
 ) -> Lesson:
     """Put the rows together, less the background that the library itself is about."""
     weights = rarity(library.texts)
-    foreign = _nearness(background_vectors, library.vectors) <= _nearness_within(library)
+    foreign = _foreign(background_vectors, library)
     outside = [text for text, keep in zip(background, foreign, strict=True) if keep]
     return Lesson(
         rows=np.vstack(
@@ -72,25 +72,32 @@ def prepare(
     )
 
 
-def _nearness(queries: Vectors, vectors: Vectors) -> NDArray[np.float32]:
-    """The cosine of each query to the vector nearest to it."""
-    nearest = np.full(len(queries), -1, np.float32)
-    for start in range(0, len(vectors), 8192):
-        np.maximum(nearest, (queries @ vectors[start : start + 8192].T).max(axis=1), out=nearest)
-    return nearest
+def _foreign(background: Vectors, library: Texts) -> NDArray[np.bool_]:
+    """Which of the background lies outside every template.
 
-
-def _nearness_within(library: Texts) -> float:
-    """How near an example usually has another of its own template, at the lower quarter."""
+    A sentence lies inside a template when it is as near to one of its texts as most of
+    its examples are to each other.
+    """
     order = np.argsort(library.owners, kind="stable")
     bounds = np.flatnonzero(np.diff(library.owners[order])) + 1
-    found: list[NDArray[np.float32]] = []
-    for members in np.split(order, bounds):
-        if len(members) < 2:
-            continue
-        cosines = library.vectors[members] @ library.vectors[members].T
-        np.fill_diagonal(cosines, -1)
-        found.append(cosines.max(axis=1)[library.examples[members]])
-    if not found or not sum(map(len, found)):
-        return _NEAR_WITHOUT_NEIGHBOURS
-    return float(np.quantile(np.concatenate(found), _NEAR_QUANTILE))
+    members = np.split(order, bounds)
+    within = [_nearness_within(library, group) for group in members]
+    found = np.concatenate(within)
+    usual = _lower_quarter(found) if len(found) else _WITHOUT_NEIGHBOURS
+    foreign = np.ones(len(background), np.bool_)
+    for group, own in zip(members, within, strict=True):
+        limit = min(usual, _lower_quarter(own)) if len(own) else usual
+        foreign &= (background @ library.vectors[group].T).max(axis=1) <= limit
+    return foreign
+
+
+def _nearness_within(library: Texts, group: NDArray[np.int64]) -> NDArray[np.float32]:
+    """How near each example of one template is to the nearest other text of it."""
+    cosines = library.vectors[group] @ library.vectors[group].T
+    np.fill_diagonal(cosines, -1)
+    nearest: NDArray[np.float32] = cosines.max(axis=1)[library.examples[group]]
+    return nearest if len(group) > 1 else nearest[:0]
+
+
+def _lower_quarter(values: NDArray[np.float32]) -> float:
+    return float(np.quantile(values, 0.25))

@@ -17,6 +17,11 @@ _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
+_NUMBER_WORD: Final = (
+    r"(?:two|three|four(?:teen)?|five|six(?:teen)?|seven(?:teen)?|eight(?:een)?|nine(?:teen)?|ten"
+    r"|eleven|twelve|thirteen|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|hundred|thousand|million)\b"
+)
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
 _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
@@ -32,6 +37,7 @@ _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
         "2025-01-01",
     ),
     ("time", r"\b\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
+    ("words", rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b", "10"),
     ("number", r"(?:(?<![\w.])|(?<=\d[xX]))\d[\d.,]*(?<![.,])", "10"),
 )
 _VALUES: Final = re.compile("|".join(f"(?P<{k}>{p})" for k, p, _ in _KINDS), re.IGNORECASE)

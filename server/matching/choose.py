@@ -1,0 +1,125 @@
+"""Which template a question means: pure, from what matching and extraction say of it."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from typing import Final, Protocol
+
+from server.core.decision import Clarify, Match, NoMatch
+from server.matching.ranking import Candidate, Ranking
+
+# How much what stands in a question says for or against a template, as logarithms of
+# odds. A template that finds all it needs is this much likelier to be meant; one that
+# finds nothing, or leaves a value of the question untouched, this much less.
+_COMPLETE: Final = log(3)
+_NOTHING_FOUND: Final = -log(12)
+_LEFT_OVER: Final = -log(3)
+_MOST_LEFT_OVER: Final = 2
+
+
+class Grounded(Protocol):
+    """How far a question holds what a template needs."""
+
+    @property
+    def required(self) -> int:
+        """Arguments the template cannot do without."""
+
+    @property
+    def read(self) -> int:
+        """Those of them that stand in the question."""
+
+    @property
+    def unused(self) -> Sequence[str]:
+        """Values of the question that the template has no use for."""
+
+
+def choose(
+    ranking: Ranking, groundings: Mapping[str, Grounded], *, floor: float, margin: float
+) -> Match | Clarify | NoMatch:
+    """Return the template that is meant, the few that may be, or none.
+
+    The probabilities of matching are weighed with what extraction found for each
+    candidate; a candidate without a grounding is taken as matching sees it. Candidates
+    within `margin` of the best, together at or over `floor`, are asked about. The best
+    one answers when it is at or over `floor` by itself.
+    """
+    matches = _weighed(ranking, groundings)
+    if not matches:
+        return NoMatch("there is nothing in the question to match")
+    best = matches[0]
+    close = [match for match in matches if best.confidence - match.confidence < margin]
+    if len(close) > 1 and sum(match.confidence for match in close) >= floor:
+        return Clarify(tuple(close))
+    if best.confidence >= floor:
+        return _with_runner_up(matches)
+    return NoMatch(_why_not(best, ranking, floor), tuple(matches))
+
+
+def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[Match]:
+    """Candidates as matches, surest first, with confidences that still sum to one at most."""
+    weights = [
+        candidate.probability * exp(_evidence(groundings.get(candidate.template_id)))
+        for candidate in ranking.candidates
+    ]
+    others = max(0.0, 1 - sum(candidate.probability for candidate in ranking.candidates))
+    total = sum(weights) + others
+    if total <= 0:
+        return []
+    matches = [
+        Match(
+            template_id=candidate.template_id,
+            confidence=weight / total,
+            similarity=candidate.similarity,
+            why=_why(candidate, weight / total, groundings.get(candidate.template_id)),
+            nearest_example=candidate.nearest_example,
+        )
+        for candidate, weight in zip(ranking.candidates, weights, strict=True)
+    ]
+    return sorted(matches, key=lambda match: -match.confidence)
+
+
+def _evidence(grounding: Grounded | None) -> float:
+    if grounding is None:
+        return 0.0
+    evidence = _LEFT_OVER * min(len(grounding.unused), _MOST_LEFT_OVER)
+    if grounding.required:
+        missing = 1 - grounding.read / grounding.required
+        evidence += _NOTHING_FOUND * missing if missing else _COMPLETE
+    return evidence
+
+
+def _with_runner_up(matches: Sequence[Match]) -> Match:
+    best, *others = matches
+    return Match(
+        template_id=best.template_id,
+        confidence=best.confidence,
+        similarity=best.similarity,
+        why=best.why,
+        nearest_example=best.nearest_example,
+        runner_up=others[0] if others else None,
+    )
+
+
+def _why(candidate: Candidate, confidence: float, grounding: Grounded | None) -> str:
+    said = f"{confidence:.0%} sure; nearest to “{candidate.nearest_example}”"
+    found = _found(grounding) if grounding is not None else ""
+    return f"{said}; {found}" if found else said
+
+
+def _found(grounding: Grounded) -> str:
+    parts = []
+    if grounding.required:
+        if grounding.read == grounding.required:
+            parts.append("the question holds every argument it needs")
+        else:
+            parts.append(
+                f"the question holds {grounding.read} of {grounding.required} arguments it needs"
+            )
+    if grounding.unused:
+        parts.append("it has no use for " + ", ".join(grounding.unused[:3]))
+    return "; ".join(parts)
+
+
+def _why_not(best: Match, ranking: Ranking, floor: float) -> str:
+    if ranking.outside > 0.5:
+        return f"the question is most likely for no template at all ({ranking.outside:.0%})"
+    return f"the likeliest template is {best.confidence:.0%} sure, and {floor:.0%} is needed"
