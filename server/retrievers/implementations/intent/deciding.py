@@ -1,0 +1,120 @@
+"""From a question to a decision: match, extract for each candidate, choose."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from server.core.decision import AskFor, Call, Clarify, Decision, Match, NoMatch
+from server.core.tools import ToolCall
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.extraction.extraction import Extraction
+from server.library.model import Template
+from server.matching.choose import choose
+from server.matching.ranking import Ranking
+from server.retrievers.base import RetrieverParts
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What matching found, and what each template found in the question."""
+
+    ranking: Ranking
+    extractions: Mapping[str, Extraction]
+
+
+async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
+    """Decide what a question asks for; every stage writes what it found into `trace`.
+
+    Raises:
+        ProviderError: the question could not be embedded.
+        IndexUnavailable: the vector store is the search, and cannot be used.
+    """
+    with trace.stage("match") as details:
+        ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
+        details |= {
+            "candidates": [_rounded(asdict(c)) for c in ranking.candidates],
+            "outside": round(ranking.outside, 4),
+            "compared_as": list(ranking.readings),
+        }
+    with trace.stage("extract") as details:
+        # What "tomorrow" means is a matter of where the server stands.
+        now = turn.received_at.astimezone()
+        templates = parts.library.templates
+        extractions = {
+            candidate.template_id: parts.extractor.extract(
+                turn.text, templates[candidate.template_id], now=now
+            )
+            for candidate in ranking.candidates
+        }
+        details["found"] = [_found(name, found) for name, found in extractions.items()]
+    with trace.stage("choose") as details:
+        chosen = choose(
+            ranking,
+            {name: found.grounding for name, found in extractions.items()},
+            floor=parts.confidence_threshold,
+            margin=parts.clarify_margin,
+        )
+        decision = _decision(chosen, parts, extractions)
+        details |= _choice(decision)
+    return decision
+
+
+def _decision(
+    chosen: Match | Clarify | NoMatch,
+    parts: RetrieverParts,
+    extractions: Mapping[str, Extraction],
+) -> Decision:
+    if not isinstance(chosen, Match):
+        return chosen
+    template = parts.library.templates[chosen.template_id]
+    found = extractions[chosen.template_id]
+    if found.missing:
+        return AskFor(chosen, found.missing, found.arguments, found.sources)
+    return Call(chosen, call_of(template, found))
+
+
+def call_of(template: Template, found: Extraction) -> ToolCall:
+    """The call a template makes with the arguments that were found."""
+    return ToolCall(
+        template_id=template.id,
+        tool=template.execution.tool,
+        operation=template.execution.operation,
+        arguments=found.arguments,
+        sources=found.sources,
+        effect=template.effect,
+    )
+
+
+def _found(template_id: str, found: Extraction) -> dict[str, Any]:
+    return {
+        "template_id": template_id,
+        "arguments": dict(found.arguments),
+        "missing": [missing.name for missing in found.missing],
+        "unused": list(found.grounding.unused),
+    }
+
+
+def _choice(decision: Decision) -> dict[str, Any]:
+    match decision:
+        case Call(match) | AskFor(match):
+            verb = "call" if isinstance(decision, Call) else "ask for what is missing"
+            return {
+                "decision": verb,
+                "template_id": match.template_id,
+                "confidence": round(match.confidence, 4),
+                "why": match.why,
+            }
+        case Clarify(options):
+            ids = [option.template_id for option in options]
+            return {"decision": "ask which is meant", "options": ids, "why": options[0].why}
+        case NoMatch(why):
+            return {"decision": "nothing fits", "why": why}
+    return {}
+
+
+def _rounded(candidate: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: round(value, 4) if isinstance(value, float) else value
+        for name, value in candidate.items()
+    }
