@@ -10,6 +10,7 @@ from server.extraction.values import Unusable
 HINT: Final = 3
 """Least score at which the words around a value say whose it is."""
 SURE: Final = 8
+CURRENCY_OF_AMOUNT: Final = 5
 
 
 class Candidate(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from server.extraction.amounts import find_amounts
-from server.extraction.candidate import Candidate, at
+from server.extraction.candidate import CURRENCY_OF_AMOUNT, Candidate, at
 from server.extraction.domain_types import with_domain
 from server.extraction.moments import (
     find_dates,
@@ -54,6 +54,15 @@ def _times(_: ParameterPlan, __: TemplatePlan, reading: Reading) -> Iterator[Can
     yield from unreadable(reading, "time")
 
 
+def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: Reading) -> Iterator[Candidate]:
+    """Currencies; the one of an amount is the one to convert from."""
+    amounts = {place for n in reading.of("number") for place in (n.first, n.last)}
+    for span in reading.of("currency"):
+        of_amount = span.last in amounts or span.first in amounts
+        sure = of_amount and "from" in plan.name.topics
+        yield at(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
+
+
 def _date_formats(_: ParameterPlan, __: TemplatePlan, reading: Reading) -> Iterator[Candidate]:
     for span in reading.date_formats:
         yield at(span, span.value)
@@ -91,7 +100,7 @@ _FINDERS: Final[dict[Role, Callable[..., Iterator[Candidate]]]] = {
     "duration": _kinds("duration"),
     "email": _kinds("email"),
     "url": _kinds("url"),
-    "currency": _kinds("currency"),
+    "currency": _currencies,
     "date_format": _date_formats,
     "choice": _choices,
 }

@@ -7,8 +7,7 @@ from typing import Final
 from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
-from server.extraction.recognizers.money import by_number
-from server.extraction.recognizers.tokens import Tokens, is_digits
+from server.extraction.recognizers.tokens import Tokens
 
 _REACH: Final = 3
 """How many words before a value may belong to it."""
@@ -41,7 +40,6 @@ def score(plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: Co
         candidate.fit,
         _by_name(plan, candidate, tokens),
         _by_context(candidate, tokens, context),
-        _by_currency(plan, candidate, tokens),
     )
 
 
@@ -65,11 +63,3 @@ def _by_context(candidate: Candidate, tokens: Tokens, context: Context) -> int:
     if left in context.left or right in context.right:
         return _PAIR
     return _SINGLE if left[1:] in context.left or right[:1] in context.right else 0
-
-
-def _by_currency(plan: ParameterPlan, candidate: Candidate, tokens: Tokens) -> int:
-    """Whether this is the currency of an amount, which is the one to convert from."""
-    if plan.role != "currency" or "from" not in plan.name.topics:
-        return 0
-    beside = by_number(tokens, candidate.first) or is_digits(tokens.word(candidate.last))
-    return _PAIR - 1 if beside else 0

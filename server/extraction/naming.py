@@ -72,7 +72,8 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     leads = frozenset[str]().union(*(LEADS.get(topic, ()) for topic in topics))
     follows = frozenset[str]().union(*(FOLLOWS.get(topic, ()) for topic in topics))
     unit = _TIME_UNITS.get(words[-1], "") if words else ""
-    return Name(words, near | leads, near | follows, unit)
+    directions = {word for word in near if TOPICS.get(word) in ("from", "to")}
+    return Name(words, near | leads, near - directions | follows, unit)
 
 
 def _inflected(words: Iterable[str]) -> frozenset[str]:

@@ -87,10 +87,10 @@ def _step(normalizer: Normalizer) -> Step:
     function = resolve("normalizer", normalizer.type)
     try:
         signature = inspect.signature(function)
-        signature.bind("", **normalizer.options)
+        wanted = (_CONTEXT & signature.parameters.keys()) - normalizer.options.keys()
+        signature.bind("", **normalizer.options, **dict.fromkeys(wanted))
     except (TypeError, ValueError) as unfit:
         raise PluginInvalid(f"normalizer {normalizer.type!r}: {unfit}") from None
-    wanted = _CONTEXT & signature.parameters.keys() - normalizer.options.keys()
     return normalizer.type, partial(function, **normalizer.options), wanted
 
 

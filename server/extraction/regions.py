@@ -82,9 +82,10 @@ def _ends_sentence(tokens: Tokens, index: int) -> bool:
 
 def _capital(reading: Reading, index: int) -> bool:
     tokens = reading.tokens
-    return index < len(tokens) and (
-        reading.clean[tokens.starts[index]].isupper() and tokens.words[index] not in FUNCTION_WORDS
-    )
+    if index >= len(tokens) or not reading.clean[tokens.starts[index]].isupper():
+        return False
+    word = tokens.words[index]
+    return word not in FUNCTION_WORDS or (word != "i" and len(word) == 1)
 
 
 def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:

@@ -87,9 +87,9 @@ def role_of(parameter: Parameter, name: Name, template: Template, domain: Domain
         return _BY_TYPE[parameter.type]
     if parameter.type not in PARAMETER_TYPES:
         entity = domain.entities.get(parameter.type)
-        if entity is not None and not entity.values and not _has_patterns(parameter, domain):
-            return "text"
-        return "custom"
+        if entity is not None and entity.values:
+            return "choice"
+        return "custom" if entity is None or _has_patterns(parameter, domain) else "text"
     return _string(parameter, name, template)
 
 

@@ -24,17 +24,17 @@ def read_currency(tokens: Tokens, index: int) -> tuple[str, int] | None:
     for length in range(min(LONGEST_PHRASE, len(tokens) - index), 0, -1):
         phrase = tuple(tokens.words[index : index + length])
         code = PHRASES.get(phrase)
-        if code and (length > 1 or phrase[0] not in COMMON_WORDS or by_number(tokens, index)):
+        if code and (length > 1 or phrase[0] not in COMMON_WORDS or _by_number(tokens, index)):
             return code, index + length
     word = tokens.words[index]
     if word in SIGNS:
-        meant = by_number(tokens, index) or tokens.word(index - 1) in _TO
+        meant = _by_number(tokens, index) or tokens.word(index - 1) in _TO
         return (_signed(tokens, index), index + 1) if meant else None
     code = CODES_LOWER.get(word, "")
     if not code:
         return None
     written = tokens.text[tokens.starts[index] : tokens.ends[index]]
-    if written.isupper() or word not in COMMON_WORDS or by_number(tokens, index):
+    if written.isupper() or word not in COMMON_WORDS or _by_number(tokens, index):
         return code, index + 1
     return None
 
@@ -61,8 +61,7 @@ def _signed(tokens: Tokens, index: int) -> str:
     return SIGNS[sign]
 
 
-def by_number(tokens: Tokens, index: int) -> bool:
-    """Whether the word at `index` stands next to a number in digits."""
+def _by_number(tokens: Tokens, index: int) -> bool:
     before = index - 1
     if tokens.word(before) in SUFFIXES and tokens.glued(before):
         before -= 1  # 5k lei
