@@ -10,9 +10,9 @@ from server.matching.ranking import Candidate, Ranking
 # How much what stands in a question says for or against a template, as logarithms of
 # odds. A template that finds all it needs is this much likelier to be meant; one that
 # finds nothing, or leaves a value of the question untouched, this much less.
-_COMPLETE: Final = log(3)
-_NOTHING_FOUND: Final = -log(12)
-_LEFT_OVER: Final = -log(3)
+_COMPLETE: Final = log(2)
+_NOTHING_FOUND: Final = -log(5)
+_LEFT_OVER: Final = -log(5)
 _MOST_LEFT_OVER: Final = 2
 
 

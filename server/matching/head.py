@@ -41,9 +41,9 @@ class Head:
         """
         logits = features(vectors, texts, self.rarity) @ self.weights.T + self.bias
         shares = softmax(logits)
-        if len(shares) == 1:
-            return shares[0]
-        mixed: NDArray[np.float32] = (1 - _REREAD_SHARE) * shares[0] + _REREAD_SHARE * shares[1]
+        mixed: NDArray[np.float32] = shares[0]
+        if len(shares) > 1:
+            mixed = (1 - _REREAD_SHARE) * shares[0] + _REREAD_SHARE * shares[1]
         return mixed
 
 

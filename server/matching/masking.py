@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-VERSION: Final = "1"
-"""Changes with what masking gives, so that vectors made before are not taken for new ones."""
+from server.matching import wording
 
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -56,12 +55,12 @@ _LONGEST: Final = 2000
 def mask(text: str) -> str:
     """Return `text` with data and values replaced by one fixed value of each kind.
 
-    In lower case, with single blanks, and cut at a length no question needs.
+    In plain words, in lower case, with single blanks, cut at a length no question needs.
     """
-    plain = " ".join("".join(_without_data(text)).split())[:_LONGEST]
-    plain = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], plain)
-    plain = _LIST.sub("10, 10 and 10", plain)
-    return _without_quotes(plain).lower()
+    masked = " ".join("".join(_without_data(text)).split())[:_LONGEST]
+    masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
+    masked = _LIST.sub("10, 10 and 10", masked)
+    return wording.plain(_without_quotes(masked).lower().replace("’", "'"))
 
 
 def _without_quotes(text: str) -> str:
