@@ -91,7 +91,7 @@ def install(app: FastAPI) -> None:
         code = _HTTP_CODES.get(failure.status_code, "http_error")
         message = f"{request.method} {request.url.path}: {str(failure.detail).lower()}"
         if failure.status_code in (404, 405):
-            message += "; the calls there are stand at /docs"
+            message += "; see /docs for the calls there are"
         body = error_body(code, message, request.state.request_id)
         return json_response(body, failure.status_code, dict(failure.headers or {}))
 

@@ -16,6 +16,7 @@ from server.library.model import Library, Template
 _log = logging.getLogger(__name__)
 
 _SOURCE: Final = "intent"
+_MAX_NEAREST: Final = 3
 
 
 class Composer:
@@ -94,7 +95,7 @@ class Composer:
 
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""
-        nearest = self._options(decision.nearest)
+        nearest = self._options(decision.nearest[:_MAX_NEAREST])
         confidence = decision.nearest[0].confidence if decision.nearest else 0.0
         metadata = {
             "source": _SOURCE,
