@@ -18,7 +18,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "I need a few more things:"
         "{% for m in missing %}\n"
         "- **{{ m.label }}**{% if m.description %} ({{ m.description }}){% endif %}"
-        "{% if m.problem %}: {{ m.problem }}{% endif %}"
+        "{% if m.problem %}: {{ m.problem.rstrip('.') }}{% endif %}"
         "{% if m.choices %}, one of {{ m.choices | join(', ') }}{% endif %}"
         "{% endfor %}"
         "{% endif %}"
