@@ -10,7 +10,7 @@ from server.extraction.recognizers.durations import Duration
 from server.extraction.recognizers.numbers import opposite
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
-from server.extraction.recognizers.tokens import Tokens, is_digits
+from server.extraction.recognizers.torn import torn
 from server.extraction.values import number
 
 
@@ -27,8 +27,8 @@ def find_amounts(
         fit = _fit(plan, span)
         if fit is None:
             continue
-        if single and _torn(reading.tokens, span):
-            what = "a comma between digits can be read in two ways; write 1.5, or 1, 5"
+        if single and torn(reading.tokens, span):
+            what = "a number like 1,5 or 1/2 can be read in two ways; write it with a point"
             yield at(span, None, rank=3)._replace(problem=what)
             continue
         rank, hinted, surely = fit
@@ -42,21 +42,6 @@ def find_amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield checked(plan, at(quote, quote.value, rank=2))
-
-
-def _torn(tokens: Tokens, span: Span) -> bool:
-    """Whether it is half of 1,5, which is a fraction to some and two numbers to others."""
-    return _comma(tokens, span.last) or _comma(tokens, span.first - 1)
-
-
-def _comma(tokens: Tokens, index: int) -> bool:
-    return (
-        tokens.word(index) == ","
-        and is_digits(tokens.word(index - 1))
-        and is_digits(tokens.word(index + 1))
-        and tokens.glued(index)
-        and tokens.glued(index + 1)
-    )
 
 
 def _fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:

@@ -1,6 +1,7 @@
 """Which value goes to which parameter, among parameters that could take the same ones."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from server.extraction.candidate import HINT, Candidate
@@ -8,6 +9,8 @@ from server.extraction.plan import ParameterPlan
 
 Scored = Sequence[tuple[int, Candidate]]
 """The candidates of one parameter, first choice first, each with its score."""
+
+_RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
 
 _MAX_TRIED: Final = 40
 """Candidates of a parameter that are looked at; enough for anything but a list."""
@@ -53,9 +56,12 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict
         if plan.required:
             filler.place(plan.key, set())
     filler.in_order_of_mention([plan for plan in open_plans if plan.required])
-    optional = [p.key for p in open_plans if not p.required]
-    for key in optional:
-        filler.place_if_alone(key, [other for other in optional if other != key])
+    optional = [plan for plan in open_plans if not plan.required]
+    filler.place_pair(optional)
+    for plan in optional:
+        if plan.key not in filler.placed:
+            others = [other.key for other in optional if other is not plan]
+            filler.place_if_alone(plan.key, others)
     return sure | filler.placed
 
 
@@ -120,6 +126,19 @@ class _Filler:
             if not any(candidate.overlaps(rival) for rival in rivals):
                 self.placed[key] = candidate
             return
+
+    def place_pair(self, plans: Sequence[ParameterPlan]) -> None:
+        """Place both ends of a range: between 2025-01-01 and 2025-01-31."""
+        for low, high in pairwise(plans):
+            ends = low.name.topics[:1], high.name.topics[:1]
+            if low.role != high.role or ends not in _RANGES:
+                continue
+            free = [c for c in self._choices[low.key] if not self._clashes(c)]
+            if len(free) == 2 and not {low.key, high.key} & self.placed.keys():
+                free.sort(key=lambda candidate: candidate.start)
+                upper = [c for c in self._choices[high.key] if c.start == free[1].start]
+                if upper:
+                    self.placed |= {low.key: free[0], high.key: upper[0]}
 
     def in_order_of_mention(self, plans: Sequence[ParameterPlan]) -> None:
         """Let parameters of the same kind have their values in the order they stand."""

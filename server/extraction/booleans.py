@@ -6,7 +6,7 @@ from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import Tokens, word_set
+from server.extraction.recognizers.tokens import Tokens, is_word, word_set
 from server.extraction.taken import Taken
 
 _WORDS: Final = {
@@ -18,6 +18,10 @@ _WORDS: Final = {
 _SWITCHES: Final = {"on": True, "off": False}
 _NEGATIONS: Final = word_set(
     "without no not exclude excluding except skip hide omit never don dont"
+)
+_TURNS: Final = word_set("turn switch set put")
+_ASKS: Final = word_set(
+    "is are was were does do did will has have can why when how what which who where"
 )
 _SAYS_NOTHING: Final = word_set("is include includes including with show has only use enable flag")
 
@@ -78,4 +82,7 @@ def _by_itself(tokens: Tokens, index: int) -> bool:
 def _switched(tokens: Tokens, index: int, *, alone: bool) -> bool:
     """Whether on or off is what something is to be turned."""
     before = tokens.words[max(0, index - 4) : index]
-    return alone and any(word in ("turn", "switch", "set", "put") for word in before)
+    turned = any(word in _TURNS for word in before)
+    is_last = not any(map(is_word, tokens.words[index + 1 :]))
+    command = is_last and tokens.words[0] not in _ASKS
+    return alone and (turned or command)

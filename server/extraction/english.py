@@ -54,7 +54,7 @@ LEADS: Final = {
 """Words that lead to a value, by what the value's parameter is about."""
 
 FILLERS: Final = word_set(
-    "the a of is are was to with than equal equals be number no nr id set"
+    "the a of is are was to with than equal equals be number no nr id set me up just only"
 ) | (frozenset("=:#"))
 """Words that may stand between a name and its value."""
 

@@ -132,7 +132,7 @@ def find_cell(
     found.sort(key=lambda candidate: (candidate.start < after, candidate.start))
     if found:
         return found[0]
-    if numeric:
+    if numeric or not after:
         return None
     first = reading.tokens.index_at(after)
     place = name_from(reading, taken, first, skip=_SKIPPED)

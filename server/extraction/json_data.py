@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from server.extraction.candidate import Candidate, at, checked
+from server.extraction.moments import unreadable
 from server.extraction.plan import ParameterPlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
@@ -24,6 +25,7 @@ def find_data(plan: ParameterPlan, reading: Reading) -> Iterator[Candidate]:
         ]
     for span in spans:
         yield checked(plan, at(span, span.value))
+    yield from unreadable(reading, "object" if plan.role == "object" else "array")
     if plan.role == "records" and not spans:
         rows = reading.of("object")
         if _in_a_row(rows, reading):

@@ -1,15 +1,18 @@
 """Lists of numbers and of words: 10, 20 and 30; red, green and blue."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
+from server.extraction.recognizers.exact import Number, exact_quotient
 from server.extraction.recognizers.numbers import opposite
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
 from server.extraction.recognizers.tokens import Tokens, word_set
+from server.extraction.recognizers.torn import over
 from server.extraction.regions import name_from
 from server.extraction.taken import Taken
 from server.extraction.values import Unusable
@@ -28,14 +31,31 @@ def find_numbers(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candida
         apart = _apart(reading, members[0])
         if apart:
             return _list(plan, members, apart)
-    values = [opposite(span.value) if span.unit == "-" else span.value for span in members]
+    values = _values(reading.tokens, members)
+    if values is None:
+        whole = _list(plan, members, [])
+        return whole._replace(problem="a fraction like 1/3 has no exact decimal; write one")
     least = 2 if plan.parameter.min_length is None else plan.parameter.min_length
     return _list(plan, members, values) if members and len(values) >= min(least, 2) else None
 
 
+def _values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
+    """The values of the numbers, fractions worked out; None when one has no exact value."""
+    values: list[Number] = []
+    for index, span in enumerate(members):
+        value = opposite(span.value) if span.unit == "-" else span.value
+        if index and over(tokens, members[index - 1], span):
+            quotient = exact_quotient(values.pop(), value)
+            if quotient is None:
+                return None
+            value = quotient
+        values.append(value)
+    return values
+
+
 def _all_numbers(value: Any) -> bool:
     return bool(value) and all(
-        isinstance(item, int | float) and not isinstance(item, bool) for item in value
+        isinstance(item, int | float | Decimal) and not isinstance(item, bool) for item in value
     )
 
 

@@ -11,6 +11,8 @@ _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
 _SOMEBODYS: Final = word_set("my our your his her their this these those")
 """After these stands no name: "my city" names none."""
+_BREAKS: Final = PREPOSITIONS | word_set("this next last these every")
+_OF: Final = word_set("city town village state country region province area island")
 _LONGEST_NAME: Final = 12
 _LONGEST_SENTENCE: Final = 1_000
 
@@ -33,10 +35,12 @@ def name_from(
         if tokens.words[first] in _SOMEBODYS:
             return None
         first += 1
+    if tokens.word(first) in _OF and tokens.word(first + 1) == "of":
+        first += 2  # the city of Prague
     last = first
     while last < len(tokens) and last - first < _LONGEST_NAME:
         word = tokens.words[last]
-        if _stops(reading, taken, last) or (word in PREPOSITIONS and last > first):
+        if _stops(reading, taken, last) or (word in _BREAKS and last > first):
             break
         if word == "," and not _capital(reading, last + 1):
             break

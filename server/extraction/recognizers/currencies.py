@@ -23,7 +23,7 @@ CODES: Final = word_set(
 CODES_LOWER: Final = {code.lower(): code for code in CODES}
 
 COMMON_WORDS: Final = word_set(
-    "all amd ang cad cop cup gel kid lak mad mop mur nad pen php sos top try won rand lev lei "
+    "all ang cop cup gel kid lak mad mop mur nad pen sos top try won rand lev lei "
     "dong nis buck bucks real"
 )
 """Codes and names that are other words as well: they count only next to a number."""

@@ -52,5 +52,10 @@ def as_decimal(number: Number) -> Decimal:
     return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
-def is_whole(number: Number) -> bool:
-    return isinstance(number, int)
+def exact_quotient(number: Number, divisor: Number) -> Number | None:
+    """`number` by `divisor`, or None when that has no exact decimal."""
+    if not divisor:
+        return None
+    quotient = _WIDE.divide(as_decimal(number), as_decimal(divisor))
+    exact = _WIDE.multiply(quotient, as_decimal(divisor)) == as_decimal(number)
+    return plain(quotient) if exact else None

@@ -6,7 +6,7 @@ from string import hexdigits
 from typing import Any, Final
 
 from server.extraction.recognizers.exact import Number, read_plain
-from server.extraction.recognizers.span import Span
+from server.extraction.recognizers.span import Kind, Span
 
 MAX_DEPTH: Final = 64
 MAX_FAILURES: Final = 50
@@ -55,8 +55,12 @@ def find_json(text: str) -> list[Span]:
         end, value, cost = _read(text, start)
         budget -= cost
         if end:
-            kind = "array" if text[start] == "[" else "object"
-            found.append(Span(kind, start, end, -1, -1, value))  # type: ignore[arg-type]
+            kind: Kind = "array" if text[start] == "[" else "object"
+            if _depth_within(value):
+                found.append(Span(kind, start, end, -1, -1, value))
+            else:
+                why = "the JSON is nested too deeply"
+                found.append(Span("unreadable", start, end, -1, -1, why, kind))
             continue
         failures += 1
         if failures > MAX_FAILURES or budget < 0:
@@ -90,7 +94,7 @@ def _read(text: str, start: int) -> tuple[int, Any, int]:
     except RecursionError:
         return 0, None, 10_000
     else:
-        return (end if _depth_within(value) else 0), value, end - start
+        return end, value, end - start
     reader = _Lenient(text, start)
     try:
         value = reader.value(0)

@@ -42,7 +42,8 @@ def read_currency(tokens: Tokens, index: int) -> tuple[str, int] | None:
 def currency_beside(tokens: Tokens, first: int, last: int) -> str:
     """The currency of the number that stands at the words from `first` to `last`, or empty."""
     before = tokens.word(first - 1)
-    if before in SIGNS:
+    ends_another = tokens.glued(first - 1) and is_digits(tokens.word(first - 2))
+    if before in SIGNS and not ends_another:
         return _signed(tokens, first - 1)
     if before in CODES_LOWER and before not in COMMON_WORDS:
         return CODES_LOWER[before]

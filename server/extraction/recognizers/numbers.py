@@ -13,7 +13,7 @@ SUFFIXES: Final = {
 }  # fmt: skip
 MEASURES: Final = word_set(
     "g kg mg lb lbs oz t km cm mm mi ft in yd ml l gb mb kb tb px pt c f w kw kwh v hz ghz mhz "
-    "d day days h hr hrs hour hours min mins s sec secs ms wk wks yr yrs mo x"
+    "d day days h hr hrs hour hours min mins s sec secs ms wk wks yr yrs mo x dp"
 )
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
 
@@ -53,8 +53,10 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
     if text and _point_before(tokens, index):
         text, first = f"0.{text}", index - 1
     named = _part_of_a_name(tokens, first, last)
-    if not text or named or len(text) > _LONGEST:
-        return Digits(first, max(last, named), None)
+    if named:
+        return Digits(first, _end_of_name(tokens, max(last, named)), None)
+    if not text or len(text) > _LONGEST:
+        return Digits(first, last, None)
     value = read_plain(text)
     if value is None:
         return Digits(first, last, None)
@@ -153,6 +155,12 @@ def _part_of_a_name(tokens: Tokens, first: int, last: int) -> int:
     return 0
 
 
+def _end_of_name(tokens: Tokens, last: int) -> int:
+    while tokens.glued(last) and tokens.words[last][0].isalnum():
+        last += 1
+    return last
+
+
 def _joins_numbers(tokens: Tokens, index: int) -> bool:
     """Whether the word is the x of 6x7 or the h of 2h30m."""
     return tokens.words[index] in MEASURES and is_digits(tokens.word(index - 1))
@@ -199,10 +207,15 @@ def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
         if before[:1].isalnum() or before in (")", "%", "."):
             return Digits(first, last, value)
         return Digits(sign if sign == first - 1 else first, last, _negative(value))
-    spelt = word == "negative" or (word == "minus" and tokens.word(sign - 1) in _BEFORE_A_SIGN)
-    if spelt and sign == first - 1:
+    if minus_before(tokens, first):
         return Digits(sign, last, _negative(value))
     return Digits(first, last, value)
+
+
+def minus_before(tokens: Tokens, first: int) -> bool:
+    """Whether a spelt sign stands before the number: negative six, or is minus 5."""
+    word = tokens.word(first - 1)
+    return word == "negative" or (word == "minus" and tokens.word(first - 2) in _BEFORE_A_SIGN)
 
 
 def _is_number(word: str) -> bool:

@@ -68,7 +68,7 @@ class Reading:
         """The clean text with every block of JSON blanked out."""
         pieces, position = list[str](), 0
         for span in self.spans:
-            if span.kind in ("array", "object"):
+            if span.kind in ("array", "object") or span.unit in ("array", "object"):
                 pieces += self.clean[position : span.start], "\0" * (span.end - span.start)
                 position = span.end
         return "".join((*pieces, self.clean[position:])) if pieces else self.clean

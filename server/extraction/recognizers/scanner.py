@@ -11,18 +11,23 @@ from server.extraction.recognizers.dates import (
     read_month,
     with_weekday,
 )
-from server.extraction.recognizers.durations import Part, add_up, read_iso_duration, unit_at
+from server.extraction.recognizers.duration_words import (
+    read_duration,
+    read_iso_run,
+    read_unit_alone,
+)
+from server.extraction.recognizers.durations import unit_at
 from server.extraction.recognizers.exact import Number
 from server.extraction.recognizers.money import STARTERS as CURRENCY_STARTERS
 from server.extraction.recognizers.money import currency_beside, read_currency
 from server.extraction.recognizers.number_words import STARTERS as NUMBER_STARTERS
-from server.extraction.recognizers.number_words import and_a_half, read_words
-from server.extraction.recognizers.numbers import Digits, read_digits
+from server.extraction.recognizers.number_words import read_words
+from server.extraction.recognizers.numbers import minus_before, opposite, read_digits
 from server.extraction.recognizers.relative_dates import STARTERS as RELATIVE_STARTERS
 from server.extraction.recognizers.relative_dates import counted_dates, directed, read_relative
 from server.extraction.recognizers.span import Kind, Span
 from server.extraction.recognizers.times import NAMED, read_iso_tail, read_time
-from server.extraction.recognizers.tokens import Tokens, is_digits
+from server.extraction.recognizers.tokens import Tokens
 from server.library.model import DateOrder
 
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
@@ -96,22 +101,19 @@ class _Scanner:
     def number_word(self, index: int) -> int:
         read = read_words(self.tokens, index)
         if read is not None:
-            return self._number(index, read[1], read[0])
+            value, last = read
+            if minus_before(self.tokens, index):
+                return self._number(index - 1, last, opposite(value))
+            return self._number(index, last, value)
         return self._article(index)
 
     def _article(self, index: int) -> int:
         """An hour, half an hour, half a day."""
-        tokens, words = self.tokens, self.tokens.words
-        half = words[index] == "half"
-        unit_index = index + 1 + half
-        if words[index] not in ("a", "an", "half"):
+        read = read_unit_alone(self.tokens, index)
+        if read is None:
             return 0
-        if half and tokens.word(index + 1) not in ("a", "an"):
-            return 0
-        unit = unit_at(tokens.word(unit_index), glued=False)
-        if not unit or words[unit_index][-1] == "s":
-            return 0
-        self._duration(index, unit_index, 0.5 if half else 1)
+        value, unit_index = read
+        self._duration(index, unit_index, value)
         return unit_index + 1
 
     def _number(self, first: int, last: int, value: Number, *, after: bool = False) -> int:
@@ -134,43 +136,15 @@ class _Scanner:
         return last
 
     def _duration(self, first: int, unit_index: int, value: Number) -> None:
-        """Read `30 minutes` after `2 hours`, when the words from `first` begin a duration."""
+        """Keep the duration that begins at `first`, unless it is a part of the one before."""
         if first < self.next_duration:
             return
-        tokens = self.tokens
-        unit = unit_at(tokens.words[unit_index], glued=tokens.glued(unit_index))
-        parts, last = [Part(value, unit)], unit_index + 1
-        half = and_a_half(tokens, last)
-        if half:
-            parts.append(Part(0.5, unit))
-            last = half
-        while more := self._next_part(last, parts[-1].unit):
-            part, last = more
-            parts.append(part)
-        length = add_up(parts)
+        length, last = read_duration(self.tokens, unit_index, value)
         if length is not None:
-            self.durations.append(directed(tokens, self._add("duration", first, last, length)))
-            self.found[-1] = self.durations[-1]
+            span = directed(self.tokens, self._add("duration", first, last, length))
+            self.found[-1] = span
+            self.durations.append(span)
         self.next_duration = last
-
-    def _next_part(self, index: int, larger: str) -> tuple[Part, int] | None:
-        tokens = self.tokens
-        index += tokens.word(index) == ","
-        index += tokens.word(index) == "and"
-        word = tokens.word(index)
-        if is_digits(word):
-            digits: Digits = read_digits(tokens, index)
-            value, last = digits.value, digits.last
-        elif word in NUMBER_STARTERS and (read := read_words(tokens, index)):
-            value, last = read
-        else:
-            return None
-        unit = unit_at(tokens.word(last), glued=tokens.glued(last))
-        if tokens.word(last) == "m" and larger == "hour":
-            unit = "minute"
-        if value is None or not unit or _SIZE[unit] >= _SIZE[larger]:
-            return None
-        return Part(value, unit), last + 1
 
     def _date(self, written: Written) -> int:
         tokens = self.tokens
@@ -214,12 +188,10 @@ class _Scanner:
         return index + 1
 
     def iso_duration(self, index: int) -> int:
-        tokens, last = self.tokens, index + 1
-        while last - index < 16 and tokens.glued(last) and tokens.words[last].isalnum():
-            last += 1
-        length = read_iso_duration(tokens.slice(index, last)) if last > index + 1 else None
-        if length is None:
+        read = read_iso_run(self.tokens, index)
+        if read is None:
             return 0
+        length, last = read
         self.durations.append(self._add("duration", index, last, length))
         return last
 
@@ -249,11 +221,6 @@ class _Scanner:
                 low, high = min(day.first, clock.first), max(day.last, clock.last)
                 self._add("datetime", low, high, moment)
 
-
-_SIZE: Final = {
-    unit: size
-    for size, unit in enumerate(("second", "minute", "hour", "day", "week", "month", "year"))
-}
 
 _Handler = Callable[[_Scanner, int], int]
 _TABLES: Final[tuple[tuple[frozenset[str], _Handler], ...]] = (
