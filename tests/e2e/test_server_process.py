@@ -20,12 +20,29 @@ from server.cli.ports import PortUnusable, check_free, listen
 ROOT = Path(__file__).parents[2]
 QUESTION = {"message": "What is 15% of 200?"}
 
+SMALL_CONFIG = """
+adapters:
+  - name: small
+    config: {domain_config_path: domain.yaml, template_library_path: tools.yaml}
+"""
+
+SMALL_LIBRARY = """
+templates:
+  - id: now
+    description: The time
+    tool_type: function
+    nl_examples: ["what time is it", "tell me the time"]
+    tool_name: date_time
+    tool_operation: now
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    """Orbit with its shipped configuration, and a data folder of its own."""
+    """Orbit with a data folder of its own, and the shipped configuration or another."""
 
     data_dir: Path
+    config: Path = ROOT / "config" / "config.yaml"
 
     def run(self, *args: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -39,11 +56,21 @@ class Orbit:
         )
 
     def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "server", *args, "--data", str(self.data_dir)]
+        options = ("--data", str(self.data_dir), "--config", str(self.config))
+        return [sys.executable, "-m", "server", *args, *options]
 
     def status(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("status", "--json").stdout)
         return found
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Orbit:
+    """A server with one template, since these tests are about processes alone."""
+    (tmp_path / "config.yaml").write_text(SMALL_CONFIG)
+    (tmp_path / "domain.yaml").write_text("domain: {name: small}\n")
+    (tmp_path / "tools.yaml").write_text(SMALL_LIBRARY)
+    return Orbit(tmp_path / "data", tmp_path / "config.yaml")
 
 
 def environment() -> dict[str, str]:
@@ -158,9 +185,9 @@ def test_logs_show_what_the_server_wrote(orbit: Orbit) -> None:
     assert following.returncode == 0
 
 
-def test_from_start_to_stop(tmp_path: Path) -> None:
+def test_from_start_to_stop(small: Orbit) -> None:
     """Restarts where it was, finishes what it began, and leaves nothing behind."""
-    orbit = Orbit(tmp_path / "data")
+    orbit = small
     port = check_free("127.0.0.1", 0)
     assert orbit.run("start", "--port", str(port)).returncode == 0
     first = orbit.status()
@@ -210,8 +237,8 @@ def _accepts(port: int) -> bool:
     return False
 
 
-def test_a_server_in_the_foreground_is_seen_and_stopped_too(tmp_path: Path) -> None:
-    orbit = Orbit(tmp_path / "data")
+def test_a_server_in_the_foreground_is_seen_and_stopped_too(small: Orbit) -> None:
+    orbit = small
     serving = subprocess.Popen(
         orbit.command("serve", "--port", "0"),
         cwd=ROOT,
