@@ -47,6 +47,8 @@ class Composer:
         execution = result.to_dict()
         if result.status is ToolResultStatus.SUCCESS:
             content, how = self._success(template, decision, result, language)
+            notes = _notes(decision.call.sources, result, said=content)
+            content += "".join(f"\n({note}.)" for note in notes)
         else:
             content, how = self._failure(result, language)
             execution.pop("result", None)
@@ -200,6 +202,16 @@ def describe_sources(sources: Mapping[str, Source]) -> dict[str, Any]:
         name: {key: value for key, value in asdict(source).items() if value is not None}
         for name, source in sources.items()
     }
+
+
+def _notes(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:
+    """How things were read that could be read otherwise, by extraction or by the tool."""
+    notes = [source.note for source in sources.values() if source.note]
+    fields = result.result if isinstance(result.result, Mapping) else {}
+    interpreted = fields.get("interpreted_as")
+    if isinstance(interpreted, str) and interpreted not in said:
+        notes.append(f"Read as {interpreted}")
+    return notes
 
 
 def _payload(result: Any) -> Any:

@@ -27,12 +27,14 @@ class Source:
     """Where an argument came from.
 
     `span` is (start, end) in characters of the question, and `text` what stood
-    there; both are None for a value that was not read from the question.
+    there; both are None for a value that was not read from the question. `note` tells
+    the person how something was read that could be read otherwise.
     """
 
     kind: SourceKind
     span: tuple[int, int] | None = None
     text: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 
 from server.chat.compose import Composer
 from server.core.decision import AskFor, Call, Missing, NoMatch
-from server.core.tools import ToolResult, ToolResultStatus
+from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.trace import Trace
 from server.library.model import Domain, Library, ResponseConfig, Template
 from tests.support.deciding import DIVIDE, MATCH, PERCENTAGE, call_of
@@ -131,3 +131,18 @@ def test_an_argument_of_the_result_is_what_the_tool_says_it_is() -> None:
     assert isinstance(decision, Call)
     answer = composer(template).result(decision, success(template, 30), Trace())
     assert answer.content == "200 30"
+
+
+def test_what_could_be_read_otherwise_is_said_once() -> None:
+    template = replace(DIVIDE, response_template="It is {{ result }}{{ more }}")
+    note = "03/04/2025 was read as 2025-03-04, month first"
+    decision = call_of(template, {"a": 1})
+    noted = Source("recognizer", (0, 10), "03/04/2025", note)
+    decision = replace(decision, call=replace(decision.call, sources={"a": noted}))
+    for more, expected in (
+        ("", "It is 4\n(03/04/2025 was read as 2025-03-04, month first.)\n(Read as four.)"),
+        (", four", "It is 4, four\n(03/04/2025 was read as 2025-03-04, month first.)"),
+    ):
+        found = {"result": 4, "interpreted_as": "four", "more": more}
+        result = replace(success(template, 4), result=found)
+        assert composer(template).result(decision, result, Trace()).content == expected

@@ -67,10 +67,7 @@ def test_values_are_data_and_never_templates() -> None:
 def test_rows_are_a_table_with_every_column() -> None:
     rows = [{"name": "Ann", "age": 31}, {"name": "Bo|b", "city": "Bonn\nam Rhein"}]
     assert format_result(rows) == (
-        "| name | age | city |\n"
-        "| --- | --- | --- |\n"
-        "| Ann | 31 |  |\n"
-        "| Bo\\|b |  | Bonn am Rhein |"
+        "| name | age | city |\n| --- | --- | --- |\n| Ann | 31 |  |\n| Bo\\|b |  | Bonn am Rhein |"
     )
 
 

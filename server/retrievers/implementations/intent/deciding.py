@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from server.core.decision import AskFor, Call, Clarify, Decision, Match, NoMatch
-from server.core.tools import ToolCall
+from server.core.tools import Source, ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
+from server.extraction.ambiguity import noted
 from server.extraction.extraction import Extraction
 from server.library.model import Template
 from server.matching.choose import choose
@@ -69,19 +70,21 @@ def _decision(
         return chosen
     template = parts.library.templates[chosen.template_id]
     found = extractions[chosen.template_id]
+    sources = noted(found.arguments, found.sources, parts.library.domain.date_order)
     if found.missing:
-        return AskFor(chosen, found.missing, found.arguments, found.sources)
-    return Call(chosen, call_of(template, found))
+        return AskFor(chosen, found.missing, found.arguments, sources)
+    return Call(chosen, _call(template, found.arguments, sources))
 
 
-def call_of(template: Template, found: Extraction) -> ToolCall:
-    """The call a template makes with the arguments that were found."""
+def _call(
+    template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
+) -> ToolCall:
     return ToolCall(
         template_id=template.id,
         tool=template.execution.tool,
         operation=template.execution.operation,
-        arguments=found.arguments,
-        sources=found.sources,
+        arguments=arguments,
+        sources=sources,
         effect=template.effect,
     )
 
