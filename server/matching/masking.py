@@ -28,7 +28,7 @@ _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("email", r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "name@example.org"),
     (
         "date",
-        rf"\b(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d{{1,2}}:\d\d\S*)?"
+        rf"\b(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[t ]\d{{1,2}}:\d\d\S*)?"
         r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
         rf"|\d{{1,4}}[/.]\d{{1,2}}[/.]\d{{1,4}}"
         rf"|{_MONTH}\s+{_DAY}(?:,?\s+\d{{4}})?"
@@ -36,11 +36,13 @@ _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
         "2025-01-01",
     ),
     ("time", r"\b\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
-    ("words", rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b", "10"),
-    ("number", r"(?:(?<![\w.])|(?<=\d[xX]))\d[\d.,]*(?<![.,])", "10"),
+    ("number", r"(?:(?<![\w.])|(?<=\dx))\d[\d.,]*(?<![.,])", "10"),
 )
-_VALUES: Final = re.compile("|".join(f"(?P<{k}>{p})" for k, p, _ in _KINDS), re.IGNORECASE)
+_VALUES: Final = re.compile("|".join(f"(?P<{k}>{p})" for k, p, _ in _KINDS))
 _STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS}
+_HAS_VALUE: Final = re.compile(r"[\d@:]")
+_WORDS: Final = re.compile(rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b")
+_NUMBER: Final = "10"
 _LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b){2,}")
 
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")
@@ -57,16 +59,20 @@ def mask(text: str) -> str:
 
     In plain words, in lower case, with single blanks, cut at a length no question needs.
     """
-    masked = " ".join("".join(_without_data(text)).split())[:_LONGEST]
-    masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
-    masked = _LIST.sub("10, 10 and 10", masked)
-    return wording.plain(_without_quotes(masked).lower().replace("’", "'"))
+    masked = " ".join("".join(_without_data(text)).split())[:_LONGEST].lower().replace("’", "'")
+    masked = _WORDS.sub(_NUMBER, masked)
+    if _HAS_VALUE.search(masked):
+        masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
+        masked = _LIST.sub("10, 10 and 10", masked)
+    return wording.plain(_without_quotes(masked))
 
 
 def _without_quotes(text: str) -> str:
     """Quoted words are values too, unless there is little but a quotation."""
+    if '"' not in text and "'" not in text:
+        return text
     said = _QUOTED.sub("", text)
-    return _QUOTED.sub(_QUOTE, text) if 2 * len(said) > len(text) else text
+    return _QUOTED.sub(_QUOTE, text) if 3 * len(said) > len(text) else text
 
 
 def _without_data(text: str) -> Iterator[str]:

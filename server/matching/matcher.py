@@ -18,6 +18,7 @@ from server.matching.ranking import Candidate, Ranking
 from server.matching.schooling import head_for
 from server.matching.spelling import Speller
 from server.matching.store import TemplateStore
+from server.matching.threads import use_one_thread
 
 SearchMode = Literal["auto", "resident", "chroma"]
 
@@ -67,6 +68,7 @@ class Matcher:
         """
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
+        use_one_thread()
         await asyncio.gather(embedder.warm(), store.warm())
         index = TemplateIndex(adapter, library, embedder.fingerprint, store)
         report = await index.sync(embedder)

@@ -43,18 +43,17 @@ _SHORTHAND: Final = {
 }
 _WORD: Final = re.compile(r"[\w']+")
 
-_COURTESY: Final = (
-    r"(?:please|pls|plz|kindly|thanks|thank you|thx|hi there|hi|hey|hello|ok|okay|so|um|uh)"
-)
+_PLEASE: Final = r"(?:please|pls|plz|kindly)"
+_GREETING: Final = r"(?:hi there|hi|hey|hello|ok|okay|so|um|uh)"
 _ASKING: Final = (
     r"(?:(?:can|could|would|will) you|i (?:want|need|would like) (?:you )?to"
     r"|tell me|do you know|let me know)"
 )
-_BEFORE: Final = re.compile(rf"^(?:(?:{_COURTESY}|{_ASKING})\b[\s,!.]*)+")
+_BEFORE: Final = re.compile(rf"^(?:(?:{_PLEASE}|{_GREETING}|{_ASKING})\b[\s,!.]*)+")
 _AFTER: Final = re.compile(
-    rf"(?:[\s,]*\b(?:{_COURTESY}|for me|(?:would|will|can) you)\b)+(?=[\s?.!]*$)"
+    rf"(?:[\s,]*\b(?:{_PLEASE}|thanks|thank you|thx|for me|(?:would|will|can) you)\b)+(?=[\s?.!]*$)"
 )
-_BETWEEN: Final = re.compile(r"\b(?:please|pls|plz)\b\s*")
+_BETWEEN: Final = re.compile(rf"\b{_PLEASE}\b\s*")
 
 
 def plain(text: str) -> str:
