@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from server import plugins
+from server.access.folders import make_private
 from server.chat.adapter import Adapter
 from server.chat.compose import Composer
 from server.core.ports import Embedder, Retriever
@@ -31,6 +32,7 @@ class Workshop:
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self.settings = settings
         self.environ = environ
+        make_private(settings.data_dir)
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
 

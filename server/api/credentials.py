@@ -37,11 +37,21 @@ def key_of(request: Request) -> str:
 
 
 def is_loopback(request: Request) -> bool:
-    """Whether the client itself is on this machine; a proxied request never counts as such."""
+    """Whether the client itself is on this machine, and asked for this machine.
+
+    A proxied request never counts as such, nor one whose `Host` is another name: a web
+    page can point a name of its own at 127.0.0.1.
+    """
     if request.client is None or any(name in request.headers for name in _FORWARDED):
         return False
+    return _is_here(request.client.host) and _is_here(request.url.hostname or "")
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
     try:
-        return ipaddress.ip_address(request.client.host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

@@ -25,7 +25,7 @@ Files = Annotated[
 
 def evaluate(
     more_templates: Annotated[
-        list[Path] | None, typer.Argument(metavar="[T]…", help="Further template libraries.")
+        list[Path] | None, typer.Argument(metavar="T", help="Further template libraries.")
     ] = None,
     domain: Annotated[
         Path | None, typer.Option("--domain", metavar="D", help="The domain.yaml of the library.")

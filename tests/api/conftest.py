@@ -40,8 +40,8 @@ async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
     local = httpx.ASGITransport(api, client=("127.0.0.1", 1))
     far = httpx.ASGITransport(api, client=("192.0.2.7", 1))
     async with (
-        httpx.AsyncClient(transport=local, base_url="http://orbit") as client,
-        httpx.AsyncClient(transport=far, base_url="http://orbit") as remote,
+        httpx.AsyncClient(transport=local, base_url="http://localhost") as client,
+        httpx.AsyncClient(transport=far, base_url="http://localhost") as remote,
     ):
         yield Edge(client, remote, keys, adapters, raw)
     await keys.close()

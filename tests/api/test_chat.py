@@ -170,7 +170,11 @@ async def test_a_sample_key_works_on_this_machine_only(edge: Edge) -> None:
     proxied = await edge.client.post(
         "/chat", json={"message": "hi"}, headers=headers | {"X-Forwarded-For": "192.0.2.7"}
     )
-    assert (here.status_code, far.status_code, proxied.status_code) == (200, 403, 403)
+    rebound = await edge.client.post(
+        "/chat", json={"message": "hi"}, headers=headers | {"Host": "evil.example"}
+    )
+    statuses = [response.status_code for response in (here, far, proxied, rebound)]
+    assert statuses == [200, 403, 403, 403]
 
 
 async def test_a_turn_has_a_deadline(edge: Edge) -> None:

@@ -84,8 +84,7 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 def make_key(data: str) -> str:
     made = subprocess.run(
-        [sys.executable, "-m", "server", "keys", "create", "--adapter", ADAPTER]
-        + ["--data", data, "--json"],
+        f"{sys.executable} -m server keys create --json --adapter {ADAPTER} --data {data}".split(),
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -105,7 +104,8 @@ def new_questions() -> Iterator[str]:
     """Questions whose words differ, so that no vector of an earlier one fits."""
     names = ("apples", "invoices", "tickets", "chairs", "lamps", "notes", "coins", "stamps")
     for n in count():
-        yield f"for {names[n % 8]} lot {names[n // 8 % 8]} {hex(n)}: what is {n % 90 + 1}% of {n + 100}?"
+        name, other = names[n % 8], names[n // 8 % 8]
+        yield f"for {name} lot {other} {hex(n)}: what is {n % 90 + 1}% of {n + 100}?"
 
 
 async def measure(url: str, key: str, clients: int, seconds: float) -> dict[str, Any]:
