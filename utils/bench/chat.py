@@ -1,6 +1,6 @@
 """What `/chat` costs: one client in turn, then many at once, over real HTTP on loopback.
 
-    .venv/bin/python utils/bench/chat.py [--clients 16] [--seconds 10] [--json]
+    .venv/bin/python -m utils.bench.chat [--clients 16] [--seconds 10] [--json]
 
 Starts a server of its own in a temporary data folder. "Without embedding" asks questions
 whose vectors the server remembers; "new questions" asks each question once only.
@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from _machine import describe_machine, percentiles
+
+from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTER = "intent-agent-example"
