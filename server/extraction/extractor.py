@@ -8,6 +8,7 @@ from server.core.decision import Missing
 from server.core.tools import Source
 from server.extraction.extraction import Extraction, Grounding
 from server.extraction.filling import Filling, Lessons
+from server.extraction.free_text import fill_texts
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.teaching import teach
@@ -49,7 +50,7 @@ class Extractor:
         reading = self._read(text, now)
         filling = Filling(plan, reading, lessons, self._domain.synonyms)
         filling.typed()
-        filling.texts()
+        fill_texts(filling)
         return _outcome(plan, filling)
 
     def _read(self, text: str, now: datetime) -> Reading:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from server.core.tools import Source
 from server.extraction.assign import assign
@@ -11,19 +10,17 @@ from server.extraction.booleans import find_boolean
 from server.extraction.candidate import HINT, Candidate
 from server.extraction.candidates import candidates
 from server.extraction.captures import captured
-from server.extraction.domain_types import normalized
 from server.extraction.fields import Keys, find_cell, find_field, find_fields, named_keys
 from server.extraction.hints import NO_CONTEXT, Context, score
 from server.extraction.json_data import find_data
 from server.extraction.lessons import NO_LESSON, TextLesson
-from server.extraction.lists import find_numbers, find_words
+from server.extraction.lists import find_numbers
 from server.extraction.moments import up_to_today
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.roles import Group
-from server.extraction.strings import candidate_at, find_text
+from server.extraction.strings import find_text
 from server.extraction.taken import Taken
-from server.extraction.values import Unusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,8 @@ class Lessons:
 class Filling:
     """Fills the parameters of one template from one reading.
 
-    Call `typed`, then `texts`; `found` and `problems` hold the outcome by parameter.
+    `typed` fills everything but free text, for which see `fill_texts`. `found` and
+    `problems` hold the outcome by parameter.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class Filling:
         self.found: dict[str, Candidate] = {}
         self.problems: dict[str, str] = {}
         self.taken = Taken()
-        self._lessons = lessons
+        self.lessons = lessons
         self._synonyms = synonyms
         self._keys: Keys | None = None
         self._candidates: dict[str, list[Candidate]] = {}
@@ -71,7 +69,7 @@ class Filling:
         self._fields()
         self._booleans()
 
-    def _open(self, group: Group) -> list[ParameterPlan]:
+    def unfilled(self, group: Group) -> list[ParameterPlan]:
         """The parameters of a group that still have neither value nor problem."""
         return [
             plan
@@ -101,10 +99,10 @@ class Filling:
     # JSON first: everything inside it is none of the question's words.
 
     def _data(self) -> None:
-        for plan in self._open("data"):
+        for plan in self.unfilled("data"):
             for candidate in find_data(plan, self.reading):
                 if self._free(candidate):
-                    self._keep(plan, candidate)
+                    self.keep(plan, candidate)
                 if plan.key in self.found:
                     break
 
@@ -154,18 +152,18 @@ class Filling:
     # Values that were recognised
 
     def _group(self, group: Group) -> None:
-        plans = self._open(group)
+        plans = self.unfilled(group)
         if not plans:
             return
         scored = {plan.key: self._scored(plan) for plan in plans}
         assigned = assign(plans, scored)
         for plan in plans:
-            self._keep(plan, assigned.get(plan.key))
-        for plan in self._open(group):
+            self.keep(plan, assigned.get(plan.key))
+        for plan in self.unfilled(group):
             self._complain(plan, scored[plan.key])
 
     def _scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
-        context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
+        context = self.lessons.contexts.get(plan.key, NO_CONTEXT)
         tokens = self.reading.tokens
         scored = [
             (score(plan, candidate, tokens, context), candidate)
@@ -189,7 +187,7 @@ class Filling:
     def _sentences(self) -> list[Candidate]:
         """Where free text stands that reads as a whole phrase, as far as can be told yet."""
         lessons = [
-            (plan, self._lessons.texts.get(plan.key, NO_LESSON)) for plan in self._open("text")
+            (plan, self.lessons.texts.get(plan.key, NO_LESSON)) for plan in self.unfilled("text")
         ]
         found = (
             find_text(plan, lesson, self.reading, self.taken, alone=False)
@@ -215,10 +213,11 @@ class Filling:
             self.taken.add(*min((one.start, one.end) for one in pair))
 
     def _number_lists(self) -> None:
-        for plan in self._open("numbers"):
-            self._keep(plan, find_numbers(plan, self.reading, self.taken))
+        for plan in self.unfilled("numbers"):
+            self.keep(plan, find_numbers(plan, self.reading, self.taken))
 
-    def _keep(self, plan: ParameterPlan, candidate: Candidate | None) -> None:
+    def keep(self, plan: ParameterPlan, candidate: Candidate | None) -> None:
+        """Take the candidate as the value of `plan`, or its problem as the reason for none."""
         if candidate is None:
             return
         if candidate.problem:
@@ -231,14 +230,14 @@ class Filling:
         keys = self._data_keys
         if keys is None:
             return
-        for plan in self._open("field"):
+        for plan in self.unfilled("field"):
             named = named_keys(keys, self.reading, self.taken)
-            context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
-            self._keep(plan, find_field(plan, named, self.reading, context))
-        for plan in self._open("fields"):
-            self._keep(plan, find_fields(named_keys(keys, self.reading, self.taken), self.reading))
-        for plan in self._open("cell"):
-            self._keep(plan, self._cell(keys))
+            context = self.lessons.contexts.get(plan.key, NO_CONTEXT)
+            self.keep(plan, find_field(plan, named, self.reading, context))
+        for plan in self.unfilled("fields"):
+            self.keep(plan, find_fields(named_keys(keys, self.reading, self.taken), self.reading))
+        for plan in self.unfilled("cell"):
+            self.keep(plan, self._cell(keys))
 
     def _cell(self, keys: Keys) -> Candidate | None:
         fields = [self.found[p.key] for p in self.plan.of("field") if p.key in self.found]
@@ -249,56 +248,10 @@ class Filling:
         return find_cell(column, self.reading, self.taken, after)
 
     def _booleans(self) -> None:
-        plans = self._open("boolean")
+        plans = self.unfilled("boolean")
         for plan in plans:
             alone = len(plans) == 1
-            self._keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
-
-    # Free text
-
-    def texts(self) -> None:
-        """Fill free text and lists of words from what is left."""
-        for plan in self._open("words"):
-            self._keep(plan, find_words(plan, self.reading, self.taken))
-        plans = self._open("text")
-        self._quotes(plans)
-        plans = self._open("text")
-        required = [plan for plan in plans if plan.required]
-        for plan in (*required, *(plan for plan in plans if not plan.required)):
-            lesson = self._lessons.texts.get(plan.key, NO_LESSON)
-            alone = [plan] == required
-            found = find_text(plan, lesson, self.reading, self.taken, alone=alone)
-            self._keep(plan, self._judged(plan, found))
-
-    def _quotes(self, plans: Sequence[ParameterPlan]) -> None:
-        """Give quoted texts away, by the words around them and in order of mention."""
-        quotes = [
-            candidate_at(self.reading, (span.first, span.last))
-            for span in self.reading.of("quoted")
-            if self.taken.free(span.start, span.end)
-        ]
-        if not quotes or not plans:
-            return
-        scored: dict[str, list[tuple[int, Candidate]]] = {}
-        for plan in plans:
-            context = self._lessons.contexts.get(plan.key, NO_CONTEXT)
-            judged = [self._judged(plan, quote) or quote for quote in quotes]
-            scored[plan.key] = [
-                (score(plan, quote, self.reading.tokens, context), quote) for quote in judged
-            ]
-        assigned = assign(plans, scored)
-        for plan in plans:
-            self._keep(plan, assigned.get(plan.key))
-
-    def _judged(self, plan: ParameterPlan, candidate: Candidate | None) -> Candidate | None:
-        if candidate is None:
-            return None
-        try:
-            value: Any = normalized(plan, candidate.value, self.reading)
-            plan.checker.check(value)
-        except (Unusable, ValueError) as refused:
-            return candidate._replace(problem=str(refused))
-        return candidate._replace(value=value)
+            self.keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
 
     def source(self, key: str) -> Source:
         """Where the argument `key` came from."""

@@ -113,19 +113,24 @@ def _scale_up(tokens: Tokens, index: int, value: int) -> tuple[int, int]:
         elif not largest and group == value:
             return value, index
         else:
-            more = _added(tokens, index)
+            more = _added(tokens, index, group, largest)
             if more is None or group % 100:
                 return total + group, index
             added, index = more
             group += added
 
 
-def _added(tokens: Tokens, index: int) -> tuple[int, int] | None:
-    """What follows a scale: `five`, or `and five`, but no number of its own."""
+def _added(tokens: Tokens, index: int, group: int, largest: int) -> tuple[int, int] | None:
+    """What follows a scale: `five`, or `and five`, but no number of its own.
+
+    One hundred and one thousand is a number, two hundred and five hundred are two.
+    """
     joined = tokens.word(index) == "and"
     small = _below_hundred(tokens, index + joined)
-    if small is None or (joined and tokens.word(small[1]) in SCALES):
-        return None
+    scale = SCALES.get(tokens.word(small[1]), 0) if small else 0
+    if joined and scale:
+        goes_on = not group and largest > scale if scale <= 100 else scale < (largest or scale + 1)
+        return small if goes_on else None
     return small
 
 

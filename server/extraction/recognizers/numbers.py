@@ -1,9 +1,10 @@
 """Numbers in digits: signs, thousands separators, decimals, exponents, 200k, 2 million."""
 
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from server.extraction.recognizers.currencies import CODES_LOWER, SIGNS
-from server.extraction.recognizers.exact import Number, as_decimal, read_plain, scaled
+from server.extraction.recognizers.exact import Number, read_plain, scaled
 from server.extraction.recognizers.number_words import ONES, SCALES_PLURAL, TENS, and_a_half
 from server.extraction.recognizers.tokens import Tokens, is_digits, is_word, word_set
 
@@ -202,13 +203,13 @@ def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
         if not tokens.glued(sign):
             if _is_number(tokens.word(sign - 1)):
                 return Digits(first, last, value, after_number=True)
-            return Digits(sign if sign == first - 1 else first, last, _negative(value))
+            return Digits(sign if sign == first - 1 else first, last, opposite(value))
         before = tokens.word(sign - 1)
         if before[:1].isalnum() or before in (")", "%", "."):
             return Digits(first, last, value)
-        return Digits(sign if sign == first - 1 else first, last, _negative(value))
+        return Digits(sign if sign == first - 1 else first, last, opposite(value))
     if minus_before(tokens, first):
-        return Digits(sign, last, _negative(value))
+        return Digits(sign, last, opposite(value))
     return Digits(first, last, value)
 
 
@@ -222,10 +223,8 @@ def _is_number(word: str) -> bool:
     return is_digits(word) or word in ONES or word in TENS
 
 
-def _negative(value: Number) -> Number:
-    return -value if value else value
-
-
 def opposite(value: Number) -> Number:
-    """`value` with the other sign, exactly."""
-    return _negative(value if isinstance(value, int | float) else as_decimal(value))
+    """`value` with the other sign; a decimal's own minus would round it."""
+    if isinstance(value, Decimal):
+        return value.copy_negate()
+    return -value if value else value

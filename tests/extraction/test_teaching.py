@@ -1,0 +1,76 @@
+"""What the examples of a template teach about where its values stand."""
+
+from server.library.model import Parameter
+from tests.extraction.support import arguments, extract
+
+CITY = Parameter("spot", "string")
+SHOWN = Parameter("spot", "string", example="Oslo")
+
+
+def test_an_example_value_shows_where_the_text_stands() -> None:
+    examples = ("is it windy over oslo right now",)
+    assert arguments("is it hot over New York?", SHOWN, examples=examples) == {"spot": "New York"}
+    assert arguments("is it hot in New York?", SHOWN, examples=examples) == {}
+
+
+def test_capital_letters_show_where_the_text_stands() -> None:
+    examples = ("is it windy over Oslo", "rain over Rio de Janeiro?")
+    assert arguments("snow over st. moritz", CITY, examples=examples) == {"spot": "st. moritz"}
+
+
+def test_examples_that_differ_in_one_place_show_it() -> None:
+    examples = ("wind over oslo please", "wind over lima please")
+    assert arguments("wind over kyiv", CITY, examples=examples) == {"spot": "kyiv"}
+
+
+def test_the_words_after_a_value_can_show_it_too() -> None:
+    examples = ("Oslo wind speed", "wind speed of Lima")
+    assert arguments("kyiv wind speed", SHOWN, examples=examples) == {"spot": "kyiv"}
+
+
+def test_a_value_of_the_examples_is_known_anywhere() -> None:
+    assert arguments("oslo wind", SHOWN, examples=("wind over Oslo",)) == {"spot": "oslo"}
+
+
+def test_more_of_the_question_is_no_value() -> None:
+    examples = ("show the wind over Oslo", "wind report over Lima")
+    assert arguments("is the wind over the report", SHOWN, examples=examples) == {}
+
+
+def test_sentences_keep_their_prepositions_and_names_do_not() -> None:
+    task = Parameter("task", "string", example="call mom")
+    examples = ("remind me to call mom",)
+    found = arguments("remind me to wait for the bus in town", task, examples=examples)
+    assert found == {"task": "wait for the bus in town"}
+    found = arguments("wind over Paris for the weekend", SHOWN, examples=("wind over Oslo",))
+    assert found == {"spot": "Paris"}
+
+
+def test_two_texts_each_have_their_own_words() -> None:
+    giver = Parameter("giver", "string", example="Kim")
+    taker = Parameter("taker", "string", example="Lee")
+    examples = ("a present from Kim for Lee",)
+    found = arguments("something for the boss from Ann", giver, taker, examples=examples)
+    assert found == {"giver": "Ann", "taker": "boss"}
+
+
+def test_an_optional_text_needs_solid_evidence() -> None:
+    note = Parameter("note", "string", required=False)
+    assert arguments("pay 5 for lunch", note, examples=("pay 5",)) == {}
+    assert arguments("pay 5, note: lunch", note, examples=("pay 5",)) == {"note": "lunch"}
+    assert arguments('pay 5 "lunch"', note, examples=("pay 5",)) == {"note": "lunch"}
+
+
+def test_numbers_learn_from_the_examples_too() -> None:
+    whole = Parameter("whole", "number", example=80)
+    part = Parameter("part", "number", example=20)
+    examples = ("how much of 80 is 20",)
+    assert arguments("how much is 5 of 10", part, whole, examples=examples) == {
+        "part": 5,
+        "whole": 10,
+    }
+
+
+def test_a_template_without_examples_asks() -> None:
+    assert [one.name for one in extract("anything at all", CITY).missing] == ["spot"]
+    assert arguments('anything "at all"', CITY) == {"spot": "at all"}
