@@ -35,9 +35,7 @@ def _refuse(name: str) -> Any:
     raise _Invalid(name)
 
 
-_DECODER: Final = json.JSONDecoder(
-    parse_int=_finite, parse_float=_finite, parse_constant=_refuse, strict=False
-)
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, strict=False)
 
 
 def find_json(text: str) -> list[Span]:
@@ -89,7 +87,7 @@ def _read(text: str, start: int) -> tuple[int, Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as strict:
         cost = strict.pos - start + 1
-    except _Invalid:
+    except ValueError:  # a number that is none, or has thousands of digits
         return 0, None, len(text) - start
     except RecursionError:
         return 0, None, 10_000
