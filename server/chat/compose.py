@@ -106,7 +106,8 @@ class Composer:
             "nearest": nearest,
             "synthesized": False,
         }
-        content = self._phrase("no_match", {"nearest": nearest}, self.language_for(languages))
+        context = {"nearest": nearest, "unused": decision.unused, "why": decision.why}
+        content = self._phrase("no_match", context, self.language_for(languages))
         return Answer(content, confidence, metadata, decision, trace)
 
     def blocked(self, decision: Blocked, trace: Trace) -> Answer:

@@ -32,7 +32,8 @@ PHRASES: Final[Mapping[str, str]] = {
         "{% endfor %}"
     ),
     "no_match": (
-        "I have no tool that answers that."
+        "{% if unused %}I have no tool that makes use of {{ unused | join(', ') }} there."
+        "{% else %}I have no tool that answers that.{% endif %}"
         "{% if nearest %} The nearest things I can do:"
         "{% for option in nearest %}\n"
         "- {{ option.description }}{% if option.example %} (“{{ option.example }}”){% endif %}"

@@ -1,5 +1,6 @@
 """Every command, gathered. Each imports what it needs only when it runs."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -47,3 +48,13 @@ def main() -> None:
         app(prog_name="orbit.sh")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as fault:
+        # A fault of ours. People get a sentence; who wants to mend it gets the rest.
+        if os.environ.get("ORBIT_DEBUG"):
+            raise
+        typer.echo(
+            f"error: something went wrong inside Orbit ({type(fault).__name__}: {fault}); "
+            "set ORBIT_DEBUG=1 to see where",
+            err=True,
+        )
+        sys.exit(70)

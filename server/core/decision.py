@@ -64,10 +64,14 @@ class Clarify:
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """Nothing clears the floor. `nearest` are the closest templates, best first."""
+    """Nothing fits. `nearest` are the closest templates, best first.
+
+    `unused` are the values of the question that the closest one would have left aside.
+    """
 
     why: str
     nearest: tuple[Match, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def choose(
     The probabilities of matching are weighed with what extraction found for each
     candidate; a candidate without a grounding is taken as matching sees it. Candidates
     within `margin` of the best, together at or over `floor`, are asked about. The best
-    one answers when it is at or over `floor` by itself.
+    one answers when it is at or over `floor` by itself, and leaves no value unused.
     """
     matches = _weighed(ranking, groundings)
     if not matches:
@@ -49,9 +49,12 @@ def choose(
     close = [match for match in matches if best.confidence - match.confidence < margin]
     if len(close) > 1 and sum(match.confidence for match in close) >= floor:
         return Clarify(tuple(close))
-    if best.confidence >= floor:
-        return _with_runner_up(matches)
-    return NoMatch(_why_not(best, ranking, floor), tuple(matches))
+    if best.confidence < floor:
+        return NoMatch(_why_not(best, ranking, floor), tuple(matches))
+    if unused := _left_over(best, groundings):
+        # A value that nobody takes means that something else was asked: 10 - 4 - 3.
+        return NoMatch(f"nothing here has a use for {', '.join(unused)}", tuple(matches), unused)
+    return _with_runner_up(matches)
 
 
 def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[Match]:
@@ -85,6 +88,11 @@ def _evidence(grounding: Grounded | None) -> float:
         missing = 1 - grounding.read / grounding.required
         evidence += _NOTHING_FOUND * missing if missing else _COMPLETE
     return evidence
+
+
+def _left_over(match: Match, groundings: Mapping[str, Grounded]) -> tuple[str, ...]:
+    grounding = groundings.get(match.template_id)
+    return tuple(grounding.unused) if grounding is not None else ()
 
 
 def _with_runner_up(matches: Sequence[Match]) -> Match:
