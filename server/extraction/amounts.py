@@ -11,7 +11,7 @@ from server.extraction.recognizers.numbers import opposite
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
 from server.extraction.recognizers.torn import torn
-from server.extraction.values import number
+from server.extraction.values import Unusable, number
 
 
 def find_amounts(
@@ -38,7 +38,13 @@ def find_amounts(
             value, kind = read_by_domain[span.start], "domain_pattern"
         if span.first in signed:
             value = opposite(number(value))
-        yield checked(plan, at(span, value, rank, hinted=hinted, fit=surely)._replace(kind=kind))
+        problem = ""
+        try:
+            value = plan.checker.numeric(value)
+        except Unusable as refused:
+            problem = str(refused)
+        start, end, first, last = span[1:5]
+        yield Candidate(start, end, first, last, value, kind, rank, hinted, problem, surely)
     if not spans:
         for quote in reading.quoted("number"):
             yield checked(plan, at(quote, quote.value, rank=2))

@@ -186,13 +186,12 @@ class Filling:
     @cached_property
     def _sentences(self) -> list[Candidate]:
         """Where free text stands that reads as a whole phrase, as far as can be told yet."""
-        lessons = [
-            (plan, self.lessons.texts.get(plan.key, NO_LESSON)) for plan in self.unfilled("text")
-        ]
+        plans = self.unfilled("text")
+        required = [plan for plan in plans if plan.required]
         found = (
-            find_text(plan, lesson, self.reading, self.taken, alone=False)
-            for plan, lesson in lessons
-            if lesson.sentences
+            find_text(plan, lesson, self.reading, self.taken, alone=[plan] == required)
+            for plan in plans
+            if (lesson := self.lessons.texts.get(plan.key, NO_LESSON)).sentences
         )
         return [text for text in found if text is not None]
 

@@ -43,23 +43,18 @@ class Name:
     after: frozenset[str]
     unit: str
     """The unit of time that the name ends in, as `days` does; empty for none."""
+    topics: tuple[str, ...]
+    """What the parameter is about, as `TOPICS` has it."""
+    pages: bool
+    """Whether it says how much to show, which no question has to mean by a number."""
 
     def has(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
 
     @property
-    def pages(self) -> bool:
-        """Whether it says how much to show, which no question has to mean by a number."""
-        return not {"limit", "page"}.isdisjoint(self.topics) or self.has(_PAGING)
-
-    @property
     def leads(self) -> frozenset[str]:
         """Words that usually lead to a value of this name, without the name itself."""
         return frozenset().union(*(LEADS[t] for t in self.topics if t in LEADS))
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(TOPICS[word] for word in self.words if word in TOPICS))
 
 
 def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
@@ -68,12 +63,13 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     telling = {word for word in words if len(word) > 1 and not word.isdigit()}
     more = {part for synonym in synonyms for part in synonym.split() if len(part) > 2}
     near = _inflected((telling - _SAYS_NOTHING) | more)
-    topics = [TOPICS[word] for word in words if word in TOPICS]
+    topics = tuple(dict.fromkeys(TOPICS[word] for word in words if word in TOPICS))
     leads = frozenset[str]().union(*(LEADS.get(topic, ()) for topic in topics))
     follows = frozenset[str]().union(*(FOLLOWS.get(topic, ()) for topic in topics))
     unit = _TIME_UNITS.get(words[-1], "") if words else ""
     directions = {word for word in near if TOPICS.get(word) in ("from", "to")}
-    return Name(words, near | leads, near - directions | follows, unit)
+    pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
+    return Name(words, near | leads, near - directions | follows, unit, topics, pages)
 
 
 def _inflected(words: Iterable[str]) -> frozenset[str]:

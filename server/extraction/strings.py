@@ -6,10 +6,11 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS, FUNCTION_WORDS, LEADS
-from server.extraction.lessons import TextLesson, capital_runs
+from server.extraction.guesses import capital_runs
+from server.extraction.lessons import TextLesson
 from server.extraction.plan import ParameterPlan
 from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import word_set
+from server.extraction.recognizers.tokens import Tokens, word_set
 from server.extraction.regions import Place, name_from, sentence_from
 from server.extraction.taken import Taken
 
@@ -101,8 +102,19 @@ def _led(
     place = name_from(reading, taken, first)
     if place is None:
         return None
+    place = _without_what_it_is_of(lesson, tokens, place)
     known_ends = (i for i in range(place[0] + 1, place[1]) if tokens.words[i] in after)
     return place[0], next(known_ends, place[1])
+
+
+def _without_what_it_is_of(lesson: TextLesson, tokens: Tokens, place: Place) -> Place:
+    """The place without words of the examples up to an "of": the price of NVDA is NVDA."""
+    first = place[0]
+    while first < place[1] and tokens.words[first] in lesson.vocabulary:
+        first += 1
+        if tokens.word(first) == "of" and first + 1 < place[1]:
+            return first + 1, place[1]
+    return place
 
 
 def _content(reading: Reading, taken: Taken, first: int, last: int) -> Place | None:

@@ -6,15 +6,8 @@ from typing import Final
 
 from server.extraction.candidate import Candidate
 from server.extraction.filling import Filling, Lessons
-from server.extraction.lessons import (
-    Filler,
-    TextLesson,
-    capital_runs,
-    contexts,
-    differing,
-    led_by_preposition,
-    text_lesson,
-)
+from server.extraction.guesses import capital_runs, differing, led_alike, led_by_preposition
+from server.extraction.lessons import Filler, TextLesson, contexts, text_lesson
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import Tokens
@@ -135,7 +128,7 @@ def _guessed(fillings: Sequence[Filling], known: Sequence[Filler]) -> list[Fille
     plain = _without(fillings, [*known, *found])
     found += differing([filling.reading for filling in plain], [filling.taken for filling in plain])
     if not known and not found:
-        return []
+        return led_alike([one.reading for one in fillings], [one.taken for one in fillings])
     for filling in _without(fillings, [*known, *found]):
         place = led_by_preposition(filling.reading, filling.taken)
         if place is not None:

@@ -23,6 +23,21 @@ def test_examples_that_differ_in_one_place_show_it() -> None:
     assert arguments("wind over kyiv", CITY, examples=examples) == {"spot": "kyiv"}
 
 
+def test_a_word_that_leads_to_different_texts_shows_them() -> None:
+    title = Parameter("title", "string")
+    examples = ("add a task to call mom", "remind me to buy milk", "i have to write to Lee")
+    found = arguments("a todo to wait for the bus", title, examples=examples)
+    assert found == {"title": "wait for the bus"}
+
+
+def test_a_possessive_does_not_lead_to_everything() -> None:
+    symbol = Parameter("symbol", "string", example="AAPL")
+    examples = ("What's Apple's stock price?", "stock price of GOOGL", "quote for AAPL")
+    assert arguments("what's the price of NVDA", symbol, examples=examples) == {"symbol": "NVDA"}
+    assert arguments("what's the stock price", symbol, examples=examples) == {}
+    assert arguments("NVDA stock price", symbol, examples=examples) == {"symbol": "NVDA"}
+
+
 def test_the_words_after_a_value_can_show_it_too() -> None:
     examples = ("Oslo wind speed", "wind speed of Lima")
     assert arguments("kyiv wind speed", SHOWN, examples=examples) == {"spot": "kyiv"}
