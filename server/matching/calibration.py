@@ -22,8 +22,8 @@ ABSENT: Final = np.float32(-1e9)
 INSIDE, OUTSIDE, NEARLY = 0, 1, 2
 _SHARES: Final = {INSIDE: 0.90, OUTSIDE: 0.09, NEARLY: 0.01}
 
-_EXPECTED: Final = np.array([1.8, -3.0])
-_DOUBT: Final = np.array([0.5, 2.0])
+_EXPECTED: Final = np.array([1.8, -2.5])
+_DOUBT: Final = np.array([0.5, 1.5])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,15 @@ def calibrate(seen: HeldOut) -> Calibration:
 
 
 def _weights(kinds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each kind counts for its share, however many questions of it there are."""
+    """Each kind counts for its share, and all together for as much as was asked of the library.
+
+    Three examples are three pieces of evidence, however many sentences of background are
+    held against them.
+    """
     present = {kind: int((kinds == kind).sum()) for kind in _SHARES}
-    total = sum(share for kind, share in _SHARES.items() if present[kind])
+    total = max(present[INSIDE], 1) / _SHARES[INSIDE]
     weights = np.zeros(len(kinds))
     for kind, share in _SHARES.items():
         if present[kind]:
-            weights[kinds == kind] = len(kinds) * share / total / present[kind]
+            weights[kinds == kind] = total * share / present[kind]
     return weights

@@ -34,7 +34,11 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Rows (n, d + sketch) and their labels; the label `templates` stands for none of them."""
+    """Rows (n, d + sketch + 1) and their labels; `templates` is the label of none of them.
+
+    The last column is one throughout: what it is multiplied by says how likely each
+    label is before anything is said, and lets the background outweigh few examples.
+    """
 
     rows: Vectors
     labels: Labels
@@ -58,13 +62,13 @@ def prepare(
     weights = rarity(library.texts)
     foreign = _foreign(background_vectors, library)
     outside = [text for text, keep in zip(background, foreign, strict=True) if keep]
+    rows = np.ones(
+        (len(library.texts) + len(outside), library.vectors.shape[1] + DIMENSIONS + 1), np.float32
+    )
+    rows[: len(library.texts), :-1] = features(library.vectors, library.texts, weights)
+    rows[len(library.texts) :, :-1] = features(background_vectors[foreign], outside, weights)
     return Lesson(
-        rows=np.vstack(
-            [
-                features(library.vectors, library.texts, weights),
-                features(background_vectors[foreign], outside, weights),
-            ]
-        ),
+        rows=rows,
         labels=np.concatenate([library.owners, np.full(len(outside), templates, np.int64)]),
         examples=np.concatenate([library.examples, np.ones(len(outside), np.bool_)]),
         templates=templates,

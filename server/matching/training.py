@@ -30,7 +30,7 @@ _LARGEST_SOFTMAX: Final = 1.5e10
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Calibrated weights: `rows @ weights.T + bias` are logits, the last one that of none."""
+    """Calibrated: `features @ weights.T + bias` are logits, the last one that of none."""
 
     weights: Weights
     bias: NDArray[np.float32]
@@ -48,9 +48,9 @@ def learn(lesson: Lesson) -> Learnt:
         seen = _held_out(lesson, weights, folds=_folds(cost))
     calibration = calibrate(seen)
     scale = np.float32(calibration.scale)
-    bias = bias * scale
+    bias = (bias + weights[:, -1]) * scale
     bias[-1] += np.float32(calibration.shift)
-    return Learnt(weights * scale, bias, calibration)
+    return Learnt(weights[:, :-1] * scale, bias, calibration)
 
 
 def _folds(cost: int) -> int:

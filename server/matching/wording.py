@@ -46,7 +46,7 @@ _WORD: Final = re.compile(r"[\w']+")
 _PLEASE: Final = r"(?:please|pls|plz|kindly)"
 _GREETING: Final = r"(?:hi there|hi|hey|hello|ok|okay|so|um|uh)"
 _ASKING: Final = (
-    r"(?:(?:can|could|would|will) you|i (?:want|need|would like) (?:you )?to"
+    r"(?:(?:can|could|would|will) you|i (?:want|need|would like) (?:you )?to(?: know)?"
     r"|tell me|do you know|let me know)"
 )
 _BEFORE: Final = re.compile(rf"^(?:(?:{_PLEASE}|{_GREETING}|{_ASKING})\b[\s,!.]*)+")

@@ -1,0 +1,170 @@
+"""Choosing is pure: probabilities and what the question holds in, one decision out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.core.decision import Clarify, Match, NoMatch
+from server.matching.choose import choose
+from server.matching.ranking import Candidate, Ranking
+
+
+@dataclass(frozen=True)
+class Found:
+    """What extraction found for a template."""
+
+    required: int = 2
+    read: int = 2
+    unused: Sequence[str] = field(default=())
+
+
+NOTHING = Found(read=0)
+
+
+def ranking(**probabilities: float) -> Ranking:
+    candidates = tuple(
+        Candidate(name, probability, 0.8, f"example of {name}")
+        for name, probability in probabilities.items()
+    )
+    return Ranking(candidates, outside=max(0.0, 1 - sum(probabilities.values())))
+
+
+def decided(
+    found: Ranking, groundings: Mapping[str, Found] | None = None, floor: float = 0.6
+) -> tuple[str, ...]:
+    """The kind of decision, and the templates it names."""
+    chosen = choose(found, groundings or {}, floor=floor, margin=0.1)
+    if isinstance(chosen, Match):
+        return "match", chosen.template_id
+    if isinstance(chosen, Clarify):
+        return "clarify", *(option.template_id for option in chosen.options)
+    return "none", *(near.template_id for near in chosen.nearest)
+
+
+def test_a_sure_template_answers_and_names_the_next() -> None:
+    chosen = choose(ranking(add=0.75, divide=0.125), {}, floor=0.6, margin=0.1)
+    assert chosen == Match(
+        template_id="add",
+        confidence=0.75,
+        similarity=0.8,
+        why="75% sure; nearest to “example of add”",
+        nearest_example="example of add",
+        runner_up=Match(
+            template_id="divide",
+            confidence=0.125,
+            similarity=0.8,
+            why="12% sure; nearest to “example of divide”",
+            nearest_example="example of divide",
+        ),
+    )
+
+
+def test_below_the_floor_nothing_runs() -> None:
+    assert decided(ranking(add=0.5, divide=0.1)) == ("none", "add", "divide")
+    assert decided(ranking(add=0.5, divide=0.1), floor=0.4) == ("match", "add")
+
+
+def test_a_near_tie_is_asked_about() -> None:
+    assert decided(ranking(add=0.48, divide=0.45)) == ("clarify", "add", "divide")
+    assert decided(ranking(a=0.33, b=0.32, c=0.31)) == ("clarify", "a", "b", "c")
+
+
+def test_a_near_tie_of_the_unlikely_is_not() -> None:
+    assert decided(ranking(add=0.2, divide=0.19)) == ("none", "add", "divide")
+
+
+def test_a_near_tie_is_asked_about_even_over_a_low_floor() -> None:
+    assert decided(ranking(add=0.48, divide=0.45), floor=0.3) == ("clarify", "add", "divide")
+
+
+def test_what_stands_in_the_question_decides_a_near_tie() -> None:
+    tie = ranking(add=0.48, divide=0.46)
+    assert decided(tie, {"add": NOTHING, "divide": Found()}) == ("match", "divide")
+    assert decided(tie, {"add": Found(), "divide": NOTHING}) == ("match", "add")
+
+
+def test_two_that_find_the_same_are_still_a_tie() -> None:
+    tie = ranking(add=0.48, divide=0.46)
+    assert decided(tie, {"add": Found(), "divide": Found()}) == ("clarify", "add", "divide")
+    assert decided(tie, {"add": NOTHING, "divide": NOTHING}) == ("clarify", "add", "divide")
+
+
+def test_a_value_without_use_speaks_against_a_template() -> None:
+    tie = ranking(now=0.48, add=0.46)
+    groundings = {"now": Found(0, 0, ("30 days",)), "add": Found()}
+    assert decided(tie, groundings) == ("match", "add")
+
+
+def test_a_sure_template_without_its_arguments_is_still_chosen_to_ask_for_them() -> None:
+    assert decided(ranking(add=0.97), {"add": NOTHING}) == ("match", "add")
+
+
+def test_the_reasons_are_in_plain_words() -> None:
+    groundings = {"add": Found(2, 1, ("10%",))}
+    chosen = choose(ranking(add=0.98), groundings, floor=0.6, margin=0.1)
+    assert isinstance(chosen, Match)
+    assert chosen.why == (
+        "81% sure; nearest to “example of add”; "
+        "the question holds 1 of 2 arguments it needs; it has no use for 10%"
+    )
+    unsure = choose(ranking(add=0.5, divide=0.2), {}, floor=0.6, margin=0.1)
+    assert isinstance(unsure, NoMatch)
+    assert unsure.why == "the likeliest template is 50% sure, and 60% is needed"
+    outside = choose(ranking(add=0.2), {}, floor=0.6, margin=0.1)
+    assert isinstance(outside, NoMatch)
+    assert outside.why == "the question is most likely for no template at all (80%)"
+
+
+def test_no_candidates_is_no_match() -> None:
+    assert decided(Ranking((), outside=1.0)) == ("none",)
+
+
+found = st.builds(
+    Found,
+    required=st.just(3),
+    read=st.integers(0, 3),
+    unused=st.lists(st.text(max_size=3), max_size=4).map(tuple),
+)
+rankings = st.lists(st.floats(0, 1), min_size=1, max_size=6).map(
+    lambda shares: ranking(
+        **{f"t{n}": share / max(1.0, sum(shares)) for n, share in enumerate(shares)}
+    )
+)
+groundings = st.dictionaries(st.sampled_from([f"t{n}" for n in range(6)]), found)
+
+
+@given(rankings, groundings, st.floats(0.05, 1), st.floats(0, 0.5))
+def test_whatever_is_found_the_decision_keeps_its_promises(
+    asked: Ranking, held: Mapping[str, Found], floor: float, margin: float
+) -> None:
+    chosen = choose(asked, held, floor=floor, margin=margin)
+    match chosen:
+        case Match():
+            named: tuple[Match, ...] = (chosen,)
+            assert chosen.confidence >= floor
+            if chosen.runner_up is not None:
+                assert chosen.confidence - chosen.runner_up.confidence >= margin
+        case Clarify(options):
+            named = options
+            assert len(options) > 1
+            assert sum(option.confidence for option in options) >= floor
+        case NoMatch(_, nearest):
+            named = nearest
+    confidences = [match.confidence for match in named]
+    assert confidences == sorted(confidences, reverse=True)
+    assert sum(confidences) <= 1 + 1e-9
+    assert all(0 <= confidence <= 1 for confidence in confidences)
+
+
+@given(st.floats(0, 0.4), st.integers(0, 2))
+def test_finding_more_makes_a_template_surer(probability: float, read: int) -> None:
+    def confidence(read: int) -> float:
+        found = ranking(add=0.5, divide=probability)
+        chosen = choose(found, {"add": Found(3, read)}, floor=0.0, margin=0.0)
+        assert isinstance(chosen, Match)
+        both = (chosen, chosen.runner_up)
+        return next(m.confidence for m in both if m is not None and m.template_id == "add")
+
+    assert confidence(read + 1) > confidence(read)
