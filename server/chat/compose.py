@@ -199,10 +199,16 @@ def describe_match(match: Match) -> dict[str, Any]:
 
 def describe_sources(sources: Mapping[str, Source]) -> dict[str, Any]:
     """Where each argument came from, as metadata."""
-    return {
-        name: {key: value for key, value in asdict(source).items() if value is not None}
-        for name, source in sources.items()
-    }
+    return {name: _described(source) for name, source in sources.items()}
+
+
+def _described(source: Source) -> dict[str, Any]:
+    data: dict[str, Any] = {"kind": source.kind}
+    if source.span is not None:
+        data |= {"span": list(source.span), "text": source.text}
+    if source.note is not None:
+        data["note"] = source.note
+    return data
 
 
 def _notes(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:

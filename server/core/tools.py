@@ -1,7 +1,7 @@
 """Tools: what they take, how they are called, what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -73,12 +73,19 @@ class ToolResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON-ready data, without the fields that say nothing."""
-        data = asdict(self) | {"status": str(self.status)}
-        if self.error_message is None:
-            del data["error_message"]
-        if self.result is None:
-            del data["result"]
-        return data
+        data: dict[str, Any] = {
+            "tool_name": self.tool_name,
+            "operation": self.operation,
+            "parameters": dict(self.parameters),
+        }
+        if self.result is not None:
+            data["result"] = self.result
+        if self.error_message is not None:
+            data["error_message"] = self.error_message
+        return data | {
+            "execution_time_ms": self.execution_time_ms,
+            "status": str(self.status),
+        }
 
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]

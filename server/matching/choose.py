@@ -15,6 +15,10 @@ _NOTHING_FOUND: Final = -log(5)
 _LEFT_OVER: Final = -log(5)
 _MOST_LEFT_OVER: Final = 2
 
+REACH: Final = exp(_COMPLETE - _NOTHING_FOUND - _MOST_LEFT_OVER * _LEFT_OVER)
+"""A candidate less probable than another by more than this factor cannot overtake it,
+whatever stands in the question."""
+
 
 class Grounded(Protocol):
     """How far a question holds what a template needs."""

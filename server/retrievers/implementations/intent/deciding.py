@@ -1,7 +1,6 @@
 """From a question to a decision: match, extract for each candidate, choose."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from server.core.decision import AskFor, Call, Clarify, Decision, Match, NoMatch
@@ -11,17 +10,9 @@ from server.core.turn import Turn
 from server.extraction.ambiguity import noted
 from server.extraction.extraction import Extraction
 from server.library.model import Template
-from server.matching.choose import choose
-from server.matching.ranking import Ranking
+from server.matching.choose import REACH, choose
+from server.matching.ranking import Candidate, Ranking
 from server.retrievers.base import RetrieverParts
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What matching found, and what each template found in the question."""
-
-    ranking: Ranking
-    extractions: Mapping[str, Extraction]
 
 
 async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
@@ -34,7 +25,7 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
     with trace.stage("match") as details:
         ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
         details |= {
-            "candidates": [_rounded(asdict(c)) for c in ranking.candidates],
+            "candidates": [_candidate(candidate) for candidate in ranking.candidates],
             "outside": round(ranking.outside, 4),
             "compared_as": list(ranking.readings),
         }
@@ -46,7 +37,7 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
             candidate.template_id: parts.extractor.extract(
                 turn.text, templates[candidate.template_id], now=now
             )
-            for candidate in ranking.candidates
+            for candidate in _in_reach(ranking)
         }
         details["found"] = [_found(name, found) for name, found in extractions.items()]
     with trace.stage("choose") as details:
@@ -59,6 +50,12 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
         decision = _decision(chosen, parts, extractions)
         details |= _choice(decision)
     return decision
+
+
+def _in_reach(ranking: Ranking) -> Iterator[Candidate]:
+    """The candidates that extraction could still lift to the top; mostly one or two."""
+    least = ranking.candidates[0].probability / REACH if ranking.candidates else 0.0
+    return (candidate for candidate in ranking.candidates if candidate.probability >= least)
 
 
 def _decision(
@@ -116,8 +113,10 @@ def _choice(decision: Decision) -> dict[str, Any]:
     return {}
 
 
-def _rounded(candidate: dict[str, Any]) -> dict[str, Any]:
+def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
-        name: round(value, 4) if isinstance(value, float) else value
-        for name, value in candidate.items()
+        "template_id": candidate.template_id,
+        "probability": round(candidate.probability, 4),
+        "similarity": round(candidate.similarity, 4),
+        "nearest_example": candidate.nearest_example,
     }
