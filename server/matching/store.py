@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import httpx
+
 from server.errors import IndexUnavailable
 from server.settings.models import VectorStoreSettings
 
@@ -77,7 +79,6 @@ class TemplateStore:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _run(self, work: Callable[["ClientAPI"], T]) -> T:
-        import httpx
         from chromadb.errors import ChromaError
 
         try:
@@ -109,7 +110,7 @@ class TemplateStore:
             self._path.mkdir(parents=True, exist_ok=True)
             return chromadb.PersistentClient(path=str(self._path), settings=quiet)
         secrets = self._settings.headers.items()
-        return chromadb.HttpClient(
+        client = chromadb.HttpClient(
             host=self._settings.host,
             port=self._settings.port,
             ssl=self._settings.ssl,
@@ -118,12 +119,30 @@ class TemplateStore:
             tenant=self._settings.tenant,
             database=self._settings.database,
         )
+        for session in _sessions_of(client):
+            session.timeout = httpx.Timeout(_TIMEOUT_S)
+        return client
 
     def _close(self) -> None:
         self._threads.shutdown(wait=True)
         client, self._client = self._client, None
+        if client is None:
+            return
+        sessions = _sessions_of(client)
         if isinstance(client, AbstractContextManager):
             client.__exit__(None, None, None)  # closing is no part of Chroma's declared interface
+        for session in sessions:
+            session.close()
+
+
+def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
+    """The HTTP sessions of a client, which Chroma opens without a timeout and never closes.
+
+    There are two: its administrative half has one of its own.
+    """
+    halves = (client, getattr(client, "_admin_client", None))
+    sessions = (getattr(getattr(half, "_server", None), "_session", None) for half in halves)
+    return [session for session in sessions if isinstance(session, httpx.Client)]
 
 
 def collection_name(adapter: str, domain: str, fingerprint: str) -> str:

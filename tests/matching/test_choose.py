@@ -97,18 +97,26 @@ def test_a_value_without_use_speaks_against_a_template() -> None:
     assert decided(tie, groundings) == ("match", "add")
 
 
+def test_a_sure_template_that_leaves_a_value_over_does_not_run() -> None:
+    chosen = choose(ranking(add=0.99), {"add": Found(unused=("3",))}, floor=0.6, margin=0.1)
+    assert isinstance(chosen, NoMatch)
+    assert (chosen.why, chosen.unused) == ("nothing here has a use for 3", ("3",))
+
+
 def test_a_sure_template_without_its_arguments_is_still_chosen_to_ask_for_them() -> None:
     assert decided(ranking(add=0.97), {"add": NOTHING}) == ("match", "add")
 
 
 def test_the_reasons_are_in_plain_words() -> None:
-    groundings = {"add": Found(2, 1, ("10%",))}
-    chosen = choose(ranking(add=0.98), groundings, floor=0.6, margin=0.1)
+    groundings = {"add": Found(2, 1), "now": Found(1, 1, ("10%",))}
+    chosen = choose(ranking(add=0.9, now=0.09), groundings, floor=0.6, margin=0.1)
     assert isinstance(chosen, Match)
-    assert chosen.why == (
-        "81% sure; nearest to “example of add”; "
-        "the question holds 1 of 2 arguments it needs; it has no use for 10%"
-    )
+    assert chosen.runner_up is not None
+    assert [chosen.why, chosen.runner_up.why] == [
+        "90% sure; nearest to “example of add”; the question holds 1 of 2 arguments it needs",
+        "8% sure; nearest to “example of now”; the question holds every argument it needs; "
+        "it has no use for 10%",
+    ]
     unsure = choose(ranking(add=0.5, divide=0.2), {}, floor=0.6, margin=0.1)
     assert isinstance(unsure, NoMatch)
     assert unsure.why == "the likeliest template is 50% sure, and 60% is needed"
@@ -144,6 +152,7 @@ def test_whatever_is_found_the_decision_keeps_its_promises(
         case Match():
             named: tuple[Match, ...] = (chosen,)
             assert chosen.confidence >= floor
+            assert not held.get(chosen.template_id, NOTHING).unused
             if chosen.runner_up is not None:
                 assert chosen.confidence - chosen.runner_up.confidence >= margin
         case Clarify(options):
