@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from server.core.tools import SourceKind
 from server.extraction.candidate import HINT, SURE, Candidate, at, checked
 from server.extraction.domain_types import numbers_of_domain
+from server.extraction.english import FUNCTION_WORDS
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.recognizers.durations import Duration
+from server.extraction.recognizers.durations import Duration, unit_at
 from server.extraction.recognizers.numbers import opposite
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
+from server.extraction.recognizers.tokens import Tokens, is_word
 from server.extraction.recognizers.torn import torn
 from server.extraction.values import Unusable, number
 
@@ -32,6 +34,8 @@ def find_amounts(
             yield at(span, None, rank=3)._replace(problem=what)
             continue
         rank, hinted, surely = fit
+        if plan.name.unit and not span.unit and _counts_things(reading.tokens, span.last):
+            continue
         value = span.value
         kind: SourceKind = "recognizer"
         if span.start in read_by_domain:
@@ -48,6 +52,14 @@ def find_amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield checked(plan, at(quote, quote.value, rank=2))
+
+
+def _counts_things(tokens: Tokens, index: int) -> bool:
+    """Whether the number before `index` counts things, and no time: 3 cities."""
+    following = tokens.word(index)
+    if not is_word(following) or following in FUNCTION_WORDS:
+        return False
+    return not unit_at(tokens.word(index + 1), glued=False)  # 3 business days
 
 
 def _fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:

@@ -1,6 +1,7 @@
 """Which value goes to which parameter, among parameters that could take the same ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -16,65 +17,92 @@ _MAX_TRIED: Final = 40
 """Candidates of a parameter that are looked at; enough for anything but a list."""
 
 
-def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What each parameter got.
+
+    `sure` are those whose value nothing else in the question could be: the words around
+    it say so, or there was no other. `unclear` has, for a required parameter, the values
+    between which nothing decides.
+    """
+
+    chosen: Mapping[str, Candidate]
+    sure: frozenset[str]
+    unclear: Mapping[str, Sequence[Candidate]]
+
+
+def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
     """Give each value to at most one parameter.
 
     Values that the words around them claim for a parameter go there. What remains goes
     in order of mention to the required parameters in the order they were written, so
     that as many as possible get one; then to an optional one, if no other could mean it.
-    A required parameter may be left with a value that has a problem, if no other remains.
+    A value with a problem is kept from other parameters when it is claimed; else a
+    required parameter is left with one only if nothing better remains.
     """
-    usable = {
-        plan.key: [
-            (points, candidate)
-            for points, candidate in scored[plan.key][:_MAX_TRIED]
-            if not candidate.problem
-        ]
-        for plan in plans
-    }
-    unusable = {
-        plan.key: [candidate for _, candidate in scored[plan.key][:_MAX_TRIED] if candidate.problem]
-        for plan in plans
-        if plan.required
-    }
-    sure = _claimed(plans, usable)
+    sure = _claimed(plans, scored)
     open_plans = [plan for plan in plans if plan.key not in sure]
     filler = _Filler(
-        {
-            plan.key: [
-                candidate
-                for candidate in (
-                    *(one for _, one in usable[plan.key] if not one.hinted),
-                    *unusable.get(plan.key, ()),
-                )
-                if not any(candidate.overlaps(taken) for taken in sure.values())
-            ]
-            for plan in open_plans
-        }
+        {plan.key: _open_to(plan, scored[plan.key], sure.values()) for plan in open_plans}
     )
-    for plan in open_plans:
-        if plan.required:
-            filler.place(plan.key, set())
-    filler.in_order_of_mention([plan for plan in open_plans if plan.required])
+    required = [plan for plan in open_plans if plan.required]
+    for plan in required:
+        filler.place(plan.key, set())
+    filler.in_order_of_mention(required)
     optional = [plan for plan in open_plans if not plan.required]
     filler.place_pair(optional)
     for plan in optional:
         if plan.key not in filler.placed:
             others = [other.key for other in optional if other is not plan]
             filler.place_if_alone(plan.key, others)
-    return sure | filler.placed
+    chosen = sure | filler.placed
+    unclear = {
+        plan.key: values for plan in required if len(values := filler.alternatives(plan.key)) > 1
+    }
+    unclear |= {
+        key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
+    }
+    no_doubt = len(required) == 1 and len(filler.placed) == 1 and not unclear
+    only = filler.placed.keys() if no_doubt else ()
+    return Assignment(chosen, frozenset(sure) | frozenset(only), unclear)
 
 
-def _claimed(plans: Sequence[ParameterPlan], usable: Mapping[str, Scored]) -> dict[str, Candidate]:
+def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
+    """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
+    mine = chosen[key]
+    points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
+    others = [
+        candidate
+        for score, candidate in scored[:_MAX_TRIED]
+        if score == points[mine.start]
+        and candidate.value != mine.value
+        and not candidate.problem
+        and not any(candidate.overlaps(taken) for taken in chosen.values())
+    ]
+    return () if mine.problem else (mine, *others)
+
+
+def _open_to(plan: ParameterPlan, scored: Scored, sure: Iterable[Candidate]) -> Sequence[Candidate]:
+    """What the parameter may take besides what is sure, values with a problem last."""
+    free = [
+        candidate
+        for _, candidate in scored[:_MAX_TRIED]
+        if not any(candidate.overlaps(taken) for taken in sure)
+    ]
+    good = [one for one in free if not one.problem and not one.hinted]
+    return [*good, *(one for one in free if one.problem)] if plan.required else good
+
+
+def _claimed(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
     claims = [
-        (-points, order, candidate.rank, candidate.start, plan.key, candidate)
+        ((-points, bool(one.problem), order, one.rank, one.start), plan.key, one)
         for order, plan in enumerate(plans)
-        for points, candidate in usable[plan.key]
+        for points, one in scored[plan.key][:_MAX_TRIED]
         if points >= HINT
     ]
-    claims.sort(key=lambda claim: claim[:4])
+    claims.sort(key=lambda claim: claim[0])
     sure: dict[str, Candidate] = {}
-    for *_, key, candidate in claims:
+    for _, key, candidate in claims:
         if key not in sure and not any(candidate.overlaps(taken) for taken in sure.values()):
             sure[key] = candidate
     return sure
@@ -111,6 +139,21 @@ class _Filler:
             self.placed[other] = moved
             del self.placed[key]
         return False
+
+    def alternatives(self, key: str) -> Sequence[Candidate]:
+        """What the parameter has, and what it could as well have had."""
+        mine = self.placed.get(key)
+        if mine is None or mine.problem:
+            return ()
+        others = [
+            candidate
+            for candidate in self._choices[key]
+            if candidate.rank <= mine.rank
+            and not candidate.problem
+            and candidate.value != mine.value
+            and not self._clashes(candidate)
+        ]
+        return (mine, *others)
 
     def place_if_alone(self, key: str, others: Sequence[str]) -> None:
         """Place an optional parameter's value, unless it could as well be another's."""

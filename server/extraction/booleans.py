@@ -36,6 +36,8 @@ def find_boolean(
 ) -> Candidate | None:
     """What the question says about the parameter; `alone` when it has no other boolean."""
     tokens = reading.tokens
+    if {"on", "off"} <= set(tokens.words):
+        return None  # on or off, that is the question
     named = _mention(plan, tokens, taken)
     for index, word in enumerate(tokens.words):
         if not taken.free(tokens.starts[index], tokens.ends[index]):

@@ -14,7 +14,8 @@ ARTICLES: Final = word_set("a an the my our your their his her this that these t
 
 PREPOSITIONS: Final = word_set(
     "in for at on to from with by about into onto near around using via between during until till "
-    "since within over under as per regarding concerning and or but then if when while because so"
+    "since within over under as per regarding concerning and or but then if when while because so "
+    "vs versus"
 )
 """Words at which a name ends: the "for" of "Tokyo for the next 3 days"."""
 
@@ -36,14 +37,14 @@ FUNCTION_WORDS: Final = (
 WEAK_CHOICES: Final = word_set(
     "is are was in on at to of by with for from and or as a an the it me be no not all any most "
     "least more less than up down out off has have do does s i"
-) | frozenset("=-+*/<>.,:")
+) | frozenset("=-+*/.,:")
 """Choices of one such word count only where the text names no other."""
 
 LEADS: Final = {
     "from": word_set("from since starting start begin beginning after of source base out"),
     "to": word_set("to into until till through end ending before target as in becomes"),
-    "min": word_set("min minimum least above over exceeding from more greater after"),
-    "max": word_set("max maximum most below under to less fewer within before"),
+    "min": word_set("min minimum least above over exceeding more greater after"),
+    "max": word_set("max maximum most below under less fewer within before"),
     "limit": word_set("limit top first max show list give get find fetch display"),
     "page": word_set("page"),
     "called": word_set("called named titled labelled labeled entitled"),

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from server.core.tools import Source
-from server.extraction.assign import assign
+from server.extraction.assign import Scored, assign
 from server.extraction.booleans import find_boolean
 from server.extraction.candidate import HINT, Candidate
 from server.extraction.candidates import candidates
@@ -21,6 +22,10 @@ from server.extraction.recognizers.reading import Reading
 from server.extraction.roles import Group
 from server.extraction.strings import find_text
 from server.extraction.taken import Taken
+from server.extraction.values import shown
+from server.settings.wording import listed
+
+_MOST_NAMED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ class Filling:
     """Fills the parameters of one template from one reading.
 
     `typed` fills everything but free text, for which see `fill_texts`. `found` and
-    `problems` hold the outcome by parameter.
+    `problems` hold the outcome by parameter; `sure` are parameters whose value nothing
+    else in the question could be.
     """
 
     def __init__(
@@ -49,6 +55,7 @@ class Filling:
         self.reading = reading
         self.found: dict[str, Candidate] = {}
         self.problems: dict[str, str] = {}
+        self.sure: frozenset[str] = frozenset()
         self.taken = Taken()
         self.lessons = lessons
         self._synonyms = synonyms
@@ -155,12 +162,18 @@ class Filling:
         plans = self.unfilled(group)
         if not plans:
             return
-        scored = {plan.key: self._scored(plan) for plan in plans}
-        assigned = assign(plans, scored)
+        self.hand_out(plans, {plan.key: self._scored(plan) for plan in plans})
+
+    def hand_out(self, plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> None:
+        """Give each of the parameters the value that is its own, or say what is unclear."""
+        assignment = assign(plans, scored)
+        self.sure |= assignment.sure
         for plan in plans:
-            self.keep(plan, assigned.get(plan.key))
-        for plan in self.unfilled(group):
-            self._complain(plan, scored[plan.key])
+            if plan.key in assignment.unclear:
+                values = [shown(one.value) for one in assignment.unclear[plan.key][:_MOST_NAMED]]
+                self.problems[plan.key] = f"it could be {listed(values)}"
+            else:
+                self.keep(plan, assignment.chosen.get(plan.key))
 
     def _scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         context = self.lessons.contexts.get(plan.key, NO_CONTEXT)
@@ -194,12 +207,6 @@ class Filling:
             if (lesson := self.lessons.texts.get(plan.key, NO_LESSON)).sentences
         )
         return [text for text in found if text is not None]
-
-    def _complain(self, plan: ParameterPlan, scored: Sequence[tuple[int, Candidate]]) -> None:
-        for points, candidate in scored:
-            if candidate.problem and self._free(candidate) and points >= HINT:
-                self.problems[plan.key] = candidate.problem
-                return
 
     def _since_until(self) -> None:
         plans = self.plan.of("date")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from server.extraction.assign import assign
 from server.extraction.candidate import Candidate
 from server.extraction.domain_types import normalized
 from server.extraction.filling import Filling
@@ -46,9 +45,7 @@ def _give_quotes_away(filling: Filling, plans: Sequence[ParameterPlan]) -> None:
             (score(plan, quote, reading.tokens, context), _judged(plan, filling, quote))
             for quote in quotes
         ]
-    assigned = assign(plans, scored)
-    for plan in plans:
-        filling.keep(plan, assigned.get(plan.key))
+    filling.hand_out(plans, scored)
 
 
 def _judged(plan: ParameterPlan, filling: Filling, candidate: Candidate) -> Candidate:

@@ -1,7 +1,7 @@
 """What a template's own examples teach about where its values stand."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -96,10 +96,13 @@ def _only(owners: Mapping[Words, set[str]], name: str) -> frozenset[Words]:
     return frozenset(words for words, names in owners.items() if names == {name})
 
 
-def text_lesson(fillers: Sequence[Filler], about: str, *, sentences: bool) -> TextLesson:
+def text_lesson(
+    fillers: Sequence[Filler], about: str, values: Collection[str], *, sentences: bool
+) -> TextLesson:
     """What the values of a text in the examples teach.
 
-    `about` describes the template, and `sentences` says that the text is one by its name.
+    `about` describes the template, `values` are words of any argument in the examples,
+    and `sentences` says that the text is one by its name.
     """
     leads: dict[Words, set[str]] = defaultdict(set)
     for filler in fillers:
@@ -112,7 +115,7 @@ def text_lesson(fillers: Sequence[Filler], about: str, *, sentences: bool) -> Te
     return TextLesson(
         leads={lead: frozenset(after) for lead, after in leads.items()},
         known=frozenset(filler.words for filler in fillers),
-        vocabulary=frozenset((everything | described) - inside),
+        vocabulary=frozenset((everything | described) - inside - set(values)),
         sentences=sentences or any(_reads_as_sentence(filler.words) for filler in fillers),
         capitalised=bool(capitals) and all(capitals),
     )

@@ -89,7 +89,7 @@ def _members(reading: Reading, taken: Taken) -> list[Span]:
 
 
 def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
-    """The numbers without the one that says how many there are, or stands before a colon."""
+    """The numbers without the one that says how many there are, or those before a colon."""
     if len(spans) < 3:
         return spans
     runs: list[list[Span]] = []
@@ -101,7 +101,9 @@ def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
     longest = max(runs, key=len)
     outside = [span for run in runs if run is not longest for span in run]
     counts = [span for span in outside if span.value == len(longest)]
-    announced = tokens.word(longest[0].first - 1) == ":"
+    before = [span.last for span in outside if span.last <= longest[0].first]
+    between = tokens.words[max(before, default=0) : longest[0].first]
+    announced = ":" in between and len(before) == len(outside)
     if len(longest) > 1 and (announced or len(counts) == len(outside) == 1):
         return longest
     return spans

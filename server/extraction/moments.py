@@ -13,7 +13,7 @@ def _dates(_: ParameterPlan, template: TemplatePlan, reading: Reading) -> Iterat
     offsets = () if counts else reading.of("offset")
     for span in reading.of("date"):
         if not any(o.start <= span.start and span.end <= o.end for o in offsets):
-            yield at(span, span.value, rank=1 if span.weak else 0)
+            yield at(span, span.value, rank=1 if span.weak or reading.is_present(span) else 0)
     for span in reading.of("datetime"):
         yield at(span, span.value)
     for span in offsets:

@@ -17,7 +17,9 @@ from server.extraction.taken import Taken
 _PRONOUNS: Final = word_set("me us it you i we they he she him them what which who how")
 _IDLE: Final = word_set(
     "general particular detail details total all least now example free fun sure once first last "
-    "short time case order average advance person private"
+    "short time case order average advance person private fact morning afternoon evening night "
+    "weekend day week month year hour minute minutes spring summer autumn winter future past "
+    "meantime meanwhile"
 )
 """Words that follow a preposition without being a value: in general, for free."""
 _MAX_LEADS: Final = 300
@@ -47,11 +49,13 @@ def find_text(
     for points, place in _places(plan, lesson, reading, taken, alone=alone):
         if not _acceptable(lesson, reading, place) or (points < SOLID and not plan.required):
             continue
+        if lesson.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
+            points += 1
         if best is None or (-points, place[0]) < best[:2]:
             best = (-points, place[0], place)
     if best is None:
         return None
-    learned = -best[0] in (_TWO_WORDS, _ONE_WORD)
+    learned = -best[0] in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
     kind: SourceKind = "example" if learned else "recognizer"
     return candidate_at(reading, best[2], kind)
 
@@ -178,7 +182,7 @@ def _known(lesson: TextLesson, reading: Reading) -> Iterator[Place]:
     for first in range(min(len(tokens), _MAX_LEADS)):
         for length in lengths:
             words = tuple(tokens.words[first : first + length])
-            if words in lesson.known:
+            if len(words) == length and words in lesson.known:
                 yield first, first + length
 
 
@@ -190,6 +194,10 @@ def _acceptable(lesson: TextLesson, reading: Reading, place: Place) -> bool:
     if not lesson.sentences and words[0] in _PRONOUNS:
         return False
     said = [word for word in words if word[0].isalnum()]
-    if len(said) == 1 and said[0] in _IDLE:
+    start = reading.tokens.starts[place[0]]
+    place_text = reading.clean[start : reading.tokens.ends[place[1] - 1]]
+    if lesson.capitalised and words[0].isdigit() and place_text.islower():
+        return False  # 3 cities
+    if words[0] in _IDLE and (len(said) == 1 or reading.clean[start].islower()):
         return False
     return not all(word in FUNCTION_WORDS or word in lesson.vocabulary for word in said)

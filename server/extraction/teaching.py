@@ -23,7 +23,8 @@ def teach(plan: TemplatePlan, domain: Domain) -> Lessons:
     """What the template's `nl_examples` teach about each of its parameters.
 
     A value's place in an example is known when a pattern captures it, when it is the
-    parameter's `example`, or when it is quoted. A template with a single free text also
+    parameter's `example`, when it is quoted, and when no other value there could be
+    meant. A template with a single free text also
     learns from capital letters, and from where its examples differ.
     """
     fillings = [
@@ -37,6 +38,7 @@ def teach(plan: TemplatePlan, domain: Domain) -> Lessons:
     texts = plan.of("text")
     required = [one for one in texts if one.required]
     about = f"{plan.template.description} {plan.template.id}"
+    values = {word for found in fillers.values() for filler in found for word in filler.words}
     lessons: dict[str, TextLesson] = {}
     for one in texts:
         known = fillers[one.key]
@@ -44,10 +46,10 @@ def teach(plan: TemplatePlan, domain: Domain) -> Lessons:
         if alone:
             known += _guessed(fillings, known)
         sentences = _is_sentence(one, known)
-        lessons[one.key] = text_lesson(known, about, sentences=sentences)
+        lessons[one.key] = text_lesson(known, about, values, sentences=sentences)
         # What the sure examples teach finds the values of the others, which teach more.
         known += _found_again(one, lessons[one.key], fillings, known, alone=alone)
-        lessons[one.key] = text_lesson(known, about, sentences=sentences)
+        lessons[one.key] = text_lesson(known, about, values, sentences=sentences)
     return Lessons(contexts(fillers), lessons)
 
 
@@ -67,7 +69,9 @@ def _filler(plan: ParameterPlan, filling: Filling) -> Filler | None:
     """The parameter's value in an example, when it is known for sure."""
     reading = filling.reading
     found = filling.found.get(plan.key)
-    if found is not None and found.kind == "template_pattern":
+    group = GROUPS[plan.role]
+    counted = plan.key in filling.sure and group in ("amount", "date")
+    if found is not None and (counted or found.kind == "template_pattern"):
         return Filler(reading, found.first, found.last)
     if _shows_examples(plan, filling):
         place = _example_place(plan, filling)

@@ -88,6 +88,17 @@ def test_a_value_that_cannot_be_used_is_a_problem_and_no_argument() -> None:
     ]
 
 
+def test_what_nothing_decides_is_asked_for() -> None:
+    found = extract("the 2024 budget is 10000", Parameter("value", "number"))
+    assert (found.arguments, [one.problem for one in found.missing]) == (
+        {},
+        ["it could be 2024 or 10000"],
+    )
+    team = Parameter("team", "string", enum=("ops", "sales"))
+    (missing,) = extract("tell sales and ops", team).missing
+    assert missing.problem == "it could be sales or ops"
+
+
 def test_values_that_nothing_takes_are_counted_once_each() -> None:
     found = extract("add 3 days to 2025-01-01 for kim@example.org", Parameter("n", "integer"))
     assert found.arguments == {"n": 3}

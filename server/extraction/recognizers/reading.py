@@ -94,7 +94,7 @@ class Reading:
         places = sorted(
             (span.start, span.end)
             for span in self.spans
-            if not (span.weak or span.kind in _SILENT or self._is_present(span))
+            if not (span.weak or span.kind in _SILENT or self.is_present(span))
         )
         merged: list[tuple[int, int]] = []
         for start, end in places:
@@ -104,7 +104,7 @@ class Reading:
                 merged.append((start, end))
         return tuple(merged)
 
-    def _is_present(self, span: Span) -> bool:
+    def is_present(self, span: Span) -> bool:
         """Whether it is a "today" or "now", which may say nothing in particular."""
         return span.last - span.first == 1 and self.tokens.words[span.first] in PRESENT
 

@@ -125,9 +125,11 @@ class _Scanner:
         if word == "per" and tokens.word(last + 1) == "cent":
             self._add("number", first, last + 2, value, "%")
             return last + 2
-        unit = unit_at(word, glued=tokens.glued(last))
+        hyphen = word == "-" and tokens.glued(last) and tokens.glued(last + 1)
+        unit_index = last + hyphen  # a 7-day forecast
+        unit = unit_at(tokens.word(unit_index), glued=tokens.glued(unit_index) and not hyphen)
         if unit:
-            self._duration(first, last, value)
+            self._duration(first, unit_index, value)
         else:
             unit = currency_beside(tokens, first, last)
         self._add("number", first, last, value, unit)
