@@ -66,7 +66,7 @@ def head_key(ids: Sequence[str]) -> str:
 def load_head(path: Path, key: str, templates: int) -> Head | None:
     """The head in a file, or None when there is none that fits."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if str(stored["key"]) != key:
                 return None
             head = Head(stored["weights"], stored["bias"], stored["rarity"])

@@ -59,7 +59,8 @@ def mask(text: str) -> str:
 
     In plain words, in lower case, with single blanks, cut at a length no question needs.
     """
-    masked = " ".join("".join(_without_data(text)).split())[:_LONGEST].lower().replace("’", "'")
+    sound = text.encode("utf-8", "replace").decode()  # half of a character encodes to nothing
+    masked = " ".join("".join(_without_data(sound)).split())[:_LONGEST].lower().replace("’", "'")
     masked = _WORDS.sub(_NUMBER, masked)
     if _HAS_VALUE.search(masked):
         masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
