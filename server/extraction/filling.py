@@ -98,9 +98,9 @@ class Filling:
     def _find(self, plan: ParameterPlan, reading: Reading) -> Sequence[Candidate]:
         if reading is not self.reading:
             return candidates(plan, self.plan, reading)
-        known = self._candidates.get(plan.key)
+        known = self._candidates.get(plan.alike)
         if known is None:
-            known = self._candidates[plan.key] = candidates(plan, self.plan, reading)
+            known = self._candidates[plan.alike] = candidates(plan, self.plan, reading)
         return known
 
     # JSON first: everything inside it is none of the question's words.

@@ -38,6 +38,8 @@ class ParameterPlan:
     domain_type: DomainType | None
     choices: PhraseTable
     checker: Checker
+    alike: str
+    """The same for parameters of a template whose values are found in the same way."""
     percent: bool
     """Whether a number marked as a percentage will do."""
 
@@ -94,6 +96,8 @@ class Planner:
         role = role_of(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
+        checker = Checker(parameter, closed=not open_ended)
+        as_any = checker.takes_anything and GROUPS[role] == "date"
         return ParameterPlan(
             key=parameter.name,
             required=parameter.required,
@@ -103,7 +107,8 @@ class Planner:
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
             domain_type=self._types.get(parameter.type),
             choices=PhraseTable(self._choices(parameter)),
-            checker=Checker(parameter, closed=not open_ended),
+            checker=checker,
+            alike=f"{role} {parameter.type}" if as_any else parameter.name,
             percent=takes_percent(parameter, name),
         )
 

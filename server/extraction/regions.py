@@ -14,7 +14,7 @@ _SOMEBODYS: Final = word_set("my our your his her their this these those")
 _BREAKS: Final = PREPOSITIONS | word_set("this next last these every")
 _OF: Final = word_set("city town village state country region province area island")
 _LONGEST_NAME: Final = 12
-_LONGEST_SENTENCE: Final = 1_000
+_LONGEST_SENTENCE: Final = 400
 
 _QUOTE: Final = BLOCK + "quoted"
 

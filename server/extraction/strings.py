@@ -22,7 +22,7 @@ _IDLE: Final = word_set(
     "meantime meanwhile"
 )
 """Words that follow a preposition without being a value: in general, for free."""
-_MAX_LEADS: Final = 300
+_MAX_LEADS: Final = 150
 """Words of a text after which a free text may begin; a question rarely has more."""
 _LONGEST_BETWEEN: Final = 8
 

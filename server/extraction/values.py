@@ -66,6 +66,10 @@ class Checker:
             checks.append(self._membership)
         self._checks = tuple(checks)
 
+    @property
+    def takes_anything(self) -> bool:
+        return not self._checks
+
     def numeric(self, value: Number) -> Number:
         """`value` if the parameter takes such a number.
 
