@@ -1,7 +1,6 @@
 """JSON arrays and objects in a text, strict or as people write them."""
 
 import json
-from collections.abc import Iterator
 from string import hexdigits
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ MAX_DEPTH: Final = 64
 MAX_FAILURES: Final = 50
 """Brackets that open no JSON, before the rest of a text is left alone."""
 
+_CONTAINERS: Final = frozenset({dict, list})
 _CLOSERS: Final = {"[": "]", "{": "}"}
 _WORDS: Final[dict[str, Any]] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
@@ -47,38 +47,47 @@ def find_json(text: str) -> list[Span]:
     found: list[Span] = []
     budget = 4 * len(text) + 10_000
     failures = 0
-    for start in _openers(text):
-        if found and start < found[-1].end:
-            continue
+    openers = _Openers(text)
+    start = openers.after(0)
+    while start >= 0:
         end, value, cost = _read(text, start)
         budget -= cost
         if end:
-            kind: Kind = "array" if text[start] == "[" else "object"
-            if _depth_within(value):
-                found.append(Span(kind, start, end, -1, -1, value))
-            else:
-                why = "the JSON is nested too deeply"
-                found.append(Span("unreadable", start, end, -1, -1, why, kind))
-            continue
-        failures += 1
-        if failures > MAX_FAILURES or budget < 0:
-            break
+            found.append(_block(text, start, end, value))
+        else:
+            failures += 1
+            if failures > MAX_FAILURES or budget < 0:
+                break
+        start = openers.after(end or start + 1)
     return found
 
 
-def _openers(text: str) -> Iterator[int]:
-    at = -1
-    square, curly = text.find("["), text.find("{")
-    while True:
-        places = [place for place in (square, curly) if place >= 0]
-        if not places:
-            return
-        at = min(places)
-        yield at
-        if at == square:
-            square = text.find("[", at + 1)
-        else:
-            curly = text.find("{", at + 1)
+def _block(text: str, start: int, end: int, value: Any) -> Span:
+    kind: Kind = "array" if text[start] == "[" else "object"
+    if _depth_within(text, start, end, value):
+        return Span(kind, start, end, -1, -1, value)
+    return Span("unreadable", start, end, -1, -1, "the JSON is nested too deeply", kind)
+
+
+class _Openers:
+    """Finds brackets; one that does not come again is looked for once and no more."""
+
+    __slots__ = ("_ahead", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ahead = {bracket: -1 for bracket in _CLOSERS if bracket in text}
+
+    def after(self, position: int) -> int:
+        """Where the first bracket from `position` on opens, or -1."""
+        for bracket, at in list(self._ahead.items()):
+            if at < position:
+                following = self._text.find(bracket, position)
+                if following < 0:
+                    del self._ahead[bracket]
+                else:
+                    self._ahead[bracket] = following
+        return min(self._ahead.values(), default=-1)
 
 
 def _read(text: str, start: int) -> tuple[int, Any, int]:
@@ -101,14 +110,16 @@ def _read(text: str, start: int) -> tuple[int, Any, int]:
     return reader.at, value, cost
 
 
-def _depth_within(value: Any) -> bool:
+def _depth_within(text: str, start: int, end: int, value: Any) -> bool:
+    if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:
+        return True
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            if type(inner) in _CONTAINERS
         ]
         if not level:
             return True
