@@ -73,8 +73,12 @@ def start(data: str) -> tuple[float, subprocess.Popen[str], str]:
     if not url:
         raise SystemExit("the server did not start")
     while True:
-        if httpx.get(f"{url}/ready").status_code == 200:
+        ready = httpx.get(f"{url}/ready")
+        if ready.status_code == 200:
             return time.perf_counter() - begin, process, url
+        if ready.json()["status"] == "unavailable":
+            stop(process)
+            raise SystemExit(f"the adapter could not be opened: {ready.text}")
         time.sleep(0.02)
 
 
