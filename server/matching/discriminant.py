@@ -14,11 +14,12 @@ from server.matching.lesson import Lesson
 from server.matching.softmax import Weights
 
 _SHRINKAGE: Final = 0.6
-_SPREAD: Final = 0.17
+_SPREAD: Final = 0.03
 """Brings the logits near those of the logistic head, so that calibration starts close."""
 
 _CHUNK: Final = 4096
 _MOST_HELD_OUT: Final = 2000
+_MOST_LOGITS: Final = 4_000_000
 
 
 def fit_discriminant(lesson: Lesson) -> tuple[Weights, NDArray[np.float32], HeldOut]:
@@ -63,7 +64,8 @@ def _sample(lesson: Lesson, counts: NDArray[np.float32]) -> NDArray[np.int64]:
     usable = np.flatnonzero(lesson.examples & (counts[lesson.labels] > 1))
     inside = usable[lesson.labels[usable] < lesson.templates]
     outside = usable[lesson.labels[usable] == lesson.templates]
-    return np.concatenate([np.random.default_rng(0).permutation(inside)[:_MOST_HELD_OUT], outside])
+    most = min(_MOST_HELD_OUT, _MOST_LOGITS // (lesson.templates + 1))
+    return np.concatenate([np.random.default_rng(0).permutation(inside)[:most], outside])
 
 
 def _held_out(logits: NDArray[np.float32], labels: NDArray[np.int64], none: int) -> HeldOut:

@@ -26,6 +26,7 @@ from server.matching.softmax import Labels, Weights, fit_softmax
 
 _LARGEST_SOFTMAX: Final = 1.5e10
 """Multiplications in one step; twenty steps of this many take about half a minute."""
+_MOST_HELD_OUT: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ def _held_out(lesson: Lesson, weights: Weights, folds: int) -> HeldOut:
     labels: list[Labels] = []
     kinds: list[NDArray[np.int64]] = []
     none = lesson.templates
+    judged = lesson.examples & _sampled(lesson, random)
     for turn in range(folds):
         here = np.append(away != turn, True)
         shown = here[lesson.labels] & ((fold != turn) | ~lesson.examples)
@@ -78,7 +80,7 @@ def _held_out(lesson: Lesson, weights: Weights, folds: int) -> HeldOut:
             (OUTSIDE, (fold == turn) & (lesson.labels == none)),
             (NEARLY, ~here[lesson.labels]),
         ):
-            asked = asked & lesson.examples
+            asked = asked & judged
             given = lesson.rows[asked] @ part.T
             given[:, ~here] = ABSENT
             logits.append(given)
@@ -106,6 +108,14 @@ def _dealt(lesson: Lesson, folds: int, random: np.random.Generator) -> NDArray[n
         members = np.flatnonzero(lesson.labels == label)
         fold[members] = (random.permutation(len(members)) + random.integers(folds)) % folds
     return fold
+
+
+def _sampled(lesson: Lesson, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Enough rows to calibrate two numbers by: all of the background, and so many examples."""
+    chosen: NDArray[np.bool_] = lesson.labels == lesson.templates
+    inside = np.flatnonzero(~chosen)
+    chosen[random.permutation(inside)[:_MOST_HELD_OUT]] = True
+    return chosen
 
 
 def _templates_away(templates: int, folds: int, random: np.random.Generator) -> NDArray[np.int64]:
