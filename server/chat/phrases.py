@@ -12,7 +12,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "{% if missing | length == 1 %}"
         "I need one more thing: {% set m = missing[0] %}**{{ m.label }}**"
         "{% if m.description %} ({{ m.description }}){% endif %}."
-        "{% if m.problem %} {{ m.problem }}{% endif %}"
+        "{% if m.problem %} {{ m.problem[:1] | upper }}{{ m.problem[1:].rstrip('.') }}.{% endif %}"
         "{% if m.choices %} It is one of {{ m.choices | join(', ') }}.{% endif %}"
         "{% else %}"
         "I need a few more things:"

@@ -18,6 +18,8 @@ from server.extraction.taken import Taken
 from server.extraction.values import Unusable
 
 _BETWEEN: Final = word_set("and plus with to also then or") | frozenset(",;&+$€£¥")
+_OPERATORS: Final = word_set("times multiplied divided x") | frozenset("*×÷^")
+"""What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
 _NO_MEMBER_BEFORE: Final = word_set("decimal decimals digit digits place places dp significant")
 
 
@@ -81,7 +83,10 @@ def _members(reading: Reading, taken: Taken) -> list[Span]:
         if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
             continue
         stretch = stretches[-1]
-        if stretch and not taken.free(stretch[-1].end, span.start):
+        if stretch and (
+            not taken.free(stretch[-1].end, span.start)
+            or any(word in _OPERATORS for word in tokens.words[stretch[-1].last : span.first])
+        ):
             stretches.append([span])
         else:
             stretch.append(span)
