@@ -21,7 +21,7 @@ from server.matching.softmax import Weights, softmax
 
 _REREAD_SHARE: Final = np.float32(0.7)
 
-_VERSION: Final = "5"
+_VERSION: Final = "6"
 """Changes with what training would give, so that older files are learnt anew."""
 
 

@@ -14,8 +14,10 @@ from server.matching.softmax import Labels
 SKETCH_SHARE: Final = np.float32(0.7)
 """Length of the words beside the meaning. From 0.5 to 0.9 nothing much changes."""
 
-_WITHOUT_NEIGHBOURS: Final = 0.6
-"""Nearness that counts as inside where no template has two texts to compare."""
+_LEAST_SPREAD: Final = np.float32(1e-3)
+
+_LEAST_KEPT: Final = 1 / 3
+"""Share of the background that is kept whatever the library is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Lesson:
 
     The last column is one throughout: what it is multiplied by says how likely each
     label is before anything is said, and lets the background outweigh few examples.
+    The first d columns are vectors less `centre`, divided by `spread`: encoders differ in
+    how much of a vector all texts share, and one penalty has to suit them all.
     """
 
     rows: Vectors
@@ -45,6 +49,8 @@ class Lesson:
     examples: NDArray[np.bool_]
     templates: int
     weights: Rarity
+    centre: NDArray[np.float32]
+    spread: np.float32
 
 
 def features(vectors: Vectors, texts: Sequence[str], weights: Rarity) -> Vectors:
@@ -67,13 +73,27 @@ def prepare(
     )
     rows[: len(library.texts), :-1] = features(library.vectors, library.texts, weights)
     rows[len(library.texts) :, :-1] = features(background_vectors[foreign], outside, weights)
+    dimensions = library.vectors.shape[1]
+    centre, spread = _normalise(rows[:, :dimensions])
     return Lesson(
         rows=rows,
         labels=np.concatenate([library.owners, np.full(len(outside), templates, np.int64)]),
         examples=np.concatenate([library.examples, np.ones(len(outside), np.bool_)]),
         templates=templates,
         weights=weights,
+        centre=centre,
+        spread=spread,
     )
+
+
+def _normalise(vectors: Vectors) -> tuple[NDArray[np.float32], np.float32]:
+    """Centre `vectors` in place and bring them to unit length on average."""
+    centre = vectors.mean(axis=0)
+    vectors -= centre
+    spread = np.float32(np.sqrt(np.einsum("nd,nd->", vectors, vectors) / len(vectors)))
+    spread = max(spread, _LEAST_SPREAD)
+    vectors /= spread
+    return centre, spread
 
 
 def _foreign(background: Vectors, library: Texts) -> NDArray[np.bool_]:
@@ -87,11 +107,16 @@ def _foreign(background: Vectors, library: Texts) -> NDArray[np.bool_]:
     members = np.split(order, bounds)
     within = [_nearness_within(library, group) for group in members]
     found = np.concatenate(within)
-    usual = _lower_quarter(found) if len(found) else _WITHOUT_NEIGHBOURS
-    foreign = np.ones(len(background), np.bool_)
+    if not len(found):
+        return np.ones(len(background), np.bool_)
+    usual = _lower_quarter(found)
+    inside = np.full(len(background), -np.inf, np.float32)
     for group, own in zip(members, within, strict=True):
         limit = min(usual, _lower_quarter(own)) if len(own) else usual
-        foreign &= (background @ library.vectors[group].T).max(axis=1) <= limit
+        nearest = (background @ library.vectors[group].T).max(axis=1)
+        np.maximum(inside, nearest - limit, out=inside)
+    # A template whose examples have little in common must not take all of it away.
+    foreign: NDArray[np.bool_] = inside <= max(0.0, float(np.quantile(inside, _LEAST_KEPT)))
     return foreign
 
 

@@ -48,10 +48,19 @@ def learn(lesson: Lesson) -> Learnt:
         bias = np.zeros(lesson.templates + 1, np.float32)
         seen = _held_out(lesson, weights, folds=_folds(cost))
     calibration = calibrate(seen)
+    return _plain(lesson, weights, bias, calibration)
+
+
+def _plain(
+    lesson: Lesson, weights: Weights, bias: NDArray[np.float32], calibration: Calibration
+) -> Learnt:
+    """The same head for features as they come: what was done to the rows is undone here."""
+    dimensions = len(lesson.centre)
+    meaning = weights[:, :dimensions] / lesson.spread
     scale = np.float32(calibration.scale)
-    bias = (bias + weights[:, -1]) * scale
-    bias[-1] += np.float32(calibration.shift)
-    return Learnt(weights[:, :-1] * scale, bias, calibration)
+    plain = ((bias + weights[:, -1] - meaning @ lesson.centre) * scale).astype(np.float32)
+    plain[-1] += np.float32(calibration.shift)
+    return Learnt(np.hstack([meaning, weights[:, dimensions:-1]]) * scale, plain, calibration)
 
 
 def _folds(cost: int) -> int:

@@ -10,7 +10,7 @@ from server.matching.background import BACKGROUND
 from server.matching.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
 from server.matching.discriminant import fit_discriminant
 from server.matching.lesson import Lesson, Texts, prepare
-from server.matching.sketch import BUCKETS
+from server.matching.sketch import BUCKETS, DIMENSIONS
 from server.matching.softmax import PENALTY, fit_softmax, softmax
 from server.matching.training import learn
 
@@ -38,6 +38,8 @@ def lesson(templates: int, each: int, *, spread: float = 0.5, seed: int = 1) -> 
         examples=np.concatenate([~described, np.ones(100, np.bool_)]),
         templates=templates,
         weights=np.ones(BUCKETS, np.float32),
+        centre=np.zeros(rows.shape[1], np.float32),
+        spread=np.float32(1),
     )
 
 
@@ -162,7 +164,31 @@ def test_background_that_a_template_is_about_is_left_out() -> None:
     background = np.array([[0.98, 0.199, 0], [0, 0, 1]], np.float32)
     found = prepare(library, 1, ("will it rain", "sing a song"), background)
     assert found.labels.tolist() == [0, 0, 0, 1]
-    assert found.rows[-1, [0, 1, 2, -1]].tolist() == [0, 0, 1, 1]
+    vectors = found.rows[:, :3] * found.spread + found.centre
+    np.testing.assert_allclose(vectors, [*library.vectors, [0, 0, 1]], atol=1e-6)
+    assert found.rows[:, -1].tolist() == [1, 1, 1, 1]
+
+
+def test_a_template_without_a_theme_does_not_take_the_background_away() -> None:
+    chance = np.random.default_rng(4)
+    vectors = chance.standard_normal((30, 64)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    library = Texts(["x"] * 3, vectors[:3], np.zeros(3, np.int64), np.ones(3, np.bool_))
+    found = prepare(library, 1, ["y"] * 27, vectors[3:])
+    assert (found.labels == 1).sum() >= 9
+
+
+def test_what_all_vectors_share_does_not_matter() -> None:
+    rows, labels = clusters(5, 9)
+    background, _ = clusters(60, 1, seed=5)
+    shares = []
+    for common, narrow in ((0.0, 1.0), (3.0, 0.3)):
+        moved = [part * np.float32(narrow) + np.float32(common) for part in (rows, background)]
+        library = Texts(["x"] * len(rows), moved[0], labels, np.ones(len(rows), np.bool_))
+        learnt = learn(prepare(library, 5, ["y"] * 60, moved[1]))
+        seen = np.pad(moved[0], ((0, 0), (0, DIMENSIONS)))
+        shares.append(softmax(seen @ learnt.weights.T + learnt.bias))
+    np.testing.assert_allclose(shares[0], shares[1], atol=0.05)
 
 
 def test_the_background_repeats_nothing() -> None:
