@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from server.core.problems import Location
 from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
+from server.library.http import HttpExecution
 
 TemplateKind = Literal["function", "query"]
 
@@ -88,8 +89,8 @@ class BuiltinExecution:
     operation: str
 
 
-Execution = BuiltinExecution
-"""How a template runs. HTTP and Python executions join here, one type each."""
+Execution = BuiltinExecution | HttpExecution
+"""How a template runs. Python executions join here, one type each."""
 
 
 @dataclass(frozen=True, slots=True)
