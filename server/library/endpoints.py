@@ -104,7 +104,7 @@ def _path(parts: list[Part]) -> Text:
 
 
 def _pairs(parts: list[Part]) -> Iterable[tuple[str, Text | None]]:
-    for pair in _split(parts, "&"):
+    for pair in filter(None, _split(parts, "&")):
         name, value = _name_and_value(pair)
         if name:
             yield unquote_plus(name), value

@@ -152,8 +152,9 @@ def secrets_of(request: HttpRequest, service: HttpService) -> tuple[str, ...]:
     found = {service.auth.secret}
     for name, text in request.headers:
         if any(word in name.lower() for word in _SECRET_WORDS):
-            found |= {part for part in text.parts if isinstance(part, str)}
-    return tuple(secret for secret in found if len(secret.strip()) > 3)
+            words = " ".join(part for part in text.parts if isinstance(part, str))
+            found |= set(words.split()) - {"Bearer", "Basic", "Token"}
+    return tuple(secret for secret in found if len(secret) > 3)
 
 
 def _names_in(value: Any) -> set[str]:

@@ -20,12 +20,8 @@ class Received:
     body: bytes
 
 
-class BodyTooLarge(ToolFailed):
-    """The answer goes on past the limit."""
-
-
-class BodyUnreadable(ToolFailed):
-    """The answer is packed in a way that cannot be undone."""
+class BodyUnusable(ToolFailed):
+    """The body goes on past its limit, or is packed in a way that cannot be undone."""
 
 
 async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
@@ -34,8 +30,8 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
     A small gzip body can hold gigabytes, so unpacking stops at the limit as well.
 
     Raises:
-        BodyTooLarge: more than `max_bytes`, packed or unpacked.
-        BodyUnreadable: not the encoding that its header names, or one not asked for.
+        BodyUnusable: more than `max_bytes`, packed or unpacked; not the encoding that
+            its header names, or one that was not asked for.
     """
     unpack = _unpacker(response.headers.get("content-encoding", ""))
     body = bytearray()
@@ -45,11 +41,11 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
         try:
             body += unpack.decompress(chunk, max_bytes + 1 - len(body)) if unpack else chunk
         except zlib.error as broken:
-            raise BodyUnreadable("sent a body that cannot be unpacked") from broken
+            raise BodyUnusable("sent a body that cannot be unpacked") from broken
         if max(len(body), received) > max_bytes:
-            raise BodyTooLarge(f"sent more than {_megabytes(max_bytes)}")
+            raise BodyUnusable(f"sent more than {_megabytes(max_bytes)}")
     if unpack and received and not unpack.eof:
-        raise BodyUnreadable("broke off its answer")
+        raise BodyUnusable("broke off its answer")
     return bytes(body)
 
 
@@ -60,7 +56,7 @@ def _unpacker(encoding: str) -> "zlib._Decompress | None":
         case "gzip" | "x-gzip" | "deflate":
             return zlib.decompressobj(_GZIP_OR_ZLIB)
         case _:
-            raise BodyUnreadable("sent a body in an encoding that was not asked for")
+            raise BodyUnusable("sent a body in an encoding that was not asked for")
 
 
 def _megabytes(count: int) -> str:

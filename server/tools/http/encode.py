@@ -110,6 +110,7 @@ def plain(value: Any) -> Any:
 def _number(value: float | Decimal) -> str:
     if not math.isfinite(value):
         raise ArgumentsInvalid(f"{value} is not a finite number")
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    return format(Decimal(repr(value)) if isinstance(value, float) else value, "f")
+    exact = Decimal(repr(value)) if isinstance(value, float) else value
+    if exact == exact.to_integral_value():
+        exact = exact.to_integral_value()
+    return format(exact, "f")

@@ -19,7 +19,7 @@ _MAX_DETAIL_CHARS: Final = 200
 _E = TypeVar("_E", bound=BaseException)
 
 
-class TryAgain(Exception):  # noqa: N818 - an instruction, not an error
+class TryAgain(Exception):
     """The call may be sent again; `failure` is what to raise when it is not."""
 
     def __init__(self, failure: ToolError, after_s: float = 0.0) -> None:

@@ -5,11 +5,11 @@ from typing import Final
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_exponential_jitter
+from tenacity.wait import wait_exponential, wait_random
 
 from server.errors import ToolFailed, ToolTimedOut
 from server.library.http import IDEMPOTENT, HttpService
-from server.tools.http.body import BodyTooLarge, BodyUnreadable, Received, read_body
+from server.tools.http.body import BodyUnusable, Received, read_body
 from server.tools.http.failures import TryAgain, from_status, from_transport, retry_after_s
 from server.tools.http.request import FilledRequest
 
@@ -81,8 +81,8 @@ class _Exchange:
             if self._may_repeat(error):
                 raise TryAgain(failure) from error
             raise failure from error
-        except (BodyTooLarge, BodyUnreadable) as unusable:
-            raise type(unusable)(f"{self._request.host} {unusable}") from unusable
+        except BodyUnusable as unusable:
+            raise ToolFailed(f"{self._request.host} {unusable}") from unusable
         if 200 <= received.status < 300:
             return received
         failure = from_status(received, self._secrets)
@@ -123,7 +123,7 @@ class _Exchange:
         else:
             try:
                 body = await read_body(response, min(limit, _ERROR_BODY_BYTES))
-            except (BodyTooLarge, BodyUnreadable):
+            except BodyUnusable:
                 body = b""  # the status alone says enough
         return Received(self._request.host, response.status_code, response.headers, body)
 
@@ -145,12 +145,11 @@ class _Exchange:
 
 
 def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
-    backoff = wait_exponential_jitter(
-        initial=service.backoff_s, max=_MAX_BACKOFF_S, jitter=service.backoff_s
-    )
+    backoff = wait_exponential(multiplier=service.backoff_s, max=_MAX_BACKOFF_S)
+    jitter = wait_random(0, service.backoff_s)
 
     def pause_s(state: RetryCallState) -> float:
-        return max(_asked_s(state), backoff(state))
+        return max(_asked_s(state), backoff(state)) + jitter(state)
 
     def too_late(state: RetryCallState) -> bool:
         # Waiting past the deadline would only turn a clear refusal into a timeout.
