@@ -1,7 +1,7 @@
 """How a template calls an HTTP service: frozen, resolved, ready to be filled."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from server.library.placeholders import Text
@@ -81,6 +81,27 @@ class HttpService:
     max_redirects: int = 3
     cache_ttl_s: float = 0.0
     """How long the answer to a GET may be used again; 0 keeps none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpDefaults:
+    """The service of a domain, which its templates fall back to.
+
+    Its headers and its key go to its own origin alone: an endpoint elsewhere gets
+    neither. Without a base URL there is no other meaning than every endpoint.
+    """
+
+    base_url: str = ""
+    origin: str = ""
+    headers: tuple[tuple[str, Text], ...] = field(default=(), repr=False)
+    service: HttpService = HttpService()
+    max_concurrency: int = 64
+
+    def covers(self, origin: str) -> bool:
+        return self.origin in ("", origin)
+
+    def with_auth(self, auth: HttpAuth) -> HttpService:
+        return replace(self.service, auth=auth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from server.core.problems import Location
 from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
-from server.library.http import HttpExecution
+from server.library.http import HttpDefaults, HttpExecution
 
 TemplateKind = Literal["function", "query"]
 
@@ -179,6 +179,8 @@ class Domain:
     response: ResponseConfig = field(default_factory=ResponseConfig)
     date_order: DateOrder = "mdy"
     """How 03/04/2025 is read when both readings are dates."""
+    http: HttpDefaults = HttpDefaults()
+    """The service that endpoints belong to."""
 
 
 @dataclass(frozen=True, slots=True)

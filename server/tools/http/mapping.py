@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-import jmespath
 from jmespath.exceptions import JMESPathError
 
 from server.errors import ToolFailed
 from server.library.http import ResponseMapping
+from server.library.jmespaths import compile_path
 from server.tools.http.failures import one_line
 
 
@@ -49,16 +48,6 @@ def map_answer(data: Any, mapping: ResponseMapping, *, next_path: str = "") -> M
     return Mapped([item], single=True, total=_whole(total), next=following)
 
 
-@lru_cache(maxsize=4096)
-def compiled(path: str) -> Any:
-    """A JMESPath expression, compiled once.
-
-    Raises:
-        JMESPathError: it does not compile.
-    """
-    return jmespath.compile(path)
-
-
 def _fields(item: Any, fields: Mapping[str, str]) -> Any:
     if not fields:
         return item
@@ -67,7 +56,7 @@ def _fields(item: Any, fields: Mapping[str, str]) -> Any:
 
 def _search(path: str, data: Any) -> Any:
     try:
-        return compiled(path).search(data)
+        return compile_path(path).search(data)
     except JMESPathError as wrong:
         raise ToolFailed("answered in another shape than the template expects") from wrong
 
