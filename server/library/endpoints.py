@@ -22,6 +22,10 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
 Part = str | Slot
 
 
+class BaseUrlMissing(PlaceholderInvalid):
+    """A relative endpoint that nothing makes absolute."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a request goes. `query` keeps the author's order; None is a bare `?flag`."""
@@ -35,12 +39,13 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     """Cut an endpoint, absolute or relative to `base_url`.
 
     Raises:
+        BaseUrlMissing: it is relative, and there is nothing to join it to.
         PlaceholderInvalid: not an http(s) address, or a placeholder where none may be.
     """
     endpoint = endpoint.strip()
     if not _ABSOLUTE.match(endpoint):
         if not base_url:
-            raise PlaceholderInvalid(f"{endpoint!r} is relative, and there is no base_url")
+            raise BaseUrlMissing(f"{endpoint!r} is relative, and there is no base_url")
         endpoint = f"{base_url.strip().rstrip('/')}/{endpoint.lstrip('/')}"
     absolute = _ABSOLUTE.match(endpoint)
     scheme = absolute["scheme"].lower() if absolute else ""

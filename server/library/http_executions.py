@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from jmespath.exceptions import JMESPathError
 
-from server.library.endpoints import Endpoint, parse_endpoint
+from server.library.endpoints import BaseUrlMissing, Endpoint, parse_endpoint
 from server.library.findings import Findings
 from server.library.http import (
     HttpBody,
@@ -30,6 +30,7 @@ from server.library.placeholders import (
     to_texts,
 )
 from server.settings.source import Document, Keys
+from server.settings.nodes import Unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,9 @@ class _Builder:
     findings: Findings
 
     def complain(self, kind: str, what: str, at: Keys) -> None:
-        self.findings.add(kind, what, self.document.where(at))
+        # A text with a missing variable is a problem already, and what it lacks is known.
+        if not isinstance(self.document.at(at), Unresolved):
+            self.findings.add(kind, what, self.document.where(at))
 
     def call(
         self, part: ReadingYaml, written: Written, method: HttpMethod
@@ -170,7 +173,8 @@ class _Builder:
             return parse_endpoint(endpoint, base_url)
         except PlaceholderInvalid as invalid:
             name = names[0] if part.endpoint is not None else names[1]
-            self.complain("bad-endpoint", f"{name}: {invalid}", written.keys(name))
+            kind = "no-base-url" if isinstance(invalid, BaseUrlMissing) else "bad-endpoint"
+            self.complain(kind, f"{name}: {invalid}", written.keys(name))
             return None
 
     def _query(

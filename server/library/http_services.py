@@ -10,6 +10,7 @@ from server.library.http import HttpAuth, HttpDefaults, HttpService
 from server.library.http_yaml import ApiConfigYaml, AuthenticationYaml, ServiceYaml
 from server.library.placeholders import PlaceholderInvalid, Text, parse_text
 from server.settings.source import Document, Keys
+from server.settings.nodes import Unresolved
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIXED: Final = frozenset(
@@ -42,8 +43,9 @@ def build_defaults(
         try:
             origin = origin_of(base_url)
         except PlaceholderInvalid as invalid:
-            where = document.where((*api_at, "base_url"))
-            findings.add("bad-endpoint", f"base_url: {invalid}", where)
+            keys = (*api_at, "base_url")
+            if not isinstance(document.at(keys), Unresolved):
+                findings.add("bad-endpoint", f"base_url: {invalid}", document.where(keys))
     auth = build_auth(authentication, document, authentication_at, findings)
     return HttpDefaults(
         base_url=base_url,

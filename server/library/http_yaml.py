@@ -15,6 +15,12 @@ def _named(value: Any) -> Any:
     return {name: name for name in value} if isinstance(value, list) else value
 
 
+def _some(value: Any) -> Any:
+    # An unset `${NAME:-}` is nothing at all in YAML.
+    return "" if value is None else value
+
+
+Secret = Annotated[str, BeforeValidator(_some), Field(coerce_numbers_to_str=True, repr=False)]
 Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_upper)]
 
 
@@ -23,13 +29,13 @@ class AuthenticationYaml(Edge):
 
     type: Literal["none", "basic", "bearer", "api_key"]
     """`none`, `basic` (username and password), `bearer` (token) or `api_key` (key)."""
-    username: str = ""
+    username: Annotated[str, BeforeValidator(_some)] = ""
     """Name for `basic`."""
-    password: str = Field(default="", coerce_numbers_to_str=True)
+    password: Secret = ""
     """Password for `basic`."""
-    token: str = Field(default="", coerce_numbers_to_str=True)
+    token: Secret = ""
     """Token for `bearer`."""
-    key: str = Field(default="", coerce_numbers_to_str=True)
+    key: Secret = ""
     """Key for `api_key`."""
     name: str = Field(default="X-API-Key", min_length=1)
     """Header or query parameter that carries the key."""

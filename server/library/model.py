@@ -179,7 +179,7 @@ class Domain:
     response: ResponseConfig = field(default_factory=ResponseConfig)
     date_order: DateOrder = "mdy"
     """How 03/04/2025 is read when both readings are dates."""
-    http: HttpDefaults = HttpDefaults()
+    http: HttpDefaults = field(default_factory=HttpDefaults)
     """The service that endpoints belong to."""
 
 
