@@ -29,8 +29,8 @@ from server.library.placeholders import (
     parse_text,
     to_texts,
 )
-from server.settings.source import Document, Keys
 from server.settings.nodes import Unresolved
+from server.settings.source import Document, Keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from server.library.findings import Findings
 from server.library.http import HttpAuth, HttpDefaults, HttpService
 from server.library.http_yaml import ApiConfigYaml, AuthenticationYaml, ServiceYaml
 from server.library.placeholders import PlaceholderInvalid, Text, parse_text
-from server.settings.source import Document, Keys
 from server.settings.nodes import Unresolved
+from server.settings.source import Document, Keys
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIXED: Final = frozenset(

@@ -16,11 +16,13 @@ def _named(value: Any) -> Any:
 
 
 def _some(value: Any) -> Any:
-    # An unset `${NAME:-}` is nothing at all in YAML.
-    return "" if value is None else value
+    # In YAML an unset `${NAME:-}` is nothing at all, and a password of digits a number.
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Secret = Annotated[str, BeforeValidator(_some), Field(coerce_numbers_to_str=True, repr=False)]
+Secret = Annotated[str, BeforeValidator(_some), Field(repr=False)]
 Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_upper)]
 
 
