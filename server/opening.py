@@ -23,6 +23,7 @@ from server.retrievers.base import RetrieverParts
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
+from server.tools.http.calls import HttpCalls
 from server.tools.registry import ToolRegistry
 
 
@@ -147,7 +148,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         name=adapter.name,
         library=library,
         retriever=_retriever(adapter, parts),
-        executor=ToolExecutor(registry),
+        executor=ToolExecutor(registry, http=HttpCalls.of(library)),
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
         verbose=adapter.config.agent.verbose,

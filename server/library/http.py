@@ -10,6 +10,9 @@ HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 IDEMPOTENT: Final[frozenset[HttpMethod]] = frozenset(("GET", "PUT", "DELETE"))
 """Methods that may be sent twice and mean the same."""
 
+HTTP_TOOL: Final = "http_call"
+"""What calls over HTTP name as their tool."""
+
 BodyKind = Literal["json", "form", "text"]
 ResponseType = Literal["auto", "json", "csv", "text"]
 PageStyle = Literal["page", "offset", "cursor", "link"]
@@ -157,6 +160,10 @@ class HttpExecution:
     response_type: ResponseType = "auto"
     pagination: Pagination | None = None
     prepare: HttpPreparation | None = None
+
+    @property
+    def tool(self) -> str:
+        return HTTP_TOOL
 
     @property
     def names(self) -> frozenset[str]:
