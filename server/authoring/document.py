@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urljoin
 
 import yaml
@@ -15,6 +15,27 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 _MAX_REFS: Final = 16
+
+
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]
+    """Reads YAML as JSON would: `on` and `no` are words, and a date is text."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {
+        first: [
+            (tag, pattern)
+            for tag, pattern in resolvers
+            if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
+        ]
+        for first, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +123,7 @@ def read_document(raw: bytes, source: str) -> ApiDocument:
     if len(raw) > MAX_BYTES:
         raise _invalid(f"is larger than {MAX_BYTES // 2**20} MiB", source)
     try:
-        data = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        data = yaml.load(raw, Loader=_Loader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as broken:
         reason = " ".join(str(broken).split())[:200]
         raise _invalid(f"is neither JSON nor YAML: {reason}", source) from None
