@@ -27,6 +27,8 @@ _VERBS: Final[Mapping[str, str]] = {
     "DELETE": "delete",
 }
 _MAX_EXAMPLE_CHARS: Final = 40
+_VALUE: Final = r"""["'“‘]?([^\s"'“”‘’,;]+)"""
+_NO_VALUES: Final = "with|and|or|for|of|in|by|to|from|the|a|an|is|are|on|at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +94,31 @@ def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
 
 
 def patterns_of(parameter: ApiParameter) -> list[str]:
-    """How the parameter is given by its name: `status open`, `pet id is 7`."""
-    if parameter.enum:
-        return []
+    """How the parameter is given by its name: `status open`, `with pet id 7`."""
     label = r"[\s_-]*".join(words(parameter.name).split())
-    before = rf"(?i)\b{label}\s*(?:is|of|=|:)?\s*"
+    before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:
-        case "integer":
+        case "integer" if not parameter.enum:
             return [before + r"(-?\d+)\b"]
-        case "number":
+        case "number" if not parameter.enum:
             return [before + r"(-?\d+(?:\.\d+)?)"]
         case "boolean":
             return [before + r"(true|false|yes|no)\b"]
-        case "array":
-            return [before + r"(\[.*?\])"]
         case "object":
             return [before + r"(\{.*\})"]
-    return [before + r"""["'“‘]([^"'”’]+)["'”’]""", before + r"""([^\s"'“”‘’,;]+)"""]
+        case "array":
+            return []  # lists are recognised wherever they stand
+    if parameter.enum:
+        return []
+    patterns = [
+        rf"\b(?:with|and|where|whose)\s+(?:the\s+)?{label}\s*(?:is|of|=|:)?\s*{_VALUE}",
+        rf"""\b{label}\s*(?:is|of|=|:)?\s*["'“‘]([^"'”’]+)["'”’]""",
+        rf"\b{label}\s*(?:is|=|:)\s*{_VALUE}",
+    ]
+    if parameter.required:
+        # An empty group takes the words that are no value, so that they are not one.
+        patterns.append(rf"\b{label}\s+(?:()(?:{_NO_VALUES})\b|{_VALUE})")
+    return patterns
 
 
 def _question(opening: str, parameters: list[ApiParameter], variant: int) -> Question:

@@ -77,7 +77,7 @@ def test_a_listing_becomes_a_query_template() -> None:
         "tags": ["books"],
     }
     assert examples[:2] == ["List all books", "Please list all books"]
-    assert patterns[0] == [r"(?i)\blimit\s*(?:is|of|=|:)?\s*(-?\d+)\b"]
+    assert patterns[0] == [r"\blimit\s*(?:is|of|=|:)?\s*(-?\d+)\b"]
     assert patterns[1] is None
 
 
