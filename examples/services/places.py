@@ -44,6 +44,7 @@ Boston|United States|US|42.36|-71.06|America/New_York|653833
 Brussels|Belgium|BE|50.85|4.35|Europe/Brussels|1019022
 Buenos Aires|Argentina|AR|-34.61|-58.38|America/Argentina/Buenos_Aires|13076300
 Cairo|Egypt|EG|30.06|31.25|Africa/Cairo|9606916
+Cambridge|United Kingdom|GB|52.20|0.12|Europe/London|145700
 Cape Town|South Africa|ZA|-33.93|18.42|Africa/Johannesburg|3433441
 Chicago|United States|US|41.85|-87.65|America/Chicago|2696555
 Copenhagen|Denmark|DK|55.68|12.57|Europe/Copenhagen|1153615
@@ -78,8 +79,10 @@ New York|United States|US|40.71|-74.01|America/New_York|8804190
 Oslo|Norway|NO|59.91|10.75|Europe/Oslo|580000
 Paris|France|FR|48.85|2.35|Europe/Paris|2138551
 Paris|United States|US|33.66|-95.56|America/Chicago|24171
+Portland|United States|US|45.52|-122.68|America/Los_Angeles|652503
 Prague|Czechia|CZ|50.09|14.42|Europe/Prague|1165581
 Reykjavik|Iceland|IS|64.14|-21.90|Atlantic/Reykjavik|118918
+Richmond|United States|US|37.55|-77.46|America/New_York|226610
 Rio de Janeiro|Brazil|BR|-22.91|-43.18|America/Sao_Paulo|6747815
 Rome|Italy|IT|41.89|12.48|Europe/Rome|2318895
 San Francisco|United States|US|37.77|-122.42|America/Los_Angeles|864816
@@ -88,6 +91,8 @@ Seattle|United States|US|47.61|-122.33|America/Los_Angeles|737015
 Seoul|South Korea|KR|37.57|126.98|Asia/Seoul|10349312
 Shanghai|China|CN|31.22|121.46|Asia/Shanghai|24874500
 Singapore|Singapore|SG|1.29|103.85|Asia/Singapore|5638700
+Springfield|United States|US|37.22|-93.30|America/Chicago|169176
+Springfield|United States|US|42.10|-72.59|America/New_York|155929
 Stockholm|Sweden|SE|59.33|18.07|Europe/Stockholm|1515017
 Sydney|Australia|AU|-33.87|151.21|Australia/Sydney|4627345
 Tel Aviv|Israel|IL|32.08|34.78|Asia/Jerusalem|432892
@@ -97,6 +102,7 @@ Vancouver|Canada|CA|49.25|-123.12|America/Vancouver|662248
 Vienna|Austria|AT|48.21|16.37|Europe/Vienna|1691468
 Warsaw|Poland|PL|52.23|21.01|Europe/Warsaw|1702139
 Washington|United States|US|38.90|-77.04|America/New_York|689545
+Wellington|New Zealand|NZ|-41.29|174.78|Pacific/Auckland|381900
 Zürich|Switzerland|CH|47.37|8.55|Europe/Zurich|436551
 """
 
@@ -115,7 +121,7 @@ def routes() -> list[Route]:
 
 def search(request: Request) -> JSONResponse:
     """Places whose name begins with what is asked for, the largest first."""
-    wanted = _plain(request.query_params.get("name", ""))
+    wanted = _plain(request.query_params.get("name", "")).removesuffix(" city")
     if not wanted:
         reason = "Parameter 'name' is required."
         return JSONResponse({"error": True, "reason": reason}, status_code=400)
