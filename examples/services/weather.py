@@ -72,8 +72,7 @@ def _forecast(request: Request, day: date) -> dict[str, object]:
         }
     names = _names(request, "daily")
     if names:
-        count = int(_number(request, "forecast_days", 0, 16, default=7))
-        days = [day + timedelta(days=n) for n in range(count)]
+        days = _days(request, day)
         weather = [_weather(latitude, longitude, each) for each in days]
         answer["daily_units"] = {"time": "iso8601", **{name: units[name] for name in names}}
         answer["daily"] = {
@@ -87,6 +86,26 @@ def _forecast(request: Request, day: date) -> dict[str, object]:
             },
         }
     return answer
+
+
+def _days(request: Request, today: date) -> list[date]:
+    """The days asked for: so many from today on, or from one date to another."""
+    query = request.query_params
+    if "start_date" not in query and "end_date" not in query:
+        count = int(_number(request, "forecast_days", 0, 16, default=7))
+        return [today + timedelta(days=n) for n in range(count)]
+    if "forecast_days" in query:
+        raise _Wrong(
+            "Parameter 'forecast_days' is mutually exclusive with 'start_date' and 'end_date'"
+        )
+    try:
+        start = date.fromisoformat(query.get("start_date", ""))
+        end = date.fromisoformat(query.get("end_date", ""))
+    except ValueError:
+        raise _Wrong("Both 'start_date' and 'end_date' must be set as yyyy-mm-dd") from None
+    if not today - timedelta(days=92) <= start <= end <= today + timedelta(days=15):
+        raise _Wrong("Parameter 'start_date' or 'end_date' is out of allowed range")
+    return [start + timedelta(days=n) for n in range((end - start).days + 1)]
 
 
 def _weather(latitude: float, longitude: float, day: date) -> dict[str, float]:

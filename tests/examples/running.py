@@ -2,11 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import httpx
 import uvicorn
@@ -25,12 +24,14 @@ EXAMPLES = ROOT / "examples" / "intent-templates"
 TODAY = date(2025, 6, 4)
 
 
+def now() -> date:
+    return datetime.now(UTC).date()
+
+
 @contextmanager
-def services(**trouble: Any) -> Iterator[str]:
+def services(today: Callable[[], date] = lambda: TODAY) -> Iterator[str]:
     """The stand-ins on a port of their own; yields their address."""
-    config = uvicorn.Config(
-        create_app(lambda: TODAY, **trouble), port=0, log_level="error", lifespan="off"
-    )
+    config = uvicorn.Config(create_app(today), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     listening = config.bind_socket()
     thread = threading.Thread(target=server.run, args=([listening],))

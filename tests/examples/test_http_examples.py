@@ -1,44 +1,67 @@
 """The examples that call services answer what people ask, with data from those services."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.examples.running import EXAMPLES, Example, agent, jsonplaceholder, services
+from tests.examples.running import (
+    EXAMPLES,
+    TODAY,
+    Example,
+    agent,
+    jsonplaceholder,
+    now,
+    services,
+)
 
 AGENT_QUESTIONS = EXAMPLES / "agent-template" / "questions-http.yaml"
 OTHER_QUESTIONS = EXAMPLES / "jsonplaceholder" / "questions.yaml"
 
 
+@dataclass
+class Clock:
+    """What day it is for the services: `tomorrow` is counted from the real one."""
+
+    day: date | None = None
+
+    def today(self) -> date:
+        return self.day or now()
+
+
 @pytest.fixture(scope="module", params=["agent", "jsonplaceholder"])
 def example(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, Example]]:
+) -> Iterator[tuple[str, Example, Clock]]:
+    clock = Clock()
     make = {"agent": agent, "jsonplaceholder": jsonplaceholder}[request.param]
-    with services() as address:
+    with services(clock.today) as address:
         opened = make(tmp_path_factory.mktemp("example"), address)
-        yield request.param, opened
+        yield request.param, opened, clock
         opened.close()
 
 
 QUESTIONS = {"agent": AGENT_QUESTIONS, "jsonplaceholder": OTHER_QUESTIONS}
 
 
-def test_people_are_understood(example: tuple[str, Example]) -> None:
-    name, opened = example
+def test_answers_hold_data_of_the_services(example: tuple[str, Example, Clock]) -> None:
+    name, opened, clock = example
+    clock.day = TODAY
+    expected = ANSWERS[name]
+    assert {question: opened.ask(question).content for question in expected} == expected
+
+
+def test_people_are_understood(example: tuple[str, Example, Clock]) -> None:
+    name, opened, clock = example
+    clock.day = None
     figures = opened.evaluate(QUESTIONS[name]).to_dict()
     assert figures["questions"] >= 80
     assert figures["template_accuracy"] >= 0.95
     assert figures["argument_accuracy"] >= 0.95
     assert figures["wrong_call_rate"] <= 0.02
-
-
-def test_answers_hold_data_of_the_services(example: tuple[str, Example]) -> None:
-    name, opened = example
-    expected = ANSWERS[name]
-    assert {question: opened.ask(question).content for question in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -81,7 +104,6 @@ AGENT_ANSWERS = {
     "send a notification to the ops channel: backup failed": "Sent to **ops**: backup failed",
     "create a task: call mom": "Created task 201: **call mom**.",
     "What's the weather in Atlantis?": "I couldn't do that. (I know no place called Atlantis.)",
-    "where is Atlantis": "I know no place called Atlantis.",
 }
 
 

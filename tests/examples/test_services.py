@@ -58,9 +58,22 @@ def test_a_forecast_has_a_column_for_each_value() -> None:
     assert len(answer["daily"]["temperature_2m_max"]) == 3
 
 
+def test_a_forecast_may_be_for_one_day() -> None:
+    answer = get(
+        "/v1/forecast?latitude=1&longitude=2&daily=precipitation_sum"
+        "&start_date=2025-06-03&end_date=2025-06-03"
+    )
+    assert answer["daily"]["time"] == ["2025-06-03"]
+
+
 @pytest.mark.parametrize(
     "target",
     [
+        "/v1/forecast?latitude=1&longitude=2&daily=precipitation_sum&start_date=2025-06-03",
+        "/v1/forecast?latitude=1&longitude=2&daily=precipitation_sum&start_date=2025-06-03"
+        "&end_date=2025-06-03&forecast_days=3",
+        "/v1/forecast?latitude=1&longitude=2&daily=precipitation_sum&start_date=2026-06-03"
+        "&end_date=2026-06-03",
         "/v1/forecast?latitude=1",
         "/v1/forecast?latitude=100&longitude=0",
         "/v1/forecast?latitude=1&longitude=2&current=luck",
