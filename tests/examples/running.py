@@ -34,6 +34,7 @@ def services(today: Callable[[], date] = lambda: TODAY) -> Iterator[str]:
     config = uvicorn.Config(create_app(today), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     listening = config.bind_socket()
+    listening.listen()  # so that whoever comes before the server is up waits for it
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:
