@@ -23,6 +23,7 @@ from server.retrievers.base import RetrieverParts
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
+from server.tools.http.calls import HttpCalls
 from server.tools.registry import ToolRegistry
 
 
@@ -101,14 +102,33 @@ def read_library(
     except PluginInvalid as invalid:
         problems.append(Problem(f"tools: {invalid}", adapter.where, "unknown-tool"))
         return ReadLibrary(library, None, tuple(problems))
+    retriever = None
     try:
-        plugins.resolve("retriever", adapter.implementation)
+        retriever = plugins.resolve("retriever", adapter.implementation)
     except PluginInvalid as invalid:
         problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
     if library is not None:
+        problems += _foreign_templates(library, retriever)
         problems += template_problems(library, registry)
         problems += example_problems(library, Extractor(library.domain))
     return ReadLibrary(library, registry, tuple(problems))
+
+
+def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
+    """Templates of a kind that the retriever does not answer; one that names no kinds takes all."""
+    kinds = getattr(retriever, "template_kinds", None)
+    if kinds is None:
+        return []
+    return [
+        Problem(
+            f"{template.id!r} is a {template.kind} template, which {retriever.__name__} does not "
+            f"answer; it answers {' and '.join(sorted(kinds))} templates",
+            template.where,
+            "foreign-template",
+        )
+        for template in library.templates.values()
+        if template.kind not in kinds
+    ]
 
 
 async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
@@ -147,7 +167,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         name=adapter.name,
         library=library,
         retriever=_retriever(adapter, parts),
-        executor=ToolExecutor(registry),
+        executor=ToolExecutor(registry, http=HttpCalls.of(library)),
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
         verbose=adapter.config.agent.verbose,

@@ -24,3 +24,4 @@ class Adapter:
 
     async def close(self) -> None:
         await self.retriever.close()
+        await self.executor.aclose()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from server.chat.phrases import PHRASES, RESULT_FORMATS
-from server.chat.rendering import RenderingFailed, format_result, render
+from server.chat.rendering import RenderingFailed, format_items, format_result, render
 from server.core.answer import Answer
 from server.core.decision import AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
 from server.core.tools import Source, ToolResult, ToolResultStatus
@@ -139,7 +139,7 @@ class Composer:
             except RenderingFailed as failed:
                 # The next way to say it still tells the truth; `check` names the fault.
                 _log.info("template %s: %s does not fit: %s", template.id, name, failed)
-        return format_result(_payload(result.result)), "readable rendering"
+        return _readable(result.result), "readable rendering"
 
     def _failure(self, result: ToolResult, language: str) -> tuple[str, str]:
         context = {
@@ -221,9 +221,14 @@ def _notes(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> l
     return notes
 
 
-def _payload(result: Any) -> Any:
-    """The part of a tool's result that a person wants to see."""
-    return result["result"] if isinstance(result, Mapping) and "result" in result else result
+def _readable(result: Any) -> str:
+    """The part of a tool's result that a person wants to see, in words."""
+    if not isinstance(result, Mapping) or "result" not in result:
+        return format_result(result)
+    payload = result["result"]
+    if isinstance(payload, list) and "complete" in result:
+        return format_items(payload, total=result["total"], complete=result["complete"])
+    return format_result(payload)
 
 
 def _result_context(

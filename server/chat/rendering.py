@@ -84,6 +84,26 @@ def format_result(value: Any) -> str:
     return f"**{format_value(value)}**" if value is not None else "Done."
 
 
+def format_items(items: Sequence[Any], *, total: int | None, complete: bool) -> str:
+    """What a service listed: a table for rows, else a list, with how many there are.
+
+    `total` counts what the service has, and is None when it does not say; `complete`
+    says whether `items` are all of them.
+    """
+    if not items:
+        return "Nothing was found."
+    shown = items[:MAX_TABLE_ROWS]
+    if all(isinstance(item, Mapping) for item in items):
+        text = format_table(shown)
+    else:
+        text = "\n".join(f"- {_cell(item)}" for item in shown)
+    if total is not None and total > len(shown):
+        return f"{text}\n\nThe first {len(shown)} of {total}."
+    if not complete or len(items) > len(shown):
+        return f"{text}\n\nThe first {len(shown)}; there are more."
+    return f"{text}\n\n{len(shown)} in all." if len(shown) > 1 else text
+
+
 def format_table(rows: Sequence[Mapping[str, Any]], *, max_rows: int = MAX_TABLE_ROWS) -> str:
     """Rows as a Markdown table, columns in order of first appearance, the cut stated."""
     columns = list(dict.fromkeys(name for row in rows for name in row))

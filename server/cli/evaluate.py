@@ -1,6 +1,7 @@
 """`eval`: how well a library answers the questions its author wrote down."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -89,6 +90,7 @@ async def _evaluate(
     from server.app import ask_once, opened_adapter
     from server.evaluation.outcome import outcome_of
     from server.evaluation.questions import load_questions
+    from server.evaluation.rehearsal import Rehearsal
     from server.evaluation.running import evaluate as run
 
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
@@ -101,9 +103,11 @@ async def _evaluate(
             if not listed:
                 fail(f"no question in {path} can be used")
 
+            rehearsed = replace(opened, executor=Rehearsal(opened.executor))
+
             async def ask(text: str) -> "Outcome":
                 start = perf_counter()
-                answer = await ask_once(found.settings, opened, text, session_id="eval")
+                answer = await ask_once(found.settings, rehearsed, text, session_id="eval")
                 latency_ms = (perf_counter() - start) * 1000
                 return outcome_of(
                     answer.decision,

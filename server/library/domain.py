@@ -17,6 +17,7 @@ from server.library.domain_yaml import (
     VocabularyYaml,
 )
 from server.library.findings import Findings
+from server.library.http_services import build_defaults
 from server.library.model import Domain, Entity, Normalizer, TypePatterns
 from server.library.patterns import matches_nothing, pattern_problem
 from server.library.responses import build_responses
@@ -59,6 +60,14 @@ def build_domain(document: Document, findings: Findings) -> Domain | None:
         synonyms=_synonyms(vocabulary),
         response=build_responses(response, document, parts.keys("response_config"), findings),
         date_order=parts.get("date_order"),
+        http=build_defaults(
+            parts.get("api_config"),
+            parts.keys("api_config"),
+            parts.get("authentication"),
+            parts.keys("authentication"),
+            document,
+            findings,
+        ),
     )
 
 

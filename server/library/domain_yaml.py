@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from server.library.edge import Edge, Version, Words
+from server.library.http_yaml import ApiConfigYaml, AuthenticationYaml
 
 
 def _named(value: Any) -> Any:
@@ -127,6 +128,10 @@ class DomainParts(Edge):
     """How results are put into words."""
     date_order: Literal["mdy", "dmy"] = "mdy"
     """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April."""
+    api_config: ApiConfigYaml = ApiConfigYaml()
+    """The HTTP service that endpoints belong to."""
+    authentication: AuthenticationYaml | None = None
+    """How that service knows us."""
 
     not_used: ClassVar = frozenset(
         [
@@ -147,8 +152,6 @@ class DomainParts(Edge):
             "response_processing",
             "error_handling",
             "rate_limiting",
-            "api_config",
-            "authentication",
         ]
     )
 

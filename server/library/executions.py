@@ -1,20 +1,23 @@
 """How a template runs: the one place where executions are made from what is written."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from server.core.tools import Effect
 from server.library.findings import Findings
+from server.library.http import HttpDefaults, HttpExecution
+from server.library.http_executions import Written, build_http
+from server.library.http_yaml import REQUEST_TEXTS, HttpYaml
 from server.library.jinja import examine
-from server.library.model import BuiltinExecution, Execution, TemplateKind
-from server.library.template_yaml import ExecutionYaml, HttpYaml, TemplateYaml
+from server.library.model import BuiltinExecution, Execution, Parameter, TemplateKind
+from server.library.template_yaml import ExecutionYaml, TemplateYaml
 from server.settings.nodes import Unresolved
 from server.settings.source import Document, Keys
 from server.settings.wording import instead
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
-_UNSUPPORTED: Final = {"http_call": "an HTTP template", "python": "a Python template"}
 
 
 def kind_of(written: TemplateYaml) -> TemplateKind:
@@ -32,31 +35,47 @@ def sends_request(written: TemplateYaml) -> bool:
 
 
 def placeholders(document: Document, at: Keys) -> dict[str, Keys]:
-    """Every name that a request's placeholders use, and where it is used first."""
+    """Every name that arguments have to fill in a request, and where it is used first."""
     found: dict[str, Keys] = {}
     for place in (at, (*at, "execution")):
-        for key in _REQUEST_KEYS:
-            for keys, text in _texts(document.at((*place, key)), (*place, key)):
-                for name in sorted(_names(text)):
-                    found.setdefault(name, keys)
+        prepare: Keys = (*place, "prepare")
+        supplied = document.at((*prepare, "response_mapping", "fields")) or ()
+        for name, keys in _names_in(document, prepare):
+            found.setdefault(name, keys)
+        for name, keys in _names_in(document, place):
+            if name not in supplied:
+                found.setdefault(name, keys)
     return found
+
+
+def effect_of(written: TemplateYaml, execution: Execution) -> Effect:
+    """What the template says, or else what the method of its request is for."""
+    if "effect" not in written.model_fields_set and isinstance(execution, HttpExecution):
+        return "read" if execution.request.method == "GET" else "write"
+    return written.effect
 
 
 def build_execution(
     written: TemplateYaml,
-    parameters: frozenset[str],
+    parameters: Sequence[Parameter],
+    defaults: HttpDefaults,
     document: Document,
     at: Keys,
     findings: Findings,
 ) -> Execution | None:
-    """Return how the template at `at` runs, or None when it cannot; problems say why."""
+    """Return how the template at `at` runs, or None when it cannot; problems say why.
+
+    `defaults` are what the domain says of the service that its endpoints belong to.
+    """
     execution = written.execution or ExecutionYaml()
     inside: Keys = (*at, "execution") if written.execution is not None else at
     findings.unused("an execution", document, (*at, "execution"), ExecutionYaml.not_used)
-    if sends_request(written) or execution.type != "builtin":
-        _check_placeholders(document, at, parameters, findings)
-        kind = _UNSUPPORTED.get(execution.type, "a query template")
-        what = f"{written.id!r} is {kind}, which this server does not run; it is left out"
+    if sends_request(written):
+        return _http_execution(written, parameters, defaults, document, at, findings)
+    if execution.type == "python":
+        what = (
+            f"{written.id!r} is a Python template, which this server does not run; it is left out"
+        )
         findings.warn("execution-unsupported", what, document.where(at))
         return None
     for place in (at, inside):
@@ -109,13 +128,61 @@ def _named(
     return next(iter(found.values()))
 
 
+def _http_execution(
+    written: TemplateYaml,
+    parameters: Sequence[Parameter],
+    defaults: HttpDefaults,
+    document: Document,
+    at: Keys,
+    findings: Findings,
+) -> HttpExecution | None:
+    request = _request(written, document, at, findings)
+    schema = written.function_schema
+    operation = (schema.name if schema is not None else "") or written.id
+    execution = build_http(operation, request, defaults, document, findings)
+    _check_placeholders(document, at, parameters, findings)
+    if execution is not None:
+        path = execution.request.path.names
+        for parameter in parameters:
+            if parameter.name in path and not parameter.required and parameter.default is None:
+                what = f"{parameter.name!r} is part of the path, so it is required or has a default"
+                findings.add("optional-in-path", what, parameter.where)
+    return execution
+
+
+def _request(written: TemplateYaml, document: Document, at: Keys, findings: Findings) -> Written:
+    """The keys of the request, from the template's top and from under its execution."""
+    execution = written.execution or ExecutionYaml()
+    values: dict[str, Any] = {}
+    places: dict[str, Keys] = {}
+    for name in _REQUEST_KEYS:
+        for part, keys in ((written, (*at, name)), (execution, (*at, "execution", name))):
+            if name not in part.model_fields_set:
+                continue
+            if name in values:
+                what = f"{name!r} is written twice, here and at the top of the template"
+                findings.add("duplicate-key", what, document.where(keys))
+            values[name], places[name] = getattr(part, name), keys
+    by_execution = written.execution is not None and "endpoint" not in places
+    inside: Keys = (*at, "execution") if by_execution else at
+    return Written(HttpYaml.model_construct(set(values), **values), places, inside)
+
+
 def _check_placeholders(
-    document: Document, at: Keys, parameters: frozenset[str], findings: Findings
+    document: Document, at: Keys, parameters: Sequence[Parameter], findings: Findings
 ) -> None:
+    known = sorted(parameter.name for parameter in parameters)
     for name, keys in placeholders(document, at).items():
-        if name not in parameters:
-            what = f"no parameter fills {name!r}; {instead(name, sorted(parameters))}"
+        if name not in known:
+            what = f"no parameter fills {name!r}; {instead(name, known)}"
             findings.add("placeholder-unfilled", what, document.where(keys))
+
+
+def _names_in(document: Document, at: Keys) -> Iterator[tuple[str, Keys]]:
+    for key in REQUEST_TEXTS:
+        for keys, text in _texts(document.at((*at, key)), (*at, key)):
+            for name in sorted(_names(text)):
+                yield name, keys
 
 
 def _texts(value: Any, at: Keys) -> Iterator[tuple[Keys, str]]:

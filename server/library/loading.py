@@ -53,7 +53,7 @@ def load_library(
     return LoadedLibrary(library, findings.all(), secrets)
 
 
-_NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing"})
+_NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing", "no-base-url"})
 
 
 def _read_templates(

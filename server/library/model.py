@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from server.core.problems import Location
 from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
+from server.library.http import HttpDefaults, HttpExecution
 
 TemplateKind = Literal["function", "query"]
 
@@ -88,8 +89,8 @@ class BuiltinExecution:
     operation: str
 
 
-Execution = BuiltinExecution
-"""How a template runs. HTTP and Python executions join here, one type each."""
+Execution = BuiltinExecution | HttpExecution
+"""How a template runs. Python executions join here, one type each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,8 @@ class Domain:
     response: ResponseConfig = field(default_factory=ResponseConfig)
     date_order: DateOrder = "mdy"
     """How 03/04/2025 is read when both readings are dates."""
+    http: HttpDefaults = field(default_factory=HttpDefaults)
+    """The service that endpoints belong to."""
 
 
 @dataclass(frozen=True, slots=True)

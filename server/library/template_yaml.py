@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from server.library.edge import Edge, Version, Words
+from server.library.http_yaml import HttpYaml
 
 
 def _is_id(value: str) -> str:
@@ -78,19 +79,6 @@ class FunctionSchemaYaml(Edge):
     """Its arguments."""
 
 
-class HttpYaml(Edge):
-    """Keys that describe a request."""
-
-    method: str | None = None
-    http_method: str | None = None
-    endpoint: str | None = None
-    endpoint_template: str | None = None
-    query_params: dict[str, Any] = Field(default_factory=dict)
-    headers: dict[str, Any] = Field(default_factory=dict)
-    body: Any = None
-    body_template: Any = None
-
-
 class ExecutionYaml(HttpYaml):
     """How a template of the nested notation runs."""
 
@@ -102,8 +90,6 @@ class ExecutionYaml(HttpYaml):
     """Another spelling of `tool`."""
     operation: str | None = None
     """Which of the tool's operations."""
-
-    not_used: ClassVar = frozenset({"timeout", "response_mapping"})
 
 
 class TemplateYaml(HttpYaml):
@@ -146,7 +132,5 @@ class TemplateYaml(HttpYaml):
             "approved",
             "display_fields",
             "result_format",
-            "response_mapping",
-            "timeout",
         ]
     )

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from server.core.problems import Location
-from server.library.executions import build_execution, kind_of, placeholders, sends_request
+from server.library.executions import (
+    build_execution,
+    effect_of,
+    kind_of,
+    placeholders,
+    sends_request,
+)
 from server.library.findings import Findings
 from server.library.jinja import examine
 from server.library.model import Domain, Parameter, Template
@@ -46,8 +52,7 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
     schema = written.function_schema or FunctionSchemaYaml()
     entries, inside = _parameters(written, schema, document, at, findings)
     parameters = build_parameters(entries, domain, document, inside, findings)
-    names = frozenset(parameter.name for parameter in parameters)
-    execution = build_execution(written, names, document, at, findings)
+    execution = build_execution(written, parameters, domain.http, document, at, findings)
     examples = _examples(written, document, at, findings)
     _check_response(written, parameters, domain, document, at, findings)
     if execution is None:
@@ -62,7 +67,7 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
         function_name=schema.name or written.id,
         response_template=written.response_template,
         response_format=written.response_format,
-        effect=written.effect,
+        effect=effect_of(written, execution),
         version=written.version,
         tags=written.tags,
         where=document.where(at),

@@ -1,13 +1,28 @@
-"""`${NAME}` and `${NAME:-default}` in text, filled from the environment."""
+"""`${NAME}` and `${NAME:-default}` in text, filled from the environment.
+
+A default may hold placeholders itself: `${HERE:-${THERE:-nowhere}}`.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_MAX_DEPTH: Final = 3
+
+
+def _default(depth: int) -> str:
+    """The pattern of a default that holds placeholders, and they theirs, so many deep."""
+    plain = r"[^}$]|\$(?!\{)"
+    if depth == 0:
+        return f"(?:{plain})*"
+    return rf"(?:{plain}|\$\{{{_NAME}(?::-{_default(depth - 1)})?\}})*"
+
+
 _PLACEHOLDER: Final = re.compile(
     r"(?P<escaped>\$\$\{)"
-    r"|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+    rf"|\$\{{(?P<name>{_NAME})(?::-(?P<default>{_default(_MAX_DEPTH)}))?\}}"
     # `${{ price }}` is a dollar sign before a Jinja expression, not a placeholder.
     r"|(?P<malformed>\$\{(?!\{))"
 )
@@ -57,7 +72,10 @@ def fill(text: str, environ: Mapping[str, str]) -> Filled:
             used.append(value)
             return value
         if default is not None:
-            return default
+            inner = fill(default, environ)
+            used.extend(inner.from_environment)
+            gaps.extend(inner.gaps)
+            return inner.text
         state = "is set but empty" if found["name"] in environ else "is not set"
         why = (
             f"environment variable {found['name']} {state}; "

@@ -9,6 +9,8 @@ from typing import Any, Final
 from server.core.ports import Tool
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ToolError, ToolTimedOut
+from server.library.http import HTTP_TOOL
+from server.tools.http.calls import HttpCalls
 from server.tools.registry import ToolRegistry
 from server.tools.workers import Workers, WorkersBusy
 
@@ -38,8 +40,16 @@ _Outcome = tuple[ToolResultStatus, Any, str | None]
 class ToolExecutor:
     """Runs the calls of one adapter. Failures come back as values, never as exceptions."""
 
-    def __init__(self, registry: ToolRegistry, *, threads_per_tool: int = THREADS_PER_TOOL) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        http: HttpCalls | None = None,
+        threads_per_tool: int = THREADS_PER_TOOL,
+    ) -> None:
+        """`http` are the calls that templates make over HTTP, if any do."""
         self._registry = registry
+        self._http = http
         self._threads_per_tool = threads_per_tool
         self._workers: dict[str, Workers[_Outcome]] = {}
 
@@ -54,15 +64,10 @@ class ToolExecutor:
         else in a thread of that tool, given up after `timeout_s`.
         """
         start = perf_counter()
-        try:
-            tool = self._registry.get(call.tool)
-        except ToolError as unknown:
-            outcome: _Outcome = (ToolResultStatus.ERROR, None, str(unknown))
+        if call.tool == HTTP_TOOL and self._http is not None:
+            outcome = await _run_http(self._http, call, timeout_s)
         else:
-            if getattr(tool, "quick", False) and _is_small(call.arguments):
-                outcome = _run(tool, call)
-            else:
-                outcome = await self._run_in_thread(tool, call, timeout_s)
+            outcome = await self._run_tool(call, timeout_s)
         status, result, message = outcome
         return ToolResult(
             tool_name=call.tool,
@@ -78,6 +83,21 @@ class ToolExecutor:
         """Let idle threads end."""
         for workers in self._workers.values():
             workers.close()
+
+    async def aclose(self) -> None:
+        """Let idle threads end, and close connections."""
+        self.close()
+        if self._http is not None:
+            await self._http.close()
+
+    async def _run_tool(self, call: ToolCall, timeout_s: float) -> _Outcome:
+        try:
+            tool = self._registry.get(call.tool)
+        except ToolError as unknown:
+            return ToolResultStatus.ERROR, None, str(unknown)
+        if getattr(tool, "quick", False) and _is_small(call.arguments):
+            return _run(tool, call)
+        return await self._run_in_thread(tool, call, timeout_s)
 
     async def _run_in_thread(self, tool: Tool, call: ToolCall, timeout_s: float) -> _Outcome:
         workers = self._workers.get(call.tool)
@@ -100,6 +120,20 @@ def _is_small(arguments: Mapping[str, Any]) -> bool:
         if limit is not None and len(value) > limit:
             return False
     return True
+
+
+async def _run_http(http: HttpCalls, call: ToolCall, timeout_s: float) -> _Outcome:
+    """Make a call over HTTP. The engine bounds its time, and services may do anything."""
+    try:
+        return ToolResultStatus.SUCCESS, await http.run(call, timeout_s=timeout_s), None
+    except ToolTimedOut as late:
+        return ToolResultStatus.TIMEOUT, None, str(late)
+    except ToolError as failed:
+        return ToolResultStatus.ERROR, None, str(failed)
+    except Exception:
+        _log.exception("the HTTP call of template %s failed", call.template_id)
+        message = f"{call.operation} failed unexpectedly; the server's log says why"
+        return ToolResultStatus.ERROR, None, message
 
 
 def _run(tool: Tool, call: ToolCall) -> _Outcome:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from server.chat.rendering import (
     RenderingFailed,
+    format_items,
     format_result,
     format_table,
     format_value,
@@ -100,3 +101,24 @@ _JSON = st.recursive(
 @given(_JSON)
 def test_any_json_value_reads_as_something(value: Any) -> None:
     assert isinstance(format_result(value), str)
+
+
+ROWS = [{"id": n} for n in range(25)]
+
+
+@pytest.mark.parametrize(
+    ("items", "total", "complete", "end"),
+    [
+        (ROWS[:2], 2, True, "| 1 |\n\n2 in all."),
+        (ROWS[:1], 1, True, "| 0 |"),
+        (ROWS, 25, True, "| 19 |\n\nThe first 20 of 25."),
+        (ROWS[:3], 40, False, "| 2 |\n\nThe first 3 of 40."),
+        (ROWS[:3], None, False, "| 2 |\n\nThe first 3; there are more."),
+        (["a", "b"], 2, True, "- a\n- b\n\n2 in all."),
+        ([], 0, True, "Nothing was found."),
+    ],
+)
+def test_a_list_says_how_much_of_it_is_shown(
+    items: list[Any], total: int | None, complete: bool, end: str
+) -> None:
+    assert format_items(items, total=total, complete=complete).endswith(end)

@@ -132,20 +132,8 @@ def test_result_fields_in_a_response_are_left_to_the_tool(tmp_path: Path) -> Non
     assert load(tmp_path, DOMAIN, text).problems == ()
 
 
-@pytest.mark.parametrize(
-    "request_keys",
-    [
-        "tool_type: query\n    endpoint: '/w/{city}'\n    query_params: {u: '{{ units }}'}",
-        "method: GET\n    endpoint: '/w/{{ city }}?u={units}'",
-        "execution: {type: http_call, http_method: POST, endpoint_template: 'https://e.org',"
-        " body_template: {c: '{city}', more: ['{{ units }}']}}",
-    ],
-)
-def test_requests_are_named_and_left_out(tmp_path: Path, request_keys: str) -> None:
-    text = TEMPLATE + (
-        f"  - id: weather\n    nl_examples: [Weather in Paris?]\n    {request_keys}\n"
-        "    parameters: [{name: city}, {name: units}]\n"
-    )
+def test_a_python_template_is_named_and_left_out(tmp_path: Path) -> None:
+    text = TEMPLATE + ("  - id: own\n    nl_examples: [Do it]\n    execution: {type: python}\n")
     loaded = load(tmp_path, DOMAIN, text)
     assert [(p.kind, p.where.line) for p in loaded.problems] == [("execution-unsupported", 7)]
     assert loaded.library is not None
@@ -157,7 +145,7 @@ def test_a_request_without_described_parameters_takes_them_from_its_placeholders
 ) -> None:
     text = (
         "templates:\n  - id: weather\n    nl_examples: [Weather in Paris?]\n"
-        "    endpoint: '/w'\n    query_params:\n      q: '{{ location }}'\n"
+        "    endpoint: 'https://e.org/w'\n    query_params:\n      q: '{{ location }}'\n"
     )
     loaded = load(tmp_path, DOMAIN, TEMPLATE + text.partition("\n")[2])
     assert errors(loaded) == []

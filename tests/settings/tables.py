@@ -13,19 +13,25 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from server.library import domain_yaml, template_yaml
+from server.library import domain_yaml, http_yaml, template_yaml
 from server.settings import adapters, models
 from server.settings.shape import follow
 from server.settings.wording import listed
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-PAGES: Final = (DOCS / "configuration.md", DOCS / "authoring.md")
+PAGES: Final = (DOCS / "configuration.md", DOCS / "authoring.md", DOCS / "http-tools.md")
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
-    for module in (models, adapters, domain_yaml, template_yaml)
+    for module in (models, adapters, domain_yaml, template_yaml, http_yaml)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
 }
+SHOWN_ELSEWHERE: Final[Mapping[type[BaseModel], type[BaseModel]]] = {
+    template_yaml.TemplateYaml: http_yaml.HttpYaml,
+    template_yaml.ExecutionYaml: http_yaml.HttpYaml,
+    http_yaml.PrepareYaml: http_yaml.ReadingYaml,
+}
+"""Models whose table leaves out the keys that they share with another."""
 PLACE: Final = re.compile(r"(<!-- table: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 _WORDS: Final[Mapping[Any, str]] = {
@@ -45,11 +51,12 @@ def with_tables(page: str) -> str:
 
 
 def table(model: type[BaseModel]) -> str:
+    shared = SHOWN_ELSEWHERE.get(model, BaseModel).model_fields
     rows = [
         f"| `{field.alias or name}` | {kind(field)}{bounds(model, name, field)} "
         f"| {default(field)} | {field.description} |\n"
         for name, field in model.model_fields.items()
-        if name not in template_yaml.HttpYaml.model_fields
+        if name not in shared
     ]
     return "| key | value | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
 

@@ -79,6 +79,15 @@ def test_placeholders_are_filled_from_the_environment() -> None:
     assert document.from_environment == {"example.org", "42"}
 
 
+def test_a_default_may_hold_placeholders() -> None:
+    text = "a: ${A:-${B:-http://x/${C:-y}/z}}\nb: ${A:-1${B}2}\nc: ${A:-${B}${C:-}}\n"
+    assert read(text).data["a"] == "http://x/y/z"
+    assert read(text, B="b", C="c").data == {"a": "b", "b": "1b2", "c": "bc"}
+    assert read(text, A="5", B="b").data == {"a": 5, "b": 5, "c": 5}
+    assert read(text, B="b").from_environment == {"b"}
+    assert [problem.where.line for problem in read(text).problems] == [2, 3]
+
+
 def test_an_escaped_placeholder_and_a_price_in_jinja_are_text() -> None:
     document = read("a: $${HOME}\nb: 'costs ${{ price }} or $5'\nc: '$$${X}'\n", X="x")
     assert document.data == {"a": "${HOME}", "b": "costs ${{ price }} or $5", "c": "$${X}"}

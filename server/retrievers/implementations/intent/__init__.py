@@ -1,5 +1,6 @@
 """Retrievers that decide by intent: templates matched by meaning, arguments extracted."""
 
 from server.retrievers.implementations.intent.agent import IntentAgentRetriever
+from server.retrievers.implementations.intent.http import IntentHTTPRetriever
 
-__all__ = ["IntentAgentRetriever"]
+__all__ = ["IntentAgentRetriever", "IntentHTTPRetriever"]

@@ -1,21 +1,12 @@
 """The retriever for libraries of tools."""
 
-from server.core.decision import Decision
-from server.core.trace import Trace
-from server.core.turn import Turn
-from server.retrievers.base import RetrieverParts
-from server.retrievers.implementations.intent.deciding import decide
+from typing import ClassVar
+
+from server.library.model import TemplateKind
+from server.retrievers.implementations.intent.http import IntentHTTPRetriever
 
 
-class IntentAgentRetriever:
-    """Matches a question to a template and reads the call's arguments out of it."""
+class IntentAgentRetriever(IntentHTTPRetriever):
+    """Decides as the HTTP retriever does, over function templates as well."""
 
-    def __init__(self, parts: RetrieverParts) -> None:
-        self._parts = parts
-        parts.extractor.prepare(tuple(parts.library.templates.values()))
-
-    async def decide(self, turn: Turn, trace: Trace) -> Decision:
-        return await decide(self._parts, turn, trace)
-
-    async def close(self) -> None:
-        await self._parts.matcher.close()
+    template_kinds: ClassVar[frozenset[TemplateKind]] = frozenset(("function", "query"))

@@ -1,0 +1,1 @@
+"""First drafts of libraries, written from descriptions of APIs."""

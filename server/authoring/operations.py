@@ -1,0 +1,236 @@
+"""The operations of an API description, read alike from OpenAPI 3 and Swagger 2."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from server.authoring.document import ApiDocument, items, mapping
+from server.authoring.naming import first_sentence, identifier, unique
+from server.authoring.responses import ResponseShape, response_shape
+from server.authoring.schema import ApiParameter, Place, flat, parameter_from, type_of
+
+BodyKind = Literal["json", "form"]
+
+_FORM: Final = "application/x-www-form-urlencoded"
+_OWN_HEADERS: Final = frozenset(("accept", "content-type", "authorization", "user-agent"))
+_SEPARATORS: Final = {"csv": ",", "ssv": " ", "pipes": "|", "multi": ""}
+_MAX_OPTIONAL_FIELDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOperation:
+    """One thing the service can do."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    tags: tuple[str, ...]
+    parameters: tuple[ApiParameter, ...]
+    body: BodyKind | None
+    whole_body: bool
+    """The body is one parameter, not fields of its own."""
+    response: ResponseShape
+
+
+@dataclass(slots=True)
+class Operations:
+    """What was found; `notes` say what was left out, and why."""
+
+    found: list[ApiOperation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _CannotBeCalled(Exception):
+    pass
+
+
+def read_operations(document: ApiDocument) -> Operations:
+    """Every operation that a template can call, in the document's order."""
+    operations = Operations()
+    taken: set[str] = set()
+    for method, path, operation, shared in document.operations():
+        if operation.get("deprecated") is True:
+            operations.notes.append(f"{method} {path} is left out: it is deprecated")
+            continue
+        try:
+            found = _operation(document, method, path, operation, [*shared])
+        except _CannotBeCalled as reason:
+            operations.notes.append(f"{method} {path} is left out: {reason}")
+            continue
+        found = replace(found, id=unique(found.id, taken))
+        taken.add(found.id)
+        operations.found.append(found)
+    return operations
+
+
+def _operation(
+    document: ApiDocument,
+    method: str,
+    path: str,
+    operation: Mapping[str, Any],
+    shared: list[Any],
+) -> ApiOperation:
+    parameters: dict[str, ApiParameter] = {}
+    raw = [document.resolve(p) for p in [*shared, *items(operation.get("parameters"))]]
+    for entry in raw:
+        parameter = _parameter(document, entry)
+        if parameter is not None:
+            parameters[parameter.name] = parameter
+    kind, whole, fields = _body(document, operation, raw)
+    for each in fields:
+        known = parameters.get(each.name)
+        if known is None or known.type != each.type:
+            name = unique(each.name, parameters)
+            parameters[name] = replace(each, name=name)
+    ordered = sorted(parameters.values(), key=lambda p: not p.required)
+    named = {p.wire: p.name for p in ordered if p.place == "path"}
+    for wire, name in named.items():
+        path = path.replace("{" + wire + "}", "{" + name + "}")
+    unfilled = set(_placeholders(path)) - set(named.values())
+    if unfilled:
+        raise _CannotBeCalled(f"its path parameter {sorted(unfilled)[0]!r} is not described")
+    summary = first_sentence(str(operation.get("summary") or ""))
+    name = str(operation.get("operationId") or f"{method} {path}")
+    return ApiOperation(
+        id=identifier(name),
+        method=method,
+        path=path,
+        summary=summary,
+        description=first_sentence(str(operation.get("description") or "")),
+        tags=tuple(map(str, items(operation.get("tags")))),
+        parameters=tuple(ordered),
+        body=kind,
+        whole_body=whole,
+        response=response_shape(document, operation),
+    )
+
+
+def _parameter(document: ApiDocument, entry: Mapping[str, Any]) -> ApiParameter | None:
+    wire, place = str(entry.get("name", "")), entry.get("in")
+    required = entry.get("required") is True
+    if place not in ("path", "query", "header", "cookie") or not wire:
+        return None
+    if place == "cookie" or (place == "header" and wire.lower() in _OWN_HEADERS):
+        if place == "cookie" and required:
+            raise _CannotBeCalled(f"it needs the cookie {wire!r}")
+        return None
+    contents = list(mapping(entry.get("content")).values())
+    schema = entry.get("schema") or (mapping(contents[0]).get("schema") if contents else entry)
+    found = parameter_from(
+        document,
+        wire,
+        _place(place),
+        schema,
+        required=required or place == "path",
+        description=str(entry.get("description") or ""),
+        example=_first_example(entry),
+    )
+    if found.type == "object":
+        if required:
+            raise _CannotBeCalled(f"it needs an object in the {place} ({wire!r})")
+        return None
+    return replace(found, join=_separator(document, entry)) if found.type == "array" else found
+
+
+def _place(name: str) -> Place:
+    places: dict[str, Place] = {"path": "path", "query": "query", "header": "header"}
+    return places[name]
+
+
+def _separator(document: ApiDocument, entry: Mapping[str, Any]) -> str:
+    if document.is_swagger_2:
+        return _SEPARATORS.get(str(entry.get("collectionFormat", "csv")), ",")
+    style = str(entry.get("style", "form" if entry.get("in") == "query" else "simple"))
+    if style == "pipeDelimited":
+        return "|"
+    if style == "spaceDelimited":
+        return " "
+    return "" if style == "form" and entry.get("explode") is not False else ","
+
+
+def _first_example(entry: Mapping[str, Any]) -> Any:
+    if entry.get("example") is not None:
+        return entry["example"]
+    if entry.get("x-example") is not None:
+        return entry["x-example"]
+    for example in mapping(entry.get("examples")).values():
+        return mapping(example).get("value")
+    return None
+
+
+def _body(
+    document: ApiDocument, operation: Mapping[str, Any], raw: list[Mapping[str, Any]]
+) -> tuple[BodyKind | None, bool, list[ApiParameter]]:
+    """Kind of body, whether it is one parameter, and its parameters."""
+    if document.is_swagger_2:
+        return _swagger_2_body(document, raw)
+    body = document.resolve(operation.get("requestBody"))
+    if not body:
+        return None, False, []
+    contents = mapping(body.get("content"))
+    media = next((m for m in contents if "json" in m), None) or next(
+        (m for m in contents if m == _FORM), None
+    )
+    if media is None:
+        if body.get("required") is not True:
+            return None, False, []
+        raise _CannotBeCalled(f"it takes a body of type {next(iter(contents), 'unknown')}")
+    content = mapping(contents[media])
+    kind: BodyKind = "form" if media == _FORM else "json"
+    required = body.get("required") is True
+    example = content.get("example") or _first_example(content)
+    return (kind, *_fields(document, kind, content.get("schema"), required=required, given=example))
+
+
+def _swagger_2_body(
+    document: ApiDocument, raw: list[Mapping[str, Any]]
+) -> tuple[BodyKind | None, bool, list[ApiParameter]]:
+    for entry in raw:
+        if entry.get("in") == "body":
+            required = entry.get("required") is True
+            return ("json", *_fields(document, "json", entry.get("schema"), required=required))
+    fields = []
+    for entry in raw:
+        if entry.get("in") == "formData":
+            if entry.get("type") == "file":
+                raise _CannotBeCalled("it takes a file")
+            required = entry.get("required") is True
+            wire = str(entry.get("name"))
+            fields.append(parameter_from(document, wire, "form", entry, required=required))
+    return ("form", False, fields) if fields else (None, False, [])
+
+
+def _fields(
+    document: ApiDocument, kind: BodyKind, schema: Any, *, required: bool, given: Any = None
+) -> tuple[bool, list[ApiParameter]]:
+    shape = flat(document, schema)
+    properties = mapping(shape.get("properties"))
+    place: Place = "form" if kind == "form" else "body"
+    if not properties:
+        whole = parameter_from(
+            document, "body", place, shape, required=required, description="", example=given
+        )
+        return True, [replace(whole, type="object" if type_of(shape) == "string" else whole.type)]
+    needed = set(map(str, items(shape.get("required"))))
+    examples = mapping(given) or mapping(shape.get("example"))
+    fields = []
+    optional = 0
+    for wire, each in properties.items():
+        if flat(document, each).get("readOnly") is True:
+            continue
+        found = parameter_from(
+            document, wire, place, each, required=wire in needed, example=examples.get(wire)
+        )
+        if not found.required:
+            nested = found.type == "object" or found.item_type in ("object", "array")
+            if nested or optional >= _MAX_OPTIONAL_FIELDS:
+                continue
+            optional += 1
+        fields.append(found)
+    return False, fields
+
+
+def _placeholders(path: str) -> list[str]:
+    return [piece.partition("}")[0] for piece in path.split("{")[1:]]

@@ -1,0 +1,143 @@
+"""Schemas of APIs to parameters of templates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from server.authoring.document import ApiDocument, items, mapping
+from server.authoring.naming import first_sentence, identifier
+
+Place = Literal["path", "query", "header", "body", "form"]
+
+_FORMATS: Final = {
+    "date": "date",
+    "date-time": "datetime",
+    "time": "time",
+    "email": "email",
+    "uri": "url",
+    "url": "url",
+}
+_MAX_DEPTH: Final = 6
+_MAX_ENUM: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ApiParameter:
+    """One argument of an operation: `name` in the template, `wire` for the service."""
+
+    name: str
+    wire: str
+    place: Place
+    type: str
+    required: bool = False
+    description: str = ""
+    default: Any = None
+    enum: tuple[Any, ...] = ()
+    example: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    item_type: str = ""
+    join: str = ""
+    """What stands between the members of a list; nothing repeats the parameter."""
+
+
+def parameter_from(
+    document: ApiDocument,
+    wire: str,
+    place: Place,
+    schema: Any,
+    *,
+    required: bool,
+    description: str = "",
+    example: Any = None,
+) -> ApiParameter:
+    """The parameter that a schema describes."""
+    shape = flat(document, schema)
+    kind = type_of(shape)
+    members = flat(document, shape.get("items"))
+    enum = tuple(v for v in items(shape.get("enum")) if isinstance(v, str | int | float))
+    numeric = kind in ("number", "integer")
+    default = shape.get("default")
+    fits = isinstance(default, bool | int | float | str) and (not enum or default in enum)
+    described = description or str(shape.get("description") or shape.get("title") or "")
+    return ApiParameter(
+        name=identifier(wire),
+        wire=wire,
+        place=place,
+        type=kind,
+        required=required,
+        description=first_sentence(described),
+        default=default if fits else None,
+        enum=enum if len(enum) <= _MAX_ENUM and kind != "boolean" else (),
+        example=_example(shape, example),
+        minimum=_number(shape.get("minimum")) if numeric else None,
+        maximum=_number(shape.get("maximum")) if numeric else None,
+        min_length=_length(shape.get("minLength")) if kind == "string" else None,
+        max_length=_length(shape.get("maxLength")) if kind == "string" else None,
+        item_type=type_of(members) if kind == "array" else "",
+    )
+
+
+def flat(document: ApiDocument, schema: Any, depth: int = 0) -> dict[str, Any]:
+    """A schema without `$ref` and `allOf`, and with the first real choice of `oneOf`."""
+    shape = dict(document.resolve(schema))
+    if depth > _MAX_DEPTH:
+        return shape
+    for part in items(shape.pop("allOf", None)):
+        inherited = flat(document, part, depth + 1)
+        shape = {
+            **inherited,
+            **shape,
+            "properties": {
+                **mapping(inherited.get("properties")),
+                **mapping(shape.get("properties")),
+            },
+            "required": [*items(inherited.get("required")), *items(shape.get("required"))],
+        }
+        if not shape["properties"]:
+            del shape["properties"]
+    for name in ("oneOf", "anyOf"):
+        for choice in items(shape.pop(name, None)):
+            chosen = flat(document, choice, depth + 1)
+            if chosen and chosen.get("type") != "null":
+                shape = {**chosen, **shape}
+                break
+    return shape
+
+
+def type_of(shape: Mapping[str, Any]) -> str:
+    """The type of a template's parameter that fits a flat schema."""
+    kind = shape.get("type")
+    if isinstance(kind, list):
+        kind = next((each for each in kind if each != "null"), None)
+    if kind == "string":
+        return _FORMATS.get(str(shape.get("format")), "string")
+    if kind in ("number", "integer", "boolean", "array", "object"):
+        return str(kind)
+    if "properties" in shape or "additionalProperties" in shape:
+        return "object"
+    if "items" in shape:
+        return "array"
+    return "string"
+
+
+def as_optional(parameter: ApiParameter) -> ApiParameter:
+    return replace(parameter, required=False)
+
+
+def _example(shape: Mapping[str, Any], given: Any) -> Any:
+    several = items(shape.get("examples"))
+    for value in (given, shape.get("example"), several[0] if several else None):
+        if value is not None and value != "":
+            return value
+    return None
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _length(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

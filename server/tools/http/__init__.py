@@ -1,0 +1,1 @@
+"""Calling HTTP services: filling requests, sending them, reading what comes back."""

@@ -1,0 +1,176 @@
+"""A request with its holes filled: the last step before anything is sent."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from server.core.jsonable import to_json
+from server.errors import ArgumentsInvalid
+from server.library.http import HttpAuth, HttpBody, HttpMethod, HttpRequest, HttpService
+from server.library.placeholders import NO_VALUE, ExpressionFailed, Text
+from server.tools.http.encode import (
+    header_value,
+    path_segment,
+    plain,
+    query_literal,
+    query_value,
+    wire,
+)
+
+_CONTENT_TYPES: Final = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+    "text": "text/plain; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilledRequest:
+    """What will be sent. Query names and values are encoded already."""
+
+    method: HttpMethod
+    address: str = field(repr=False)
+    """Scheme, host and path."""
+    query: tuple[tuple[str, str | None], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    content: bytes | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        if not self.query:
+            return self.address
+        pairs = (name if value is None else f"{name}={value}" for name, value in self.query)
+        return f"{self.address}?{'&'.join(pairs)}"
+
+    @property
+    def host(self) -> str:
+        """Host and port, the name by which messages call the service."""
+        return urlsplit(self.address).netloc
+
+    def with_query(self, name: str, value: Any) -> "FilledRequest":
+        """The same request with one query parameter set."""
+        kept = tuple(pair for pair in self.query if pair[0] != name)
+        return replace(self, query=(*kept, (query_literal(name), query_value(value))))
+
+
+def fill_request(
+    request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
+) -> FilledRequest:
+    """Fill a request's placeholders and sign it.
+
+    Query parameters, headers and body fields whose argument has no value are left out.
+
+    Raises:
+        ArgumentsInvalid: a value that cannot stand where it is asked for.
+    """
+    try:
+        query = (*_query(request, arguments), *_auth_query(service.auth))
+        headers = _headers(request, service, arguments)
+        return FilledRequest(
+            method=request.method,
+            address=request.origin + _path(request, arguments),
+            query=query,
+            headers=tuple(headers.items()),
+            content=_content(request.body, arguments),
+        )
+    except ExpressionFailed as failed:
+        raise ArgumentsInvalid(str(failed)) from failed
+
+
+def _path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
+    path = request.path.fill(arguments, path_segment)
+    if path is None:
+        missing = sorted(n for n in request.path.names if arguments.get(n) is None)
+        raise ArgumentsInvalid(f"no value for {', '.join(missing) or 'the path'}")
+    if any(segment in (".", "..") for segment in path.split("/")):
+        raise ArgumentsInvalid("'.' and '..' cannot stand in a path")
+    return path
+
+
+def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    pairs: list[tuple[str, str | None]] = []
+    for name, value in request.query:
+        encoded = query_literal(name)
+        if value is None:
+            pairs.append((encoded, None))
+            continue
+        for text in value if isinstance(value, tuple) else (value,):
+            pairs += [(encoded, item) for item in _query_values(text, arguments)]
+    return pairs
+
+
+def _query_values(text: Text, arguments: Mapping[str, Any]) -> list[str]:
+    slot = text.only_slot
+    if slot is not None:
+        value = slot.value(arguments)
+        if isinstance(value, list | tuple):
+            return [query_value(item) for item in value]
+    filled = text.fill(arguments, query_value, query_literal)
+    return [] if filled is None else [filled]
+
+
+def _headers(
+    request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
+) -> dict[str, str]:
+    headers = {}
+    if request.body is not None:
+        kind = request.body.content_type or _CONTENT_TYPES[request.body.kind]
+        headers["content-type"] = kind
+    for name, text in request.headers:
+        filled = text.fill(arguments, header_value)
+        if filled is not None:
+            headers[name.lower()] = filled.strip()
+    return headers | _auth_headers(service.auth)
+
+
+def _auth_headers(auth: HttpAuth) -> dict[str, str]:
+    if auth.kind == "bearer":
+        return {"authorization": f"Bearer {auth.secret}"}
+    if auth.kind == "basic":
+        pair = f"{auth.username}:{auth.secret}".encode()
+        return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    if auth.kind == "api_key" and auth.place == "header":
+        return {auth.name.lower(): auth.secret}
+    return {}
+
+
+def _auth_query(auth: HttpAuth) -> list[tuple[str, str | None]]:
+    if auth.kind == "api_key" and auth.place == "query":
+        return [(query_literal(auth.name), query_value(auth.secret))]
+    return []
+
+
+def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:
+    if body is None:
+        return None
+    filled = _fill(body.content, arguments)
+    if filled is NO_VALUE:
+        return None
+    if body.kind == "json":
+        return to_json(plain(filled)).encode()
+    if body.kind == "form":
+        pairs = {name: _form_value(value) for name, value in dict(filled).items()}
+        return urlencode(pairs, doseq=True).encode()
+    return wire(filled).encode()
+
+
+def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
+    """A body's value with its texts filled; what has no value is left out."""
+    if isinstance(value, Text):
+        slot = value.only_slot
+        if slot is not None:
+            return slot.value(arguments)
+        filled = value.fill(arguments, wire)
+        return NO_VALUE if filled is None else filled
+    if isinstance(value, Mapping):
+        items = {name: _fill(item, arguments) for name, item in value.items()}
+        return {name: item for name, item in items.items() if item is not NO_VALUE}
+    if isinstance(value, list | tuple):
+        return [item for item in (_fill(v, arguments) for v in value) if item is not NO_VALUE]
+    return value
+
+
+def _form_value(value: Any) -> str | list[str]:
+    return [wire(item) for item in value] if isinstance(value, list | tuple) else wire(value)
