@@ -1,0 +1,83 @@
+"""Which intent wins when rules have fired, and how sure that is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from server.core.intent import IntentMethod
+from server.intents.pack import IntentKind, Pack
+from server.intents.reading import Fired, Reading
+from server.intents.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`rule` is None when the pack's fallback answers; `lacking` says what nearly fitted."""
+
+    intent: IntentKind
+    confidence: float
+    method: IntentMethod
+    rule: Rule | None = None
+    evidence: str = ""
+    lacking: str = ""
+
+
+def choose(pack: Pack, reading: Reading) -> Chosen:
+    """Try the pack's rules on a reading.
+
+    By layer, every keyword comes before every pattern, the longest keyword before shorter
+    ones. By priority, the first intent of which a rule fires is tried in that way alone.
+    """
+    lacking: list[str] = []
+    fired = _fired(pack, reading, lacking)
+    best = min(fired if pack.by_layer else _of_first(fired), key=_layer_first, default=None)
+    if best is not None:
+        rule, how = best
+        intent = pack.intents[rule.intent]
+        confidence = rule.confidence
+        if confidence is None:
+            confidence = intent.confidence.get(how.method, pack.fallback.confidence)
+        if confidence >= pack.fallback.below or intent.name == pack.fallback.intent:
+            return Chosen(intent, confidence, how.method, rule, how.text)
+        lacking.append(f"{intent.name} is only {confidence:g} sure")
+    fallback = pack.intents[pack.fallback.intent]
+    return Chosen(fallback, pack.fallback.confidence, "default", lacking="; ".join(lacking))
+
+
+def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[Rule, Fired]]:
+    for rule in pack.rules.candidates(reading):
+        fired = rule.fire(reading)
+        if fired is None:
+            continue
+        missing = _missing(pack.intents[rule.intent], reading)
+        if missing:
+            lacking.append(f"{rule.intent} needs {missing}")
+        else:
+            yield rule, fired
+
+
+def _of_first(fired: Iterator[tuple[Rule, Fired]]) -> Iterator[tuple[Rule, Fired]]:
+    """What fired of the first intent, at its highest priority."""
+    first: Rule | None = None
+    for rule, how in fired:
+        if first is None:
+            first = rule
+        if (rule.intent, rule.priority) == (first.intent, first.priority):
+            yield rule, how
+        elif rule.priority < first.priority:
+            return
+
+
+def _missing(intent: IntentKind, reading: Reading) -> str:
+    """What the intent requires and the question does not name."""
+    if intent.any_entity and intent.any_entity.isdisjoint(reading.values):
+        return " or ".join(sorted(intent.any_entity))
+    return " and ".join(sorted(intent.all_entities - reading.values.keys()))
+
+
+_LAYERS = ("keyword", "regex", "semantic", "default")
+
+
+def _layer_first(candidate: tuple[Rule, Fired]) -> tuple[int, int, int, int, int, int]:
+    rule, fired = candidate
+    words, letters, prefix = fired.weight
+    return _LAYERS.index(fired.method), -words, -letters, -prefix, -rule.priority, rule.order

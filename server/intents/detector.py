@@ -1,0 +1,85 @@
+"""Text in, intent and entities out."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from server.intents.choosing import choose
+from server.intents.numbers import GROUP as NUMBERS
+from server.intents.numbers import View, as_digits, numerals
+from server.intents.pack import Operations, Pack
+from server.intents.phrases import MASK, Hit, longest
+from server.intents.reading import Reading
+from server.intents.result import Detection, describe, failure
+from server.intents.rules import KEYWORDS
+from server.intents.text import Text
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Detector:
+    """Understands questions by the rules of one pack. Safe to share: it keeps no state."""
+
+    def __init__(self, pack: Pack, clock: Callable[[], datetime] = utc_now) -> None:
+        self.pack = pack
+        self._clock = clock
+
+    def detect(self, text: str, now: datetime | None = None) -> Detection:
+        """Return what `text` asks for at `now`. Never fails, whatever the text."""
+        try:
+            reading = self.read(text, now)
+            return describe(self.pack, reading, choose(self.pack, reading))
+        except Exception as failed:
+            # The one place that takes every failure: a question must always get an
+            # answer, and what went wrong is told in its explanation.
+            return failure(self.pack, failed)
+
+    def read(self, text: str, now: datetime | None = None) -> Reading:
+        """Find everything a question names, without judging what it asks for."""
+        pack = self.pack
+        words = pack.reader.read(text)
+        keywords, hits, view = self._phrases(words)
+        data = view.text.encode()
+        moment = now if now is not None else self._clock()
+        today = (moment.astimezone(pack.zone) if moment.tzinfo is not None else moment).date()
+        reading = Reading(words, view, data, pack.patterns.matching(data), keywords, hits, today)
+        if pack.operations is not None:
+            _set_operation(reading, pack.operations)
+        for entity in pack.entities:
+            if entity.operations is not None and reading.operation not in entity.operations:
+                continue
+            found = entity.kind.read(reading)
+            if found is not None:
+                reading.values[entity.name] = found.value
+                for start, end in found.spans:
+                    reading.take(entity.name, start, end, claim=entity.claims)
+        return reading
+
+    def _phrases(self, text: Text) -> tuple[dict[int, list[Hit]], dict[str, list[Hit]], View]:
+        """Keywords by trigger, other phrases by group, and the text with numbers in digits."""
+        keywords: dict[int, list[Hit]] = {}
+        groups: dict[str, list[Hit]] = {}
+        found = self.pack.phrases.find(text.words)
+        if not found:
+            return keywords, groups, View(text.folded)
+        numbers = [hit for hit in found if hit.entry.group == NUMBERS]
+        for hit in longest([hit for hit in found if hit.entry.group != NUMBERS]):
+            group = hit.entry.group
+            if group == KEYWORDS:
+                keywords.setdefault(hit.entry.key, []).append(hit)
+            elif group != MASK:
+                groups.setdefault(group, []).append(hit)
+        if not numbers:
+            return keywords, groups, View(text.folded)
+        said = numerals(longest(numbers), text.words, self.pack.numbers)
+        return keywords, groups, as_digits(text, said)
+
+
+def _set_operation(reading: Reading, operations: Operations) -> None:
+    reading.operation = operations.default
+    for option in operations.options:
+        fired = option.trigger.fire(reading)
+        if fired is not None and not any(option.unless.hold(reading)):
+            reading.operation, reading.by_operation = option.name, fired
+            return
