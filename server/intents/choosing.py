@@ -48,7 +48,7 @@ def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[R
         fired = rule.fire(reading)
         if fired is None:
             continue
-        missing = _missing(pack.intents[rule.intent], reading)
+        missing = pack.intents[rule.intent].lacks(reading.values)
         if missing:
             lacking.append(f"{rule.intent} needs {missing}")
         else:
@@ -65,13 +65,6 @@ def _of_first(fired: Iterator[tuple[Rule, Fired]]) -> Iterator[tuple[Rule, Fired
             yield rule, how
         elif rule.priority < first.priority:
             return
-
-
-def _missing(intent: IntentKind, reading: Reading) -> str:
-    """What the intent requires and the question does not name."""
-    if intent.any_entity and intent.any_entity.isdisjoint(reading.values):
-        return " or ".join(sorted(intent.any_entity))
-    return " and ".join(sorted(intent.all_entities - reading.values.keys()))
 
 
 _LAYERS = ("keyword", "regex", "semantic", "default")

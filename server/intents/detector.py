@@ -63,17 +63,34 @@ class Detector:
         found = self.pack.phrases.find(text.words)
         if not found:
             return keywords, groups, View(text.folded)
-        numbers = [hit for hit in found if hit.entry.group == NUMBERS]
-        for hit in longest([hit for hit in found if hit.entry.group != NUMBERS]):
+        numbers: list[Hit] = []
+        masks: list[Hit] = []
+        others: list[Hit] = []
+        for hit in found:
             group = hit.entry.group
-            if group == KEYWORDS:
-                keywords.setdefault(hit.entry.key, []).append(hit)
-            elif group != MASK:
-                groups.setdefault(group, []).append(hit)
+            (numbers if group == NUMBERS else masks if group == MASK else others).append(hit)
+        for hit in longest(others):
+            entry = hit.entry
+            if masks and _masked(hit, masks):
+                continue
+            if entry.group == KEYWORDS:
+                keywords.setdefault(entry.key, []).append(hit)
+            else:
+                groups.setdefault(entry.group, []).append(hit)
         if not numbers:
             return keywords, groups, View(text.folded)
         said = numerals(longest(numbers), text.words, self.pack.numbers)
         return keywords, groups, as_digits(text, said)
+
+
+def _masked(hit: Hit, masks: list[Hit]) -> bool:
+    """Whether a phrase lies in a longer one in which its owner does not look for it."""
+    entry = hit.entry
+    owner = abs(entry.key) if entry.group == KEYWORDS else entry.group
+    return any(
+        mask.entry.key == owner and mask.first <= hit.first and hit.last <= mask.last
+        for mask in masks
+    )
 
 
 def _set_operation(reading: Reading, operations: Operations) -> None:

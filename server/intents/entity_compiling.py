@@ -16,7 +16,7 @@ from server.intents.entities import (
 )
 from server.intents.free_text import Marker, TextKind
 from server.intents.patterns import Pattern
-from server.intents.phrases import Entry
+from server.intents.phrases import MASK, Entry
 from server.intents.spec import (
     ConstantSpec,
     DateRangeEntitySpec,
@@ -43,6 +43,9 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
             return PatternKind(captures, shop.reader, spec.form, spec.case, spec.all)
         case ValuesEntitySpec():
             _add_values(shop, spec.name, spec.values, keys, prefixes=spec.prefixes)
+            for at, phrase in enumerate(spec.not_in):
+                mask = Entry(MASK, group_of(spec.name), at, phrase)
+                shop.phrase(phrase, mask, (*keys, "not_in", at))
             captures = _captures(shop, spec.patterns, keys)
             return ValuesKind(spec.name, captures, spec.all, spec.choose)
         case TextEntitySpec():
@@ -102,6 +105,7 @@ def _text(shop: Workshop, spec: TextEntitySpec, keys: Keys) -> TextKind:
             for word in (value, *words)
         },
         reject=frozenset(" ".join(folded(text)) for text in spec.reject),
+        reject_first=frozenset(word for text in spec.reject_first for word in folded(text)),
         edges=frozenset(word for text in shop.languages.stop_words for word in folded(text)),
         prefixes=shop.languages.prefixes,
         max_words=spec.max_words,

@@ -25,7 +25,7 @@ class TextKind:
     """`values` maps folded words to the value they stand for; other text stays as it is.
 
     `edges` are words that do not begin or end a value, and `reject` whole texts that
-    are none ("this").
+    are none ("this"); none begins with a word of `reject_first`.
     """
 
     name: str
@@ -34,6 +34,7 @@ class TextKind:
     until: tuple[Pattern, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
     reject: frozenset[str] = frozenset()
+    reject_first: frozenset[str] = frozenset()
     edges: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
     max_words: int = 6
@@ -58,7 +59,7 @@ class TextKind:
         for hit in reading.hits.get(group_of(self.name), ()):
             span = reading.text.span(hit.first, hit.last)
             longer = best is None or span[1] > best.spans[0][1]
-            if span[0] == start and longer and reading.free_hit(hit):
+            if span[0] + hit.prefix == start and longer and reading.free_hit(hit):
                 best = Found(hit.entry.key, (span,))
         return best
 
@@ -71,7 +72,7 @@ class TextKind:
         while first < last and part.words[last - 1] in self.edges | self.prefixes:
             last -= 1
         folded = " ".join(part.words[first:last])
-        if not folded or folded in self.reject:
+        if not folded or folded in self.reject or part.words[first] in self.reject_first:
             return None
         begin, finish = part.span(first, last)
         value = self._listed(folded) or self.reader.polish(part.clean[begin:finish])

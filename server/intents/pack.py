@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from server.core.problems import Problem
@@ -36,6 +37,12 @@ class IntentKind:
     routes: tuple[Route, ...] = ()
     examples: tuple[str, ...] = ()
     explanation: str = ""
+
+    def lacks(self, values: Mapping[str, Any]) -> str:
+        """The entities that the intent requires and are not among `values`; empty when none."""
+        if self.any_entity and self.any_entity.isdisjoint(values):
+            return " or ".join(sorted(self.any_entity))
+        return " and ".join(sorted(self.all_entities - values.keys()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 MASK: Final = "mask"
-"""Group of phrases that mean nothing themselves and hide the shorter ones inside them."""
+"""Group of phrases that hide what lies inside them from the one that is their key."""
 
 _HERE: Final = ""
 """Key of what ends at a node; no word is empty."""

@@ -90,6 +90,7 @@ class Reading:
         if not entities or not self.claims:
             return False
         start, end = self.text.span(hit.first, hit.last)
+        start += hit.prefix
         return any(
             claim.start <= start and end <= claim.end
             for claim in self.claims

@@ -54,7 +54,8 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
         for entity, (start, end) in reading.spans.items()
         if entity in entities
     }
-    return Detection(intent, shape(pack, intent), chosen.evidence, chosen.rule is None, words)
+    fell_back = chosen.rule is None and chosen.method == "default"
+    return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, words)
 
 
 def _route(kind: IntentKind, reading: Reading) -> str | None:
@@ -101,10 +102,12 @@ def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
 
 
 def _explanation(pack: Pack, chosen: Chosen, entities: Mapping[str, Any]) -> str:
-    if chosen.rule is None:
+    text = chosen.intent.explanation
+    if chosen.rule is not None:
+        text = chosen.rule.explanation or text
+    elif chosen.method == "default":
         said = pack.fallback.explanation
         return f"{said} ({chosen.lacking})" if chosen.lacking else said
-    text = chosen.rule.explanation or chosen.intent.explanation
     if "{" not in text:
         return text
     facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}

@@ -141,6 +141,7 @@ class ValuesEntitySpec(EntityBase):
     patterns: list[ConstantSpec] = []
     all: bool = False
     choose: Literal["longest", "first_declared", "first_written"] = "longest"
+    not_in: Words = []
     prefixes: bool = True
 
 
@@ -152,13 +153,17 @@ class MarkerSpec(Strict):
 
 
 class TextEntitySpec(EntityBase):
-    """Free text after a marker, up to a stop, an entity or the end."""
+    """Free text after a marker, up to a stop, an entity or the end.
+
+    `reject` are texts that are no value, `reject_first` words that begin none.
+    """
 
     kind: Literal["text"]
     after: list[str | MarkerSpec] = Field(min_length=1)
     until: Words = []
     values: dict[str, Words] = {}
     reject: Words = []
+    reject_first: Words = []
     max_words: int = Field(6, ge=1)
 
 

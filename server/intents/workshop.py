@@ -62,7 +62,7 @@ class Workshop:
             entry = Entry(KEYWORDS, -number, at, opening, spec.prefixes)
             self.phrase(opening, entry, (*keys, "openings", at))
         for at, phrase in enumerate(spec.not_in):
-            self.phrase(phrase, Entry(MASK, text=phrase), (*keys, "not_in", at))
+            self.phrase(phrase, Entry(MASK, abs(number), at, phrase), (*keys, "not_in", at))
         return Trigger(
             number,
             bool(spec.keywords or spec.openings),
