@@ -38,6 +38,8 @@ class Detector:
     def read(self, text: str, now: datetime | None = None) -> Reading:
         """Find everything a question names, without judging what it asks for."""
         pack = self.pack
+        if not isinstance(text, str):
+            raise TypeError(f"expected text, got {type(text).__name__}")
         words = pack.reader.read(text)
         keywords, hits, view = self._phrases(words)
         data = view.text.encode()

@@ -75,6 +75,7 @@ class Reader:
         self._replaced = str.maketrans(
             dict(spelling.replaced) | {chr(code): " " for code in PRIVATE}
         )
+        self._in_patterns = str.maketrans(dict(spelling.replaced))
         self._unclean = re.compile(f"[{re.escape(''.join(map(chr, self._replaced)))}]")
         self._sequences = tuple(spelling.sequences.items())
         self._same = tuple(spelling.same.items())
@@ -122,11 +123,8 @@ class Reader:
 
     def fold_pattern(self, source: str) -> str:
         """A pattern as it is compared with folded text; its case is left to the compiler."""
-        return (
-            unicodedata.normalize("NFKC", source)
-            .translate({code: text for code, text in self._replaced.items() if code not in PRIVATE})
-            .translate(self._same_table)
-        )
+        text = unicodedata.normalize("NFKC", source)
+        return text.translate(self._in_patterns).translate(self._same_table)
 
     def words(self, phrase: str) -> list[str]:
         """The words of a phrase, folded."""
