@@ -30,7 +30,7 @@ def detect(
         str | None,
         typer.Option("--now", metavar="TIME", help="When it is asked, in ISO 8601; else now."),
     ] = None,
-    json: JsonOption = False,  # noqa: FBT002  typer's form of a flag
+    json: JsonOption = False,
 ) -> None:
     """Show the intent and the entities of a question, by the rules of one pack.
 

@@ -27,13 +27,13 @@ def date_rules(
     sources: list[str] = []
     for file in files:
         for at, form in enumerate(file.spec.dates.formats):
+            source = form if isinstance(form, str) else form.pattern
             try:
-                source = form if isinstance(form, str) else form.pattern
                 formats.append(_format(form, patterns.add(source)))
                 sources.append(without_groups(patterns.expand(source)))
             except PatternInvalid as invalid:
                 where = file.document.where(("dates", "formats", at))
-                problems.append(Problem(str(invalid), where, "bad-pattern"))
+                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
     dates = [file.spec.dates for file in files]
     first = next((spec for spec in dates if spec.formats), DatesSpec())
     rules = DateRules(
@@ -68,11 +68,12 @@ def _ranges(
     ranges: list[DateRange] = []
     for file in files:
         for at, joined in enumerate(file.spec.dates.ranges):
-            marked = joined.pattern.replace("{date}", f"\\x{{{ord(DATE_MARK):X}}}")
+            source = joined.pattern
+            marked = source.replace("{date}", f"\\x{{{ord(DATE_MARK):X}}}")
             try:
-                source = patterns.expand(marked)
-                ranges.append(DateRange(compile_bytes(source.encode()), joined.means))
+                compiled = compile_bytes(patterns.expand(marked).encode())
+                ranges.append(DateRange(compiled, joined.means))
             except PatternInvalid as invalid:
                 where = file.document.where(("dates", "ranges", at))
-                problems.append(Problem(str(invalid), where, "bad-pattern"))
+                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
     return tuple(ranges)

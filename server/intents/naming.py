@@ -23,7 +23,8 @@ def name_problems(document: Document, spec: PackSpec) -> list[Problem]:
     for kind, names, keys in _uses(spec):
         for at, name in enumerate(names):
             if name not in declared[kind]:
-                what = f"there is no {kind} {name!r}; {instead(name, declared[kind])}"
+                known = tuple(dict.fromkeys(declared[kind]))
+                what = f"there is no {kind} {name!r}; {instead(name, known)}"
                 where = document.where((*keys, at))
                 problems.append(Problem(what, where, f"unknown-{kind}"))
     for kind, section in (("intent", "intents"), ("entity", "entities")):

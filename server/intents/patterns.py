@@ -174,7 +174,7 @@ def compile_bytes(source: bytes) -> Any:
     except re2.error as broken:
         said = broken.args[0] if broken.args else b""
         why = said.decode() if isinstance(said, bytes) else str(said)
-        raise PatternInvalid(f"is not a valid pattern: {why}") from None
+        raise PatternInvalid(why) from None
 
 
 def _options(memory_bytes: int) -> Any:

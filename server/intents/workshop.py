@@ -38,7 +38,7 @@ class Workshop:
         try:
             return self.patterns.add(source)
         except PatternInvalid as invalid:
-            self.complain("bad-pattern", f"{source!r} {invalid}", keys)
+            self.complain("bad-pattern", f"pattern {source!r}: {invalid}", keys)
             return None
 
     def all_patterns(self, sources: Sequence[str], keys: Keys) -> tuple[Pattern, ...]:
