@@ -25,11 +25,12 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
     """Try the pack's rules on a reading.
 
     By layer, every keyword comes before every pattern, the longest keyword before shorter
-    ones. By priority, the first intent of which a rule fires is tried in that way alone.
+    ones. By priority, the first rule that fires decides; of its equals a keyword counts
+    before a pattern.
     """
     lacking: list[str] = []
     fired = _fired(pack, reading, lacking)
-    best = min(fired if pack.by_layer else _of_first(fired), key=_layer_first, default=None)
+    best = min(fired, key=_layer_first, default=None) if pack.by_layer else _first(fired)
     if best is not None:
         rule, how = best
         intent = pack.intents[rule.intent]
@@ -55,16 +56,17 @@ def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[R
             yield rule, fired
 
 
-def _of_first(fired: Iterator[tuple[Rule, Fired]]) -> Iterator[tuple[Rule, Fired]]:
-    """What fired of the first intent, at its highest priority."""
-    first: Rule | None = None
+def _first(fired: Iterator[tuple[Rule, Fired]]) -> tuple[Rule, Fired] | None:
+    """The first, or the first by a keyword among rules of its intent and priority."""
+    first = next(fired, None)
+    if first is None or first[1].method == "keyword":
+        return first
     for rule, how in fired:
-        if first is None:
-            first = rule
-        if (rule.intent, rule.priority) == (first.intent, first.priority):
-            yield rule, how
-        elif rule.priority < first.priority:
-            return
+        if (rule.intent, rule.priority) != (first[0].intent, first[0].priority):
+            break
+        if how.method == "keyword":
+            return rule, how
+    return first
 
 
 _LAYERS = ("keyword", "regex", "semantic", "default")

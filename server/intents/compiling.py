@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.core.problems import Problem
 from server.intents.entities import Entity
-from server.intents.entity_compiling import compile_kind
+from server.intents.entity_compiling import compile_kind, evidence
 from server.intents.language import Languages, number_rules
 from server.intents.naming import name_problems
 from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route
@@ -128,9 +128,11 @@ def _intent(
 
 def _entities(shop: Workshop, spec: PackSpec) -> Iterable[Entity]:
     for at, entity in enumerate(spec.entities):
+        kind = compile_kind(shop, entity, ("entities", at))
         yield Entity(
             name=entity.name,
-            kind=compile_kind(shop, entity, ("entities", at)),
+            kind=kind,
+            evidence=evidence(kind),
             intents=None if entity.intents is None else frozenset(entity.intents),
             operations=None if entity.operations is None else frozenset(entity.operations),
             default=entity.default,

@@ -81,9 +81,7 @@ def read_dates(
         start, at = found.span()
         for form in rules.formats:
             match = (
-                form.pattern.compiled.fullmatch(data, start, at)
-                if form.pattern.number in matching
-                else None
+                form.pattern.fullmatch(data, start, at) if form.pattern.number in matching else None
             )
             if match is not None:
                 start, at = _extent(form, match)

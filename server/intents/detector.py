@@ -44,12 +44,16 @@ class Detector:
         keywords, hits, view = self._phrases(words)
         data = view.text.encode()
         moment = now if now is not None else self._clock()
-        today = (moment.astimezone(pack.zone) if moment.tzinfo is not None else moment).date()
-        reading = Reading(words, view, data, pack.patterns.matching(data), keywords, hits, today)
+        matching = pack.patterns.matching(data)
+        reading = Reading(words, view, data, matching, keywords, hits, moment, pack.zone)
         if pack.operations is not None:
             _set_operation(reading, pack.operations)
+        operation = reading.operation
+        seen = matching.union(hits)
         for entity in pack.entities:
-            if entity.operations is not None and reading.operation not in entity.operations:
+            if entity.evidence.isdisjoint(seen):
+                continue
+            if entity.operations is not None and operation not in entity.operations:
                 continue
             found = entity.kind.read(reading)
             if found is not None:
@@ -99,6 +103,8 @@ def _set_operation(reading: Reading, operations: Operations) -> None:
     reading.operation = operations.default
     for option in operations.options:
         fired = option.trigger.fire(reading)
-        if fired is not None and not any(option.unless.hold(reading)):
+        if fired is None:
+            continue
+        if option.unless is None or not any(option.unless.hold(reading)):
             reading.operation, reading.by_operation = option.name, fired
             return

@@ -31,10 +31,15 @@ class EntityKind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """`intents` and `operations` are those it belongs to; None is all of them."""
+    """`intents` and `operations` are those it belongs to; None is all of them.
+
+    A question without any of its `evidence`, numbers of patterns and groups of phrases,
+    cannot name it.
+    """
 
     name: str
     kind: EntityKind
+    evidence: frozenset[int | str]
     intents: frozenset[str] | None = None
     operations: frozenset[str] | None = None
     default: Any = None

@@ -56,6 +56,27 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
             return _series(shop, spec, keys)
 
 
+def evidence(kind: EntityKind) -> frozenset[int | str]:
+    """Numbers of patterns and groups of phrases; without any there is nothing to read."""
+    patterns: list[Pattern | None] = []
+    groups: list[str] = []
+    match kind:
+        case NumberKind() | PatternKind():
+            patterns = [capture.pattern for capture in kind.captures]
+        case ValuesKind():
+            patterns = [capture.pattern for capture in kind.patterns]
+            groups = [group_of(kind.name)]
+        case TextKind():
+            patterns = [marker.pattern for marker in kind.after]
+        case DateRangeKind():
+            patterns = [kind.rules.anywhere]
+        case SeriesKind():
+            patterns = [series.item for series in kind.series]
+            groups = [group_of(series.values_of) for series in kind.series if series.values_of]
+    numbers = (pattern.number for pattern in patterns if pattern is not None)
+    return frozenset((*numbers, *groups))
+
+
 def _captures(
     shop: Workshop, patterns: Sequence[str | ConstantSpec], keys: Keys
 ) -> tuple[Capture, ...]:

@@ -81,8 +81,8 @@ def _compose(
     first = hits[at]
     total, current = 0, first.entry.key[0]
     best = (1, first.last, current)
-    for number, hit in enumerate(hits[at + 1 :], start=2):
-        before = hits[at + number - 2]
+    for number in range(2, len(hits) - at + 1):
+        before, hit = hits[at + number - 2], hits[at + number - 1]
         gap = words[before.last : hit.first]
         joined = bool(gap) and all(word in rules.joining_words for word in gap)
         letters = words[hit.first][: hit.prefix]

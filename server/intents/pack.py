@@ -49,7 +49,7 @@ class IntentKind:
 class Operation:
     name: str
     trigger: Trigger
-    unless: Conditions
+    unless: Conditions | None
     flags: Mapping[str, bool] = field(default_factory=dict)
 
 

@@ -44,23 +44,21 @@ class PatternInvalid(ValueError):
 class Pattern:
     """`number` is its place in the set; `names` are its named groups.
 
-    Every offset is one of bytes.
+    `search` and `fullmatch` take data, and where to begin and end; every offset is one
+    of bytes.
     """
 
     number: int
-    compiled: Any
+    search: Callable[..., Any]
+    fullmatch: Callable[..., Any]
     names: Mapping[str, int]
     groups: int = 0
-
-    def search(self, data: bytes, start: int = 0) -> Any:
-        """The first match at or after `start`, or None."""
-        return self.compiled.search(data, start)
 
     def all(self, data: bytes, most: int) -> Iterator[Any]:
         """Matches from left to right. The next may begin where a match's first group ends."""
         start, group = 0, min(1, self.groups)
         for _ in range(most):
-            match = self.compiled.search(data, start)
+            match = self.search(data, start)
             if match is None:
                 return
             yield match
@@ -95,7 +93,9 @@ class PatternSet:
         compiled = compile_bytes(source.encode())
         number = self._set.Add(source.encode())
         self._count += 1
-        return Pattern(number, compiled, named_groups(compiled), compiled.groups)
+        return Pattern(
+            number, compiled.search, compiled.fullmatch, named_groups(compiled), compiled.groups
+        )
 
     def freeze(self) -> None:
         """Make the set ready; nothing can be added afterwards."""

@@ -110,7 +110,10 @@ def _walk(
 
 def longest(hits: list[Hit]) -> list[Hit]:
     """`hits` without those that lie within a longer one, in the order of the question."""
-    if all(hit.last - hit.first == 1 for hit in hits):
+    for hit in hits:
+        if hit.last - hit.first > 1:
+            break
+    else:
         return hits
     kept: list[Hit] = []
     start, end = -1, -1

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from server.core.intent import IntentMethod
 from server.intents.numbers import View
@@ -45,13 +46,20 @@ class Reading:
     matching: frozenset[int]
     keywords: Mapping[int, list[Hit]]
     hits: Mapping[str, list[Hit]]
-    today: date
+    moment: datetime
+    zone: ZoneInfo
     operation: str | None = None
     by_operation: Fired | None = None
     values: dict[str, Any] = field(default_factory=dict)
     out_of_range: dict[str, tuple[int, int]] = field(default_factory=dict)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
+
+    @property
+    def today(self) -> date:
+        """The day it is where the pack is at home; of a naive moment, its own day."""
+        moment = self.moment
+        return (moment.astimezone(self.zone) if moment.tzinfo is not None else moment).date()
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """Bytes of `data` to characters of the question."""

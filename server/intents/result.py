@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from server.core.intent import Intent
@@ -18,15 +18,26 @@ class Detection:
     """What a question asks for.
 
     `result` has exactly the fields that the pack declares. `evidence` is the keyword or
-    pattern that decided, `fell_back` says that no rule did, and `words` are those that
-    each entity was read from.
+    pattern that decided, and `fell_back` says that no rule did.
     """
 
     intent: Intent
     result: Mapping[str, Any]
     evidence: str = ""
     fell_back: bool = False
-    words: Mapping[str, str] = field(default_factory=dict)
+    reading: Reading | None = None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What each entity was read from, as it stands in the question."""
+        if self.reading is None:
+            return {}
+        clean = self.reading.text.clean
+        return {
+            entity: clean[start:end]
+            for entity, (start, end) in self.reading.spans.items()
+            if entity in self.intent.entities
+        }
 
 
 def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
@@ -49,13 +60,8 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
         explanation=_explanation(pack, chosen, entities),
         route=route,
     )
-    words = {
-        entity: reading.text.clean[start:end]
-        for entity, (start, end) in reading.spans.items()
-        if entity in entities
-    }
     fell_back = chosen.rule is None and chosen.method == "default"
-    return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, words)
+    return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
 
 
 def _route(kind: IntentKind, reading: Reading) -> str | None:

@@ -81,11 +81,10 @@ class Conditions:
             answers.append(any(map(reading.is_out_of_range, self.out_of_range)))
         if self.operations:
             answers.append(reading.operation in self.operations)
-        words = reading.text.clean.count(" ") + 1
         if self.fewer_words_than is not None:
-            answers.append(words < self.fewer_words_than)
+            answers.append(reading.text.clean.count(" ") + 1 < self.fewer_words_than)
         if self.more_words_than is not None:
-            answers.append(words > self.more_words_than)
+            answers.append(reading.text.clean.count(" ") + 1 > self.more_words_than)
         return answers
 
 
@@ -112,10 +111,10 @@ class RuleIndex:
     def candidates(self, reading: Reading) -> Iterator["Rule"]:
         """Rules that may fire, in their order."""
         places = set(self._always)
-        for key in reading.keywords:
-            places.update(self._by_keyword.get(key, ()))
-        for number in reading.matching:
-            places.update(self._by_pattern.get(number, ()))
+        for key in self._by_keyword.keys() & reading.keywords.keys():
+            places.update(self._by_keyword[key])
+        for number in self._by_pattern.keys() & reading.matching:
+            places.update(self._by_pattern[number])
         if reading.by_operation is not None and reading.operation is not None:
             places.update(self._by_operation.get(reading.operation, ()))
         return (self.rules[place] for place in sorted(places))
@@ -131,8 +130,8 @@ class Rule:
     intent: str
     trigger: Trigger
     operations: frozenset[str] = NOWHERE
-    when: Conditions = field(default_factory=Conditions)
-    unless: Conditions = field(default_factory=Conditions)
+    when: Conditions | None = None
+    unless: Conditions | None = None
     confidence: float | None = None
     priority: int = 0
     order: int = 0
@@ -146,6 +145,6 @@ class Rule:
                 fired = reading.by_operation
             elif self.trigger.empty and not self.operations:
                 fired = _BY_ITSELF
-        if fired is None or not all(self.when.hold(reading)) or any(self.unless.hold(reading)):
+        if fired is None or (self.when is not None and not all(self.when.hold(reading))):
             return None
-        return fired
+        return None if self.unless is not None and any(self.unless.hold(reading)) else fired

@@ -74,7 +74,9 @@ class Workshop:
             frozenset(spec.yields_to),
         )
 
-    def conditions(self, spec: Circumstances, keys: Keys) -> Conditions:
+    def conditions(self, spec: Circumstances, keys: Keys) -> Conditions | None:
+        if not spec.model_fields_set:
+            return None
         has_trigger = spec.keywords or spec.patterns
         as_trigger = TriggerSpec(keywords=spec.keywords, patterns=spec.patterns)
         return Conditions(

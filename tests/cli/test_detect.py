@@ -43,7 +43,7 @@ def test_people_see_what_was_read_from_which_words() -> None:
     )
     assert (done.exit_code, done.stdout) == (
         0,
-        "QUERY  1  by keyword 'החלטות'\n"
+        "QUERY  1  by keyword 'כמה'\n"
         "  count operation\n"
         "  date_range: {'start': '2025-03-09', 'end': '2025-03-15'}  from 'השבוע'\n"
         "  operation: count\n"
