@@ -12,7 +12,6 @@ from server.intents.patterns import (
     Pattern,
     PatternInvalid,
     PatternSet,
-    compile_bytes,
     without_groups,
 )
 from server.intents.text import DATE_MARK, Reader
@@ -36,10 +35,12 @@ def date_rules(
                 problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
     dates = [file.spec.dates for file in files]
     first = next((spec for spec in dates if spec.formats), DatesSpec())
+    joins = patterns.another()
     rules = DateRules(
         anywhere=patterns.add_expanded("|".join(sources)) if sources else None,
         formats=tuple(formats),
-        ranges=_ranges(files, patterns, problems),
+        ranges=_ranges(files, joins, problems),
+        joins=joins,
         words={
             reader.fold(reader.clean(word)): Relative(means.unit, means.number, means.counting)
             for spec in reversed(dates)
@@ -53,6 +54,7 @@ def date_rules(
         first_weekday=get_args(Weekday).index(first.week_starts),
         century_pivot=first.century_pivot,
     )
+    joins.freeze()
     return rules, problems
 
 
@@ -63,7 +65,7 @@ def _format(form: str | CountedSpec, pattern: Pattern) -> DateFormat:
 
 
 def _ranges(
-    files: Sequence[LanguageFile], patterns: PatternSet, problems: list[Problem]
+    files: Sequence[LanguageFile], joins: PatternSet, problems: list[Problem]
 ) -> tuple[DateRange, ...]:
     ranges: list[DateRange] = []
     for file in files:
@@ -71,8 +73,7 @@ def _ranges(
             source = joined.pattern
             marked = source.replace("{date}", f"\\x{{{ord(DATE_MARK):X}}}")
             try:
-                compiled = compile_bytes(patterns.expand(marked).encode())
-                ranges.append(DateRange(compiled, joined.means))
+                ranges.append(DateRange(joins.add(marked), joined.means))
             except PatternInvalid as invalid:
                 where = file.document.where(("dates", "ranges", at))
                 problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))

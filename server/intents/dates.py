@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from server.intents import calendar
 from server.intents.calendar import Period, Relative
 from server.intents.numbers import to_int
-from server.intents.patterns import Pattern
+from server.intents.patterns import Pattern, PatternSet
 from server.intents.text import DATE_MARK
 
 RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
@@ -35,17 +35,21 @@ class DateFormat:
 class DateRange:
     """A way to join dates; `{date}` in the pattern stands for each."""
 
-    pattern: Any
+    pattern: Pattern
     means: RangeMeaning
 
 
 @dataclass(frozen=True, slots=True)
 class DateRules:
-    """`anywhere` finds the next date in any of `formats`, without saying which."""
+    """`anywhere` finds the next date in any of `formats`, without saying which.
+
+    `joins` are the patterns of `ranges`.
+    """
 
     anywhere: Pattern | None = None
     formats: tuple[DateFormat, ...] = ()
     ranges: tuple[DateRange, ...] = ()
+    joins: PatternSet | None = None
     words: Mapping[str, Relative] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)
     first_weekday: int = 0
@@ -98,11 +102,14 @@ def join(
     """The first range that `atoms` make with the words around them; the first atom at least."""
     if not atoms:
         return None
+    if rules.joins is None:
+        return atoms[0]
     marked, starts = _mark(data, atoms)
+    matching = rules.joins.matching(marked)
     for form in rules.ranges:
-        match = form.pattern.search(marked)
-        if match is None:
+        if form.pattern.number not in matching:
             continue
+        match = form.pattern.search(marked)
         which = marked[: match.start()].count(_MARK)
         used = atoms[which : which + match.group().count(_MARK)]
         start = used[0].start - (starts[which] - match.start())

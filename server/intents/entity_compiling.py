@@ -119,7 +119,7 @@ def _text(shop: Workshop, spec: TextEntitySpec, keys: Keys) -> TextKind:
         name=spec.name,
         reader=shop.reader,
         after=tuple(markers),
-        until=shop.all_patterns(spec.until, (*keys, "until")),
+        until=shop.any_of(spec.until, (*keys, "until")),
         values={
             " ".join(folded(word)): value
             for value, words in reversed(spec.values.items())

@@ -31,7 +31,7 @@ class TextKind:
     name: str
     reader: Reader
     after: tuple[Marker, ...]
-    until: tuple[Pattern, ...] = ()
+    until: Pattern | None = None
     values: Mapping[str, str] = field(default_factory=dict)
     reject: frozenset[str] = frozenset()
     reject_first: frozenset[str] = frozenset()
@@ -83,11 +83,10 @@ class TextKind:
             (claim.start for claim in reading.claims if claim.start >= start),
             default=len(reading.text.clean),
         )
-        for stop in self.until:
-            if stop.number in reading.matching:
-                match = stop.search(reading.data, start_byte)
-                if match is not None:
-                    end = min(end, reading.characters(match.start(), match.start())[0])
+        if self.until is not None and self.until.number in reading.matching:
+            match = self.until.search(reading.data, start_byte)
+            if match is not None:
+                end = min(end, reading.characters(match.start(), match.start())[0])
         return end
 
     def _listed(self, folded: str) -> str | None:

@@ -78,6 +78,10 @@ class PatternSet:
         self._patterns: dict[str, Pattern] = {}
         self._count = 0
 
+    def another(self) -> "PatternSet":
+        """An empty set with the same definitions, for other text."""
+        return PatternSet(self._fold, self._definitions)
+
     def add(self, source: str) -> Pattern:
         """Compile a pattern, once for each source.
 

@@ -6,7 +6,13 @@ from server.core.problems import Problem
 from server.intents.date_compiling import date_rules
 from server.intents.language import Languages, ordinals
 from server.intents.numbers import GROUP as NUMBERS
-from server.intents.patterns import Pattern, PatternInvalid, PatternSet
+from server.intents.patterns import (
+    Pattern,
+    PatternInvalid,
+    PatternSet,
+    compile_bytes,
+    without_groups,
+)
 from server.intents.phrases import MASK, Entry, PhraseIndex
 from server.intents.rules import KEYWORDS, Conditions, Trigger
 from server.intents.spec import Circumstances, PackSpec, TriggerSpec
@@ -41,9 +47,18 @@ class Workshop:
             self.complain("bad-pattern", f"pattern {source!r}: {invalid}", keys)
             return None
 
-    def all_patterns(self, sources: Sequence[str], keys: Keys) -> tuple[Pattern, ...]:
-        found = (self.pattern(source, (*keys, at)) for at, source in enumerate(sources))
-        return tuple(pattern for pattern in found if pattern is not None)
+    def any_of(self, sources: Sequence[str], keys: Keys) -> Pattern | None:
+        """One pattern for what any of `sources` matches; it captures nothing."""
+        good: list[str] = []
+        for at, source in enumerate(sources):
+            try:
+                expanded = self.patterns.expand(source)
+                compile_bytes(expanded.encode())
+            except PatternInvalid as invalid:
+                self.complain("bad-pattern", f"pattern {source!r}: {invalid}", (*keys, at))
+            else:
+                good.append(without_groups(expanded))
+        return self.patterns.add_expanded("|".join(good)) if good else None
 
     def phrase(self, text: str, entry: Entry, keys: Keys) -> None:
         words = self.reader.words(text)
