@@ -34,9 +34,9 @@ def root(
 
 
 def _register() -> None:
-    from server.cli import ask, check, evaluate, keys, processes, serve
+    from server.cli import ask, check, detect, evaluate, keys, processes, serve
 
-    for module in (processes, serve, ask, check, evaluate):
+    for module in (processes, serve, ask, check, evaluate, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
 

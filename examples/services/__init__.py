@@ -1,0 +1,1 @@
+"""Local stand-ins for the public services that the examples call."""
