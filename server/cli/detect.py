@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def detect(
-    question: Annotated[str, typer.Argument(help="What somebody might ask.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What somebody might ask.")],
     intents: Annotated[
         Path,
         typer.Option("--intents", metavar="PACK", help="Folder or file of the rule pack."),
