@@ -33,7 +33,13 @@ def root(
     """Plain questions in, safe and exact tool calls out."""
 
 
-def _register() -> None:
+def _register(asked: str = "") -> None:
+    """Gather the commands, or only the one asked for where starting must cost little."""
+    if asked == "detect":
+        from server.cli import detect
+
+        detect.register(app)
+        return
     from server.cli import ask, check, detect, evaluate, keys, processes, serve
 
     for module in (processes, serve, ask, check, evaluate, detect):
@@ -43,7 +49,7 @@ def _register() -> None:
 
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
-    _register()
+    _register(*sys.argv[1:2])
     try:
         app(prog_name="orbit.sh")
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ Month = Annotated[int, Field(ge=1, le=12)]
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class TextSpec(Strict):
@@ -79,9 +79,9 @@ class DatesSpec(Strict):
 
 class LanguageSpec(Strict):
     language: str = Field(min_length=1)
-    text: TextSpec = TextSpec()
+    text: TextSpec = Field(default_factory=TextSpec)
     prefixes: list[str] = []
     stop_words: list[str] = []
     define: dict[str, str] = {}
-    numbers: NumbersSpec = NumbersSpec()
-    dates: DatesSpec = DatesSpec()
+    numbers: NumbersSpec = Field(default_factory=NumbersSpec)
+    dates: DatesSpec = Field(default_factory=DatesSpec)

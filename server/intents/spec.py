@@ -9,7 +9,7 @@ Chance = Annotated[float, Field(ge=0, le=1)]
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class ConstantSpec(Strict):
@@ -57,8 +57,8 @@ class RuleSpec(TriggerSpec):
     """Fires when a trigger is there (if any is given) and the circumstances fit."""
 
     operations: Words = []
-    when: Circumstances = Circumstances()
-    unless: Circumstances = Circumstances()
+    when: Circumstances = Field(default_factory=Circumstances)
+    unless: Circumstances = Field(default_factory=Circumstances)
     confidence: Chance | None = None
     priority: int | None = None
     explanation: str | None = None
@@ -80,9 +80,9 @@ class IntentSpec(TriggerSpec):
     rules: list[RuleSpec] = []
     examples: Words = []
     strict: bool = False
-    requires: Requirements = Requirements()
+    requires: Requirements = Field(default_factory=Requirements)
     priority: int = 0
-    confidence: ConfidenceSpec = ConfidenceSpec()
+    confidence: ConfidenceSpec = Field(default_factory=ConfidenceSpec)
     entities: Words | None = None
     operation: bool = False
     flags: dict[str, bool] = {}
@@ -94,7 +94,7 @@ class OperationSpec(TriggerSpec):
     """One operation; several may share a name."""
 
     name: str
-    unless: Circumstances = Circumstances()
+    unless: Circumstances = Field(default_factory=Circumstances)
     flags: dict[str, bool] = {}
 
 
@@ -235,9 +235,9 @@ class PackSpec(Strict):
     timezone: str = "UTC"
     define: dict[str, str] = {}
     choose: Literal["layer", "priority"] = "layer"
-    layers: LayersSpec = LayersSpec()
+    layers: LayersSpec = Field(default_factory=LayersSpec)
     fallback: FallbackSpec
-    error: ErrorSpec = ErrorSpec()
+    error: ErrorSpec = Field(default_factory=ErrorSpec)
     result: dict[str, ResultPart] = {
         "intent": "intent",
         "confidence": "confidence",
