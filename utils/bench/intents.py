@@ -1,6 +1,6 @@
 """What a detection costs: latency, growth with keywords, hostile text, a cold start.
 
-    .venv/bin/python utils/bench/intents.py [--rounds 20] [--json]
+    .venv/bin/python -m utils.bench.intents [--rounds 20] [--json]
 
 The latency is of every labelled question of the tests, one at a time, the engine warm.
 """
@@ -16,15 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _machine import describe_machine, percentiles
+from server.intents.detector import Detector
+from server.intents.loading import load_pack
+from server.settings.source import read_yaml
+from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from server.intents.detector import Detector  # noqa: E402  the path comes first
-from server.intents.loading import load_pack  # noqa: E402
-from server.settings.source import read_yaml  # noqa: E402
-
 QUESTIONS = ROOT / "tests" / "intents" / "questions"
 PACKS = ROOT / "examples" / "intent-packs"
 LABELLED = {"decisions_he": "gov-decisions-he", "study_en": "study-assistant"}
