@@ -33,17 +33,33 @@ def root(
     """Plain questions in, safe and exact tool calls out."""
 
 
-def _register() -> None:
-    from server.cli import ask, check, demo_services, evaluate, init, keys, processes, serve
+def _register(asked: str = "") -> None:
+    """Gather the commands, or only the one asked for where starting must cost little."""
+    if asked == "detect":
+        from server.cli import detect
 
-    for module in (processes, serve, ask, check, evaluate, init, demo_services):
+        detect.register(app)
+        return
+    from server.cli import (
+        ask,
+        check,
+        demo_services,
+        detect,
+        evaluate,
+        init,
+        keys,
+        processes,
+        serve,
+    )
+
+    for module in (processes, serve, ask, check, evaluate, init, demo_services, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
 
 
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
-    _register()
+    _register(*sys.argv[1:2])
     try:
         app(prog_name="orbit.sh")
     except KeyboardInterrupt:

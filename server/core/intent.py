@@ -9,7 +9,11 @@ IntentMethod = Literal["keyword", "regex", "semantic", "default"]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A detected intent. `confidence` is 0 to 1, and `explanation` is for people."""
+    """A detected intent. `confidence` is 0 to 1, and `explanation` is for people.
+
+    `route` is the intent that a reference to an earlier answer turns into once it is
+    known what it refers to.
+    """
 
     name: str
     confidence: float
@@ -17,3 +21,4 @@ class Intent:
     entities: Mapping[str, Any] = field(default_factory=dict)
     flags: Mapping[str, bool] = field(default_factory=dict)
     explanation: str = ""
+    route: str | None = None

@@ -1,0 +1,78 @@
+"""Which intent wins when rules have fired, and how sure that is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from server.core.intent import IntentMethod
+from server.intents.pack import IntentKind, Pack
+from server.intents.reading import Fired, Reading
+from server.intents.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`rule` is None when the pack's fallback answers; `lacking` says what nearly fitted."""
+
+    intent: IntentKind
+    confidence: float
+    method: IntentMethod
+    rule: Rule | None = None
+    evidence: str = ""
+    lacking: str = ""
+
+
+def choose(pack: Pack, reading: Reading) -> Chosen:
+    """Try the pack's rules on a reading.
+
+    By layer, every keyword comes before every pattern, the longest keyword before shorter
+    ones. By priority, the first rule that fires decides; of its equals a keyword counts
+    before a pattern.
+    """
+    lacking: list[str] = []
+    fired = _fired(pack, reading, lacking)
+    best = min(fired, key=_layer_first, default=None) if pack.by_layer else _first(fired)
+    if best is not None:
+        rule, how = best
+        intent = pack.intents[rule.intent]
+        confidence = rule.confidence
+        if confidence is None:
+            confidence = intent.confidence.get(how.method, pack.fallback.confidence)
+        if confidence >= pack.fallback.below or intent.name == pack.fallback.intent:
+            return Chosen(intent, confidence, how.method, rule, how.text)
+        lacking.append(f"{intent.name} is only {confidence:g} sure")
+    fallback = pack.intents[pack.fallback.intent]
+    return Chosen(fallback, pack.fallback.confidence, "default", lacking="; ".join(lacking))
+
+
+def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[Rule, Fired]]:
+    for rule in pack.rules.candidates(reading):
+        fired = rule.fire(reading)
+        if fired is None:
+            continue
+        missing = pack.intents[rule.intent].lacks(reading.values)
+        if missing:
+            lacking.append(f"{rule.intent} needs {missing}")
+        else:
+            yield rule, fired
+
+
+def _first(fired: Iterator[tuple[Rule, Fired]]) -> tuple[Rule, Fired] | None:
+    """The first, or the first by a keyword among rules of its intent and priority."""
+    first = next(fired, None)
+    if first is None or first[1].method == "keyword":
+        return first
+    for rule, how in fired:
+        if (rule.intent, rule.priority) != (first[0].intent, first[0].priority):
+            break
+        if how.method == "keyword":
+            return rule, how
+    return first
+
+
+_LAYERS = ("keyword", "regex", "semantic", "default")
+
+
+def _layer_first(candidate: tuple[Rule, Fired]) -> tuple[int, int, int, int, int, int]:
+    rule, fired = candidate
+    words, letters, prefix = fired.weight
+    return _LAYERS.index(fired.method), -words, -letters, -prefix, -rule.priority, rule.order

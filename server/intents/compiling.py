@@ -1,0 +1,157 @@
+"""A pack's specification to a compiled pack, with every problem at its line."""
+
+from collections.abc import Iterable, Sequence
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from server.core.problems import Problem
+from server.intents.entities import Entity
+from server.intents.entity_compiling import compile_kind, evidence
+from server.intents.language import Languages, number_rules
+from server.intents.naming import name_problems
+from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route
+from server.intents.rules import Rule, RuleIndex
+from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
+from server.intents.workshop import Workshop
+from server.settings.source import Document, Keys
+
+
+def compile_pack(
+    document: Document, spec: PackSpec, languages: Languages
+) -> tuple[Pack | None, tuple[Problem, ...]]:
+    """Compile `spec`; None when anything in it cannot be used."""
+    shop = Workshop(document, spec, languages)
+    shop.problems += name_problems(document, spec)
+    zone = _zone(shop, spec)
+    rules: list[Rule] = []
+    entities = tuple(_entities(shop, spec))
+    intents = {
+        intent.name: _intent(shop, spec, at, entities, rules)
+        for at, intent in enumerate(spec.intents)
+    }
+    operations = _operations(shop, spec.operations)
+    if any(problem.severity == "error" for problem in shop.problems):
+        return None, tuple(shop.problems)
+    shop.patterns.freeze()
+    pack = Pack(
+        name=spec.name,
+        description=spec.description,
+        reader=shop.reader,
+        phrases=shop.phrases,
+        patterns=shop.patterns,
+        numbers=number_rules(languages.specs),
+        zone=zone,
+        by_layer=spec.choose == "layer",
+        semantic_threshold=spec.layers.semantic,
+        rules=RuleIndex(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
+        intents=intents,
+        entities=entities,
+        operations=operations,
+        fallback=Fallback(
+            spec.fallback.intent,
+            spec.fallback.confidence,
+            spec.fallback.below,
+            spec.fallback.explanation,
+            spec.error.confidence,
+            spec.error.explanation,
+        ),
+        flags=tuple(spec.flags),
+        result=spec.result,
+    )
+    return pack, tuple(shop.problems)
+
+
+def _zone(shop: Workshop, spec: PackSpec) -> ZoneInfo:
+    try:
+        return ZoneInfo(spec.timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        shop.complain("unknown-value", f"there is no time zone {spec.timezone!r}", ("timezone",))
+        return ZoneInfo("UTC")
+
+
+def _intent(
+    shop: Workshop, spec: PackSpec, at: int, entities: Sequence[Entity], rules: list[Rule]
+) -> IntentKind:
+    intent = spec.intents[at]
+    keys: Keys = ("intents", at)
+    own = RuleSpec(
+        keywords=intent.keywords,
+        openings=intent.openings,
+        patterns=intent.patterns,
+        not_in=intent.not_in,
+        yields_to=intent.yields_to,
+        prefixes=intent.prefixes,
+    )
+    written: list[tuple[RuleSpec, Keys]] = (
+        [(own, keys)] if intent.keywords or intent.openings or intent.patterns else []
+    )
+    written += [(rule, (*keys, "rules", number)) for number, rule in enumerate(intent.rules)]
+    for rule, place in written:
+        rules.append(
+            Rule(
+                intent=intent.name,
+                trigger=shop.trigger(rule, place),
+                operations=frozenset(rule.operations),
+                when=shop.conditions(rule.when, (*place, "when")),
+                unless=shop.conditions(rule.unless, (*place, "unless")),
+                confidence=rule.confidence,
+                priority=intent.priority if rule.priority is None else rule.priority,
+                order=len(rules),
+                explanation=rule.explanation,
+            )
+        )
+    layers, own_confidence = spec.layers, intent.confidence
+    return IntentKind(
+        name=intent.name,
+        confidence={
+            "keyword": layers.keyword if own_confidence.keyword is None else own_confidence.keyword,
+            "regex": layers.regex if own_confidence.regex is None else own_confidence.regex,
+        },
+        strict=intent.strict,
+        any_entity=frozenset(intent.requires.any_entity),
+        all_entities=frozenset(intent.requires.all_entities),
+        entities=tuple(
+            entity
+            for entity in entities
+            if (intent.entities is None or entity.name in intent.entities)
+            and (entity.intents is None or intent.name in entity.intents)
+        ),
+        operation=intent.operation,
+        flags=dict.fromkeys(spec.flags, False) | intent.flags,
+        routes=tuple(
+            Route(route.to, shop.trigger(route, (*keys, "routes", number)))
+            for number, route in enumerate(intent.routes)
+        ),
+        examples=tuple(intent.examples),
+        explanation=intent.explanation,
+    )
+
+
+def _entities(shop: Workshop, spec: PackSpec) -> Iterable[Entity]:
+    for at, entity in enumerate(spec.entities):
+        kind = compile_kind(shop, entity, ("entities", at))
+        yield Entity(
+            name=entity.name,
+            kind=kind,
+            evidence=evidence(kind),
+            intents=None if entity.intents is None else frozenset(entity.intents),
+            operations=None if entity.operations is None else frozenset(entity.operations),
+            default=entity.default,
+            claims=entity.claims,
+        )
+
+
+def _operations(shop: Workshop, spec: OperationsSpec | None) -> Operations | None:
+    if spec is None:
+        return None
+    options = []
+    for at, option in enumerate(spec.options):
+        keys = ("operations", "options", at)
+        options.append(
+            Operation(
+                option.name,
+                shop.trigger(option, keys),
+                shop.conditions(option.unless, (*keys, "unless")),
+                option.flags,
+            )
+        )
+    return Operations(spec.entity, tuple(options), spec.default)

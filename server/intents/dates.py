@@ -1,0 +1,201 @@
+"""Dates and ranges of dates, by the formats, words and connectors of a language file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any, Final, Literal
+
+from server.intents import calendar
+from server.intents.calendar import Period, Relative
+from server.intents.numbers import to_int
+from server.intents.patterns import Pattern, PatternSet
+from server.intents.text import DATE_MARK
+
+RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
+
+_MARK: Final = DATE_MARK.encode()
+_MOST_DATES: Final = 8
+"""As many as a question is searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateFormat:
+    """A way to write one date or period.
+
+    The pattern's groups say which part is what: `year`, `month`, `day`, `month_name`,
+    `word` (a key of `words`), and `date` all of it when more had to stand around. With
+    `counted`, its first group is how many units.
+    """
+
+    pattern: Pattern
+    counted: Relative | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """A way to join dates; `{date}` in the pattern stands for each."""
+
+    pattern: Pattern
+    means: RangeMeaning
+
+
+@dataclass(frozen=True, slots=True)
+class DateRules:
+    """`anywhere` finds the next date in any of `formats`, without saying which.
+
+    `joins` are the patterns of `ranges`.
+    """
+
+    anywhere: Pattern | None = None
+    formats: tuple[DateFormat, ...] = ()
+    ranges: tuple[DateRange, ...] = ()
+    joins: PatternSet | None = None
+    words: Mapping[str, Relative] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
+    first_weekday: int = 0
+    century_pivot: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A date as it stands in the text, from byte `start` to `end`."""
+
+    start: int
+    end: int
+    period: Period
+
+
+def read_dates(
+    rules: DateRules,
+    data: bytes,
+    matching: frozenset[int],
+    today: date,
+    free: Callable[[int, int], bool],
+) -> list[Atom]:
+    """The dates in `data` from left to right, only where it is `free`."""
+    atoms: list[Atom] = []
+    anywhere, at = rules.anywhere, 0
+    if anywhere is None or anywhere.number not in matching:
+        return atoms
+    for _ in range(_MOST_DATES):
+        # Capturing costs far more than finding, so only what was found is taken apart.
+        found = anywhere.search(data, at)
+        if found is None:
+            break
+        start, at = found.span()
+        for form in rules.formats:
+            match = (
+                form.pattern.fullmatch(data, start, at) if form.pattern.number in matching else None
+            )
+            if match is not None:
+                start, at = _extent(form, match)
+                period = _period(rules, form, match, today)
+                if period is not None and free(start, at):
+                    atoms.append(Atom(start, at, period))
+                break
+    return atoms
+
+
+def join(
+    rules: DateRules, data: bytes, atoms: list[Atom], today: date, earliest: date
+) -> Atom | None:
+    """The first range that `atoms` make with the words around them; the first atom at least."""
+    if not atoms:
+        return None
+    if rules.joins is None:
+        return atoms[0]
+    marked, starts = _mark(data, atoms)
+    matching = rules.joins.matching(marked)
+    for form in rules.ranges:
+        if form.pattern.number not in matching:
+            continue
+        match = form.pattern.search(marked)
+        which = marked[: match.start()].count(_MARK)
+        used = atoms[which : which + match.group().count(_MARK)]
+        start = used[0].start - (starts[which] - match.start())
+        return Atom(start, used[-1].end, _range(form.means, used, today, earliest))
+    return atoms[0]
+
+
+def _mark(data: bytes, atoms: list[Atom]) -> tuple[bytes, list[int]]:
+    """`data` with a mark for each atom, and where each mark begins."""
+    parts: list[bytes] = []
+    starts: list[int] = []
+    done = length = 0
+    for atom in atoms:
+        parts += (data[done : atom.start], _MARK)
+        length += atom.start - done
+        starts.append(length)
+        length += len(_MARK)
+        done = atom.end
+    parts.append(data[done:])
+    return b"".join(parts), starts
+
+
+def _range(means: RangeMeaning, used: list[Atom], today: date, earliest: date) -> Period:
+    first, last = used[0].period, used[-1].period
+    if means == "between":
+        return Period(min(first.start, last.start), max(first.end, last.end))
+    if means == "on":
+        return first
+    if means in {"until", "before"}:
+        end = first.end if means == "until" else _day_before(first.start)
+        return Period(min(earliest, end), end)
+    start = first.start if means == "since" else _day_after(first.end)
+    return Period(start, max(start, today))
+
+
+def _day_before(moment: date) -> date:
+    return moment - timedelta(days=1) if moment > date.min else moment
+
+
+def _day_after(moment: date) -> date:
+    return moment + timedelta(days=1) if moment < date.max else moment
+
+
+def _extent(form: DateFormat, match: Any) -> tuple[int, int]:
+    """Bytes of the date itself: without what had to stand around it."""
+    names = form.pattern.names
+    span: tuple[int, int] = match.span(names.get("date", names.get("word", 0)))
+    return span
+
+
+def _period(rules: DateRules, form: DateFormat, match: Any, today: date) -> Period | None:
+    if form.counted is not None:
+        number = to_int(match.group(1).decode())
+        if number is None:
+            return None
+        counted = Relative(form.counted.unit, number, form.counted.counting)
+        return calendar.relative(counted, today, rules.first_weekday)
+    parts = {
+        name: text.decode()
+        for name, group in form.pattern.names.items()
+        if (text := match.group(group)) is not None
+    }
+    if "word" in parts:
+        return calendar.relative(rules.words[parts["word"]], today, rules.first_weekday)
+    return _calendar_period(rules, parts, today)
+
+
+def _calendar_period(rules: DateRules, parts: Mapping[str, str], today: date) -> Period | None:
+    month = rules.months[parts["month_name"]] if "month_name" in parts else None
+    if "month" in parts:
+        month = int(parts["month"])
+    year = int(parts["year"]) if "year" in parts else None
+    if year is not None and len(parts["year"]) == 2:
+        year = calendar.full_year(year, rules.century_pivot)
+    if month is None:
+        return calendar.year(year) if year is not None else None
+    if year is not None:
+        return _in_year(year, month, parts)
+    this_year = _in_year(today.year, month, parts)
+    if this_year is not None and this_year.start <= today:
+        return this_year
+    # A month without its year is the last one that has begun.
+    return _in_year(today.year - 1, month, parts)
+
+
+def _in_year(year: int, month: int, parts: Mapping[str, str]) -> Period | None:
+    if "day" in parts:
+        return calendar.day(year, month, int(parts["day"]))
+    return calendar.month(year, month)

@@ -1,0 +1,110 @@
+"""Text in, intent and entities out."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from server.intents.choosing import choose
+from server.intents.numbers import GROUP as NUMBERS
+from server.intents.numbers import View, as_digits, numerals
+from server.intents.pack import Operations, Pack
+from server.intents.phrases import MASK, Hit, longest
+from server.intents.reading import Reading
+from server.intents.result import Detection, describe, failure
+from server.intents.rules import KEYWORDS
+from server.intents.text import Text
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Detector:
+    """Understands questions by the rules of one pack. Safe to share: it keeps no state."""
+
+    def __init__(self, pack: Pack, clock: Callable[[], datetime] = utc_now) -> None:
+        self.pack = pack
+        self._clock = clock
+
+    def detect(self, text: str, now: datetime | None = None) -> Detection:
+        """Return what `text` asks for at `now`. Never fails, whatever the text."""
+        try:
+            reading = self.read(text, now)
+            return describe(self.pack, reading, choose(self.pack, reading))
+        except Exception as failed:
+            # The one place that takes every failure: a question must always get an
+            # answer, and what went wrong is told in its explanation.
+            return failure(self.pack, failed)
+
+    def read(self, text: str, now: datetime | None = None) -> Reading:
+        """Find everything a question names, without judging what it asks for."""
+        pack = self.pack
+        if not isinstance(text, str):
+            raise TypeError(f"expected text, got {type(text).__name__}")
+        words = pack.reader.read(text)
+        keywords, hits, view = self._phrases(words)
+        data = view.text.encode()
+        moment = now if now is not None else self._clock()
+        matching = pack.patterns.matching(data)
+        reading = Reading(words, view, data, matching, keywords, hits, moment, pack.zone)
+        if pack.operations is not None:
+            _set_operation(reading, pack.operations)
+        operation = reading.operation
+        seen = matching.union(hits)
+        for entity in pack.entities:
+            if entity.evidence.isdisjoint(seen):
+                continue
+            if entity.operations is not None and operation not in entity.operations:
+                continue
+            found = entity.kind.read(reading)
+            if found is not None:
+                reading.values[entity.name] = found.value
+                for start, end in found.spans:
+                    reading.take(entity.name, start, end, claim=entity.claims)
+        return reading
+
+    def _phrases(self, text: Text) -> tuple[dict[int, list[Hit]], dict[str, list[Hit]], View]:
+        """Keywords by trigger, other phrases by group, and the text with numbers in digits."""
+        keywords: dict[int, list[Hit]] = {}
+        groups: dict[str, list[Hit]] = {}
+        found = self.pack.phrases.find(text.words)
+        if not found:
+            return keywords, groups, View(text.folded)
+        numbers: list[Hit] = []
+        masks: list[Hit] = []
+        others: list[Hit] = []
+        for hit in found:
+            group = hit.entry.group
+            (numbers if group == NUMBERS else masks if group == MASK else others).append(hit)
+        for hit in longest(others):
+            entry = hit.entry
+            if masks and _masked(hit, masks):
+                continue
+            if entry.group == KEYWORDS:
+                keywords.setdefault(entry.key, []).append(hit)
+            else:
+                groups.setdefault(entry.group, []).append(hit)
+        if not numbers:
+            return keywords, groups, View(text.folded)
+        said = numerals(longest(numbers), text.words, self.pack.numbers)
+        return keywords, groups, as_digits(text, said)
+
+
+def _masked(hit: Hit, masks: list[Hit]) -> bool:
+    """Whether a phrase lies in a longer one in which its owner does not look for it."""
+    entry = hit.entry
+    owner = abs(entry.key) if entry.group == KEYWORDS else entry.group
+    return any(
+        mask.entry.key == owner and mask.first <= hit.first and hit.last <= mask.last
+        for mask in masks
+    )
+
+
+def _set_operation(reading: Reading, operations: Operations) -> None:
+    reading.operation = operations.default
+    for option in operations.options:
+        fired = option.trigger.fire(reading)
+        if fired is None:
+            continue
+        if option.unless is None or not any(option.unless.hold(reading)):
+            reading.operation, reading.by_operation = option.name, fired
+            return

@@ -1,0 +1,240 @@
+"""The kinds of entity a pack can declare: what each reads from a question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Final, Protocol
+
+from server.intents.dates import DateRules, join, read_dates
+from server.intents.numbers import to_int
+from server.intents.patterns import Pattern
+from server.intents.phrases import Hit
+from server.intents.reading import Reading
+from server.intents.text import Reader
+
+Span = tuple[int, int]
+"""Characters of the question."""
+
+_MOST: Final = 32
+"""Matches of one pattern that are looked at in one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    value: Any
+    spans: tuple[Span, ...] = ()
+
+
+class EntityKind(Protocol):
+    def read(self, reading: Reading) -> Found | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """`intents` and `operations` are those it belongs to; None is all of them.
+
+    A question without any of its `evidence`, numbers of patterns and groups of phrases,
+    cannot name it.
+    """
+
+    name: str
+    kind: EntityKind
+    evidence: frozenset[int | str]
+    intents: frozenset[str] | None = None
+    operations: frozenset[str] | None = None
+    default: Any = None
+    claims: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A pattern, and the value it stands for when that is not the text it captures."""
+
+    pattern: Pattern
+    group: int = 0
+    constant: Any = None
+
+
+def group_of(name: str) -> str:
+    """Under which name the phrases of an entity are found."""
+    return f"entity {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A whole number between bounds, in digits, number words or ordinals."""
+
+    name: str
+    captures: tuple[Capture, ...]
+    least: int | None = None
+    most: int | None = None
+    ordinals: Mapping[str, int] = field(default_factory=dict)
+
+    def read(self, reading: Reading) -> Found | None:
+        for capture in self.captures:
+            if capture.pattern.number not in reading.matching:
+                continue
+            for match in capture.pattern.all(reading.data, _MOST):
+                start, end = match.span(capture.group)
+                if not reading.free_bytes(start, end):
+                    continue
+                value = self._value(capture, reading.data[start:end].decode())
+                if value is None or self._beyond(value):
+                    reading.out_of_range.setdefault(self.name, reading.characters(start, end))
+                    continue
+                return Found(value, (reading.characters(*match.span()),))
+        return None
+
+    def _value(self, capture: Capture, text: str) -> int | None:
+        if capture.constant is not None:
+            return int(capture.constant)
+        return self.ordinals[text] if text in self.ordinals else to_int(text)
+
+    def _beyond(self, value: int) -> bool:
+        too_small = self.least is not None and value < self.least
+        return too_small or (self.most is not None and value > self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternKind:
+    """Captured text, put into `form` where `{value}` or a named group stands."""
+
+    captures: tuple[Capture, ...]
+    reader: Reader
+    form: str = "{value}"
+    case: str = "as_written"
+    every: bool = False
+
+    def read(self, reading: Reading) -> Found | None:
+        values: list[Any] = []
+        spans: list[Span] = []
+        for capture in self.captures:
+            if capture.pattern.number not in reading.matching:
+                continue
+            for match in capture.pattern.all(reading.data, _MOST):
+                span = reading.characters(*match.span())
+                if not reading.free(*span):
+                    continue
+                value = self._value(reading, capture, match)
+                if not self.every:
+                    return Found(value, (span,))
+                if value not in values:
+                    values.append(value)
+                    spans.append(span)
+        return Found(values, tuple(spans)) if values else None
+
+    def _value(self, reading: Reading, capture: Capture, match: Any) -> Any:
+        if capture.constant is not None:
+            return capture.constant
+        value = self.form
+        for name, group in (("value", capture.group), *capture.pattern.names.items()):
+            if f"{{{name}}}" in value and match.span(group)[0] >= 0:
+                start, end = reading.characters(*match.span(group))
+                value = value.replace(f"{{{name}}}", self._cased(reading.text.clean[start:end]))
+        return value
+
+    def _cased(self, text: str) -> str:
+        polished = self.reader.polish(text.strip())
+        if self.case == "as_written":
+            return polished
+        return polished.lower() if self.case == "lower" else polished.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesKind:
+    """Listed values that a question names by one of their words."""
+
+    name: str
+    patterns: tuple[Capture, ...] = ()
+    every: bool = False
+    choose: str = "longest"
+
+    def read(self, reading: Reading) -> Found | None:
+        hits = [h for h in reading.hits.get(group_of(self.name), ()) if reading.free_hit(h)]
+        if hits and self.every:
+            values = list(dict.fromkeys(hit.entry.key for hit in hits))
+            return Found(values, tuple(reading.text.span(h.first, h.last) for h in hits))
+        if hits:
+            best = _chosen(hits, self.choose)
+            return Found(best.entry.key, (reading.text.span(best.first, best.last),))
+        for capture in self.patterns:
+            if capture.pattern.number in reading.matching:
+                match = capture.pattern.search(reading.data)
+                if reading.free_bytes(*match.span()):
+                    value = [capture.constant] if self.every else capture.constant
+                    return Found(value, (reading.characters(*match.span()),))
+        return None
+
+
+def _chosen(hits: Sequence[Hit], choose: str) -> Hit:
+    if choose == "first_declared":
+        return min(hits, key=lambda hit: hit.entry.order)
+    if choose == "first_written":
+        return hits[0]
+    return max(hits, key=lambda hit: (hit.last - hit.first, hit.size, -hit.entry.order))
+
+
+@dataclass(frozen=True, slots=True)
+class DateRangeKind:
+    """`{start, end}` in ISO 8601, both days included."""
+
+    rules: DateRules
+    earliest: date
+
+    def read(self, reading: Reading) -> Found | None:
+        atoms = read_dates(
+            self.rules, reading.data, reading.matching, reading.today, reading.free_bytes
+        )
+        found = join(self.rules, reading.data, atoms, reading.today, self.earliest)
+        if found is None:
+            return None
+        period = found.period
+        value = {"start": period.start.isoformat(), "end": period.end.isoformat()}
+        return Found(value, (reading.characters(found.start, found.end),))
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Things of one kind: every `item` in what `pattern` spans, or in the whole question
+    without one; or the values of an entity.
+    """
+
+    name: str
+    pattern: Pattern | None = None
+    item: Pattern | None = None
+    values_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKind:
+    """Two or more things of the first kind that the question names so many of."""
+
+    series: tuple[Series, ...]
+
+    def read(self, reading: Reading) -> Found | None:
+        for series in self.series:
+            names, spans = _listed(series, reading)
+            if len(names) > 1:
+                return Found(f"{series.name}:{','.join(names)}", spans)
+        return None
+
+
+def _listed(series: Series, reading: Reading) -> tuple[list[str], tuple[Span, ...]]:
+    if series.values_of is not None:
+        hits = [h for h in reading.hits.get(group_of(series.values_of), ()) if reading.free_hit(h)]
+        names = list(dict.fromkeys(str(hit.entry.key) for hit in hits))
+        return names, tuple(reading.text.span(hit.first, hit.last) for hit in hits)
+    pattern, item = series.pattern, series.item
+    if item is None or item.number not in reading.matching:
+        return [], ()
+    group = min(1, item.groups)
+    if pattern is None:
+        found = list(item.all(reading.data, _MOST))
+        spans = tuple(reading.characters(*match.span(group)) for match in found)
+    elif pattern.number in reading.matching:
+        match = pattern.search(reading.data)
+        found = list(item.all(match.group(), _MOST))
+        spans = (reading.characters(*match.span()),)
+    else:
+        return [], ()
+    return list(dict.fromkeys(match.group(group).decode() for match in found)), spans

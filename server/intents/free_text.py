@@ -1,0 +1,98 @@
+"""Entities that are free text: what stands after a marker, up to a stop."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from server.intents.entities import Found, group_of
+from server.intents.patterns import Pattern
+from server.intents.reading import Reading
+from server.intents.text import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Where text begins: at the end of the pattern's first group, or of all of it.
+
+    `known` takes listed values only.
+    """
+
+    pattern: Pattern
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextKind:
+    """`values` maps folded words to the value they stand for; other text stays as it is.
+
+    `edges` are words that do not begin or end a value, and `reject` whole texts that
+    are none ("this"); none begins with a word of `reject_first`.
+    """
+
+    name: str
+    reader: Reader
+    after: tuple[Marker, ...]
+    until: Pattern | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    reject: frozenset[str] = frozenset()
+    reject_first: frozenset[str] = frozenset()
+    edges: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = frozenset()
+    max_words: int = 6
+
+    def read(self, reading: Reading) -> Found | None:
+        for marker in self.after:
+            if marker.pattern.number not in reading.matching:
+                continue
+            match = marker.pattern.search(reading.data)
+            here = match.end(min(1, marker.pattern.groups))
+            start = reading.characters(here, here)[0]
+            found = (
+                self._known(reading, start) if marker.known else self._free(reading, start, here)
+            )
+            if found is not None:
+                return found
+        return None
+
+    def _known(self, reading: Reading, start: int) -> Found | None:
+        """The longest listed value that begins at `start`."""
+        best: Found | None = None
+        for hit in reading.hits.get(group_of(self.name), ()):
+            span = reading.text.span(hit.first, hit.last)
+            longer = best is None or span[1] > best.spans[0][1]
+            if span[0] + hit.prefix == start and longer and reading.free_hit(hit):
+                best = Found(hit.entry.key, (span,))
+        return best
+
+    def _free(self, reading: Reading, start: int, start_byte: int) -> Found | None:
+        end = self._end(reading, start, start_byte)
+        part = self.reader.part(reading.text, start, end)
+        first, last = 0, min(len(part.words), self.max_words)
+        while first < last and part.words[first] in self.edges:
+            first += 1
+        while first < last and part.words[last - 1] in self.edges | self.prefixes:
+            last -= 1
+        folded = " ".join(part.words[first:last])
+        if not folded or folded in self.reject or part.words[first] in self.reject_first:
+            return None
+        begin, finish = part.span(first, last)
+        value = self._listed(folded) or self.reader.polish(part.clean[begin:finish])
+        return Found(value, ((start + begin, start + finish),))
+
+    def _end(self, reading: Reading, start: int, start_byte: int) -> int:
+        end = min(
+            (claim.start for claim in reading.claims if claim.start >= start),
+            default=len(reading.text.clean),
+        )
+        if self.until is not None and self.until.number in reading.matching:
+            match = self.until.search(reading.data, start_byte)
+            if match is not None:
+                end = min(end, reading.characters(match.start(), match.start())[0])
+        return end
+
+    def _listed(self, folded: str) -> str | None:
+        """The value of listed words, also behind letters that are attached to them."""
+        if folded in self.values:
+            return self.values[folded]
+        lengths = sorted({len(p) for p in self.prefixes if folded.startswith(p)})
+        behind = (self.values.get(folded[length:]) for length in lengths)
+        return next((value for value in behind if value is not None), None)

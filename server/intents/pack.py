@@ -1,0 +1,104 @@
+"""A pack, compiled: ready to understand questions, the same for all of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from server.core.problems import Problem
+from server.intents.entities import Entity
+from server.intents.numbers import NumberRules
+from server.intents.patterns import PatternSet
+from server.intents.phrases import PhraseIndex
+from server.intents.rules import Conditions, RuleIndex, Trigger
+from server.intents.text import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a question goes on once what it refers to is known."""
+
+    to: str
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class IntentKind:
+    """One intent. `entities` are those it carries, `flags` all of the pack."""
+
+    name: str
+    confidence: Mapping[str, float]
+    strict: bool = False
+    any_entity: frozenset[str] = frozenset()
+    all_entities: frozenset[str] = frozenset()
+    entities: tuple[Entity, ...] = ()
+    operation: bool = False
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    routes: tuple[Route, ...] = ()
+    examples: tuple[str, ...] = ()
+    explanation: str = ""
+
+    def lacks(self, values: Mapping[str, Any]) -> str:
+        """The entities that the intent requires and are not among `values`; empty when none."""
+        if self.any_entity and self.any_entity.isdisjoint(values):
+            return " or ".join(sorted(self.any_entity))
+        return " and ".join(sorted(self.all_entities - values.keys()))
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    name: str
+    trigger: Trigger
+    unless: Conditions | None
+    flags: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """`entity` is the name under which an answer carries the operation."""
+
+    entity: str
+    options: tuple[Operation, ...]
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """`confidence` when nothing fires; `error` when detection itself fails."""
+
+    intent: str
+    confidence: float
+    below: float
+    explanation: str
+    error_confidence: float
+    error_explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Everything one detector needs. `rules` stand in the order in which they are tried."""
+
+    name: str
+    description: str
+    reader: Reader
+    phrases: PhraseIndex
+    patterns: PatternSet
+    numbers: NumberRules
+    zone: ZoneInfo
+    by_layer: bool
+    semantic_threshold: float
+    rules: RuleIndex
+    intents: Mapping[str, IntentKind]
+    entities: tuple[Entity, ...]
+    operations: Operations | None
+    fallback: Fallback
+    flags: tuple[str, ...]
+    result: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPack:
+    """A pack, or None when there are errors among the problems."""
+
+    pack: Pack | None
+    problems: tuple[Problem, ...] = ()

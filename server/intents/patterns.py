@@ -1,0 +1,189 @@
+"""Patterns of a pack: checked together in one pass, then captured one by one.
+
+All of them run on RE2, whose time grows with the text and never with the pattern.
+They see text as UTF-8 bytes, so that no offset is converted that nobody asks for.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import re2
+
+from server.intents.text import NUMBER_MARK
+
+_MEMORY_BYTES: Final = 4 << 20
+"""For each pattern, used only as far as it is needed."""
+
+_SET_MEMORY_BYTES: Final = 32 << 20
+
+_PLACEHOLDER: Final = re2.compile(r"\{([a-z_]+)\}")
+
+_NAMED_GROUP: Final = re.compile(r"\(\?P?<\w+>")
+
+NUMBER: Final = rf"\x{{{ord(NUMBER_MARK):X}}}?(\d[\d,]*)"
+"""A number in digits or in words; its digits are the group."""
+
+# Not "anything but letters": that takes thousands of steps in UTF-8, too many for a DFA.
+_BETWEEN: Final = r"[\s!-/:-@\[-`{-~]"
+
+_BUILT_IN: Final = {
+    "number": NUMBER,
+    "any_number": rf"\x{{{ord(NUMBER_MARK):X}}}?\d[\d,]*",
+    "start": rf"(?:^|{_BETWEEN})",
+    "end": rf"(?:$|{_BETWEEN})",
+}
+
+
+class PatternInvalid(ValueError):
+    """A pattern that cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`number` is its place in the set; `names` are its named groups.
+
+    `search` and `fullmatch` take data, and where to begin and end; every offset is one
+    of bytes.
+    """
+
+    number: int
+    search: Callable[..., Any]
+    fullmatch: Callable[..., Any]
+    names: Mapping[str, int]
+    groups: int = 0
+
+    def all(self, data: bytes, most: int) -> Iterator[Any]:
+        """Matches from left to right. The next may begin where a match's first group ends."""
+        start, group = 0, min(1, self.groups)
+        for _ in range(most):
+            match = self.search(data, start)
+            if match is None:
+                return
+            yield match
+            start = max(match.end(group), start + 1)
+
+
+class PatternSet:
+    """Collects patterns, then tells in one pass which of them a text matches.
+
+    `definitions` are named parts that patterns use as `{name}`.
+    """
+
+    def __init__(self, fold: Callable[[str], str], definitions: Mapping[str, str]) -> None:
+        self._fold = fold
+        self._definitions = _BUILT_IN | dict(definitions)
+        self._set = re2.Set.SearchSet(_options(_SET_MEMORY_BYTES))
+        self._patterns: dict[str, Pattern] = {}
+        self._count = 0
+
+    def another(self) -> "PatternSet":
+        """An empty set with the same definitions, for other text."""
+        return PatternSet(self._fold, self._definitions)
+
+    def add(self, source: str) -> Pattern:
+        """Compile a pattern, once for each source.
+
+        Raises:
+            PatternInvalid: it is not RE2 syntax, or uses a name that is not defined.
+        """
+        if source not in self._patterns:
+            self._patterns[source] = self.add_expanded(self.expand(source))
+        return self._patterns[source]
+
+    def add_expanded(self, source: str) -> Pattern:
+        """Compile a pattern that has been expanded."""
+        compiled = compile_bytes(source.encode())
+        number = self._set.Add(source.encode())
+        self._count += 1
+        return Pattern(
+            number, compiled.search, compiled.fullmatch, named_groups(compiled), compiled.groups
+        )
+
+    def freeze(self) -> None:
+        """Make the set ready; nothing can be added afterwards."""
+        if self._count:
+            self._set.Compile()
+
+    def matching(self, data: bytes) -> frozenset[int]:
+        """Numbers of the patterns that `data` matches."""
+        if not self._count:
+            return frozenset()
+        return frozenset(self._set.Match(data) or ())
+
+    def expand(self, source: str) -> str:
+        """`source` as it is compared, with every `{name}` replaced.
+
+        Raises:
+            PatternInvalid: a name is not defined.
+        """
+        folded = self._fold(source)
+        for _ in range(8):  # definitions may use others, but not without end
+            names = [match.group(1) for match in _PLACEHOLDER.finditer(folded)]
+            if not names:
+                return folded
+            for name in names:
+                if name not in self._definitions:
+                    known = ", ".join(f"{{{known}}}" for known in sorted(self._definitions))
+                    raise PatternInvalid(f"{{{name}}} is not defined; there are {known}")
+                part = self._definitions[name]
+                folded = folded.replace(
+                    f"{{{name}}}", part if name in _BUILT_IN else f"(?:{self._fold(part)})"
+                )
+        raise PatternInvalid("its definitions use each other without end")
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """The part of a pattern that matches any of these words, longer ones first."""
+    return "|".join(re2.escape(word) for word in sorted(set(words), key=lambda w: (-len(w), w)))
+
+
+def named_groups(compiled: Any) -> dict[str, int]:
+    """The named groups of a pattern for bytes."""
+    return {name.decode(): group for name, group in compiled.groupindex.items()}
+
+
+def without_groups(source: str) -> str:
+    """A pattern that matches the same and captures nothing."""
+    parts: list[str] = []
+    at, within_class = 0, False
+    while at < len(source):
+        if source[at] == "\\":
+            parts.append(source[at : at + 2])
+            at += 2
+            continue
+        named = None if within_class else _NAMED_GROUP.match(source, at)
+        if named is not None:
+            parts.append("(?:")
+            at = named.end()
+            continue
+        if source[at] == "(" and not within_class and source[at + 1 : at + 2] != "?":
+            parts.append("(?:")
+        else:
+            parts.append(source[at])
+        within_class = source[at] == "[" or (within_class and source[at] != "]")
+        at += 1
+    return "".join(parts)
+
+
+def compile_bytes(source: bytes) -> Any:
+    """Compile for text as UTF-8 bytes, letters of either case alike.
+
+    Raises:
+        PatternInvalid: it is not RE2 syntax.
+    """
+    try:
+        return re2.compile(source, _options(_MEMORY_BYTES))
+    except re2.error as broken:
+        said = broken.args[0] if broken.args else b""
+        why = said.decode() if isinstance(said, bytes) else str(said)
+        raise PatternInvalid(why) from None
+
+
+def _options(memory_bytes: int) -> Any:
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = memory_bytes
+    return options

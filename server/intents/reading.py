@@ -1,0 +1,106 @@
+"""One question while it is being understood."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from server.core.intent import IntentMethod
+from server.intents.numbers import View
+from server.intents.phrases import Hit
+from server.intents.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Characters `start` to `end` of the question were read as `entity`."""
+
+    entity: str
+    start: int
+    end: int
+
+
+class Fired(NamedTuple):
+    """A trigger that a question has. `weight` ranks keywords: more words, then more letters."""
+
+    method: IntentMethod
+    text: str
+    weight: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known of a question so far.
+
+    `data` is the view in UTF-8 and `matching` the numbers of the patterns it matches.
+    `keywords` are the phrases found by the trigger they belong to, `hits` the others by
+    group. `by_operation` is what showed the `operation`, None when nothing did and it is
+    the default. `values` and `spans` fill as entities are read, and `out_of_range` says where
+    a number stands that an entity cannot be.
+    """
+
+    text: Text
+    view: View
+    data: bytes
+    matching: frozenset[int]
+    keywords: Mapping[int, list[Hit]]
+    hits: Mapping[str, list[Hit]]
+    moment: datetime
+    zone: ZoneInfo
+    operation: str | None = None
+    by_operation: Fired | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    out_of_range: dict[str, tuple[int, int]] = field(default_factory=dict)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+
+    @property
+    def today(self) -> date:
+        """The day it is where the pack is at home; of a naive moment, its own day."""
+        moment = self.moment
+        return (moment.astimezone(self.zone) if moment.tzinfo is not None else moment).date()
+
+    def characters(self, start: int, end: int) -> tuple[int, int]:
+        """Bytes of `data` to characters of the question."""
+        first = len(self.data[:start].decode())
+        last = first + len(self.data[start:end].decode())
+        return self.view.back(first), self.view.back(last)
+
+    def take(self, entity: str, start: int, end: int, *, claim: bool) -> None:
+        """Note what an entity was read from, and keep it from others when it is claimed."""
+        text = self.text.clean
+        while start < end and text[start] == " ":
+            start += 1
+        while start < end and text[end - 1] == " ":
+            end -= 1
+        self.spans.setdefault(entity, (start, end))
+        if claim:
+            self.claims.append(Claim(entity, start, end))
+
+    def is_out_of_range(self, entity: str) -> bool:
+        """Whether the question names a value the entity cannot have, and means nothing else."""
+        span = self.out_of_range.get(entity)
+        return span is not None and entity not in self.values and self.free(*span)
+
+    def free(self, start: int, end: int) -> bool:
+        """Whether no entity has claimed any of these characters."""
+        return all(end <= claim.start or claim.end <= start for claim in self.claims)
+
+    def free_bytes(self, start: int, end: int) -> bool:
+        return not self.claims or self.free(*self.characters(start, end))
+
+    def free_hit(self, hit: Hit) -> bool:
+        return not self.claims or self.free(*self.text.span(hit.first, hit.last))
+
+    def within(self, hit: Hit, entities: frozenset[str]) -> bool:
+        """Whether a hit lies in what one of `entities` claimed."""
+        if not entities or not self.claims:
+            return False
+        start, end = self.text.span(hit.first, hit.last)
+        start += hit.prefix
+        return any(
+            claim.start <= start and end <= claim.end
+            for claim in self.claims
+            if claim.entity in entities
+        )

@@ -1,0 +1,121 @@
+"""What a detection says, in the shape that its pack declares."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from server.core.intent import Intent
+from server.intents.choosing import Chosen
+from server.intents.pack import IntentKind, Pack
+from server.intents.reading import Reading
+
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What a question asks for.
+
+    `result` has exactly the fields that the pack declares. `evidence` is the keyword or
+    pattern that decided, and `fell_back` says that no rule did.
+    """
+
+    intent: Intent
+    result: Mapping[str, Any]
+    evidence: str = ""
+    fell_back: bool = False
+    reading: Reading | None = None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What each entity was read from, as it stands in the question."""
+        if self.reading is None:
+            return {}
+        clean = self.reading.text.clean
+        return {
+            entity: clean[start:end]
+            for entity, (start, end) in self.reading.spans.items()
+            if entity in self.intent.entities
+        }
+
+
+def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
+    """The detection that a choice amounts to."""
+    kind = chosen.intent
+    entities = _entities(reading, chosen)
+    flags = dict(kind.flags)
+    if kind.operation and pack.operations is not None:
+        entities[pack.operations.entity] = reading.operation
+        for option in pack.operations.options:
+            if option.name == reading.operation:
+                flags |= option.flags
+    route = _route(kind, reading) if kind.routes else None
+    intent = Intent(
+        name=kind.name,
+        confidence=chosen.confidence,
+        method=chosen.method,
+        entities=entities,
+        flags=flags,
+        explanation=_explanation(pack, chosen, entities),
+        route=route,
+    )
+    fell_back = chosen.rule is None and chosen.method == "default"
+    return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
+
+
+def _route(kind: IntentKind, reading: Reading) -> str | None:
+    taken = (r.to for r in kind.routes if r.trigger.empty or r.trigger.fire(reading))
+    return next(taken, None)
+
+
+def failure(pack: Pack, failed: Exception) -> Detection:
+    """The detection when detecting failed: the fallback, hardly sure, saying why."""
+    fallback = pack.fallback
+    why = str(failed) or type(failed).__name__
+    intent = Intent(
+        name=fallback.intent,
+        confidence=fallback.error_confidence,
+        method="default",
+        flags=dict.fromkeys(pack.flags, False),
+        explanation=fallback.error_explanation.replace("{error}", why),
+    )
+    return Detection(intent, shape(pack, intent), fell_back=True)
+
+
+def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
+    """An intent as the fields that the pack declares."""
+    parts = {
+        "intent": intent.name,
+        "confidence": intent.confidence,
+        "method": intent.method,
+        "entities": dict(intent.entities),
+        "flags": dict(intent.flags),
+        "explanation": intent.explanation,
+        "route": intent.route,
+    }
+    return {name: parts[part] for name, part in pack.result.items()}
+
+
+def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
+    """What was read and belongs to the intent, and the defaults of the rest."""
+    entities: dict[str, Any] = {}
+    for entity in chosen.intent.entities:
+        value = reading.values.get(entity.name, entity.default)
+        if value is not None:
+            entities[entity.name] = value
+    return entities
+
+
+def _explanation(pack: Pack, chosen: Chosen, entities: Mapping[str, Any]) -> str:
+    text = chosen.intent.explanation
+    if chosen.rule is not None:
+        text = chosen.rule.explanation or text
+    elif chosen.method == "default":
+        said = pack.fallback.explanation
+        return f"{said} ({chosen.lacking})" if chosen.lacking else said
+    if "{" not in text:
+        return text
+    facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}
+    known = {**entities, **facts}
+    return _PLACEHOLDER.sub(lambda name: str(known.get(name[1], "")), text)

@@ -1,0 +1,161 @@
+"""Text in three forms: as written, clean, and folded for comparison."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+PRIVATE: Final = range(0xE000, 0xE010)
+"""Characters the engine uses as marks of its own; they are taken out of questions."""
+
+NUMBER_MARK: Final = "\ue001"
+"""Stands before digits that were written as words."""
+
+DATE_MARK: Final = "\ue002"
+"""Stands for a date that has been read."""
+
+_AT_ONCE: Final = 256
+"""Normalising is quadratic in a run of combining marks, so long text goes in pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a pack's languages write: what to ignore, and what counts as the same.
+
+    `replaced` maps single characters to what they mean, empty for those to ignore.
+    `same` maps a letter to the one it is compared as; `finals` maps a letter to its
+    form at the end of a word, except in words that hold one of `abbreviation_marks`.
+    `trailing` punctuation may close a question; `word_marks` join letters into one word.
+    `unspaced` are ranges of characters that each count as a word.
+    """
+
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    sequences: Mapping[str, str] = field(default_factory=dict)
+    same: Mapping[str, str] = field(default_factory=dict)
+    finals: Mapping[str, str] = field(default_factory=dict)
+    trailing: str = ""
+    word_marks: str = ""
+    abbreviation_marks: str = ""
+    unspaced: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Text:
+    """`clean` reads well; `folded` is for comparison. Offsets are the same in both."""
+
+    clean: str
+    folded: str
+    words: list[str]
+    _starts: list[int] | None = None
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each word begins in `folded`."""
+        if self._starts is None:
+            starts, position, find = [], 0, self.folded.find
+            for word in self.words:
+                # Between words stand only characters that no word begins with.
+                position = find(word, position)
+                starts.append(position)
+                position += len(word)
+            self._starts = starts
+        return self._starts
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Characters from word `first` up to, not including, word `last`."""
+        starts = self.starts
+        return starts[first], starts[last - 1] + len(self.words[last - 1])
+
+
+class Reader:
+    """Turns questions, phrases and patterns into the forms that are compared."""
+
+    def __init__(self, spelling: Spelling) -> None:
+        self._replaced = str.maketrans(
+            dict(spelling.replaced) | {chr(code): " " for code in PRIVATE}
+        )
+        self._in_patterns = str.maketrans(dict(spelling.replaced))
+        self._unclean = re.compile(f"[{re.escape(''.join(map(chr, self._replaced)))}]")
+        self._sequences = tuple(spelling.sequences.items())
+        self._same = tuple(spelling.same.items())
+        self._same_table = str.maketrans(dict(spelling.same))
+        self._finals = spelling.finals
+        self._trailing = spelling.trailing + " "
+        self._abbreviation_marks = frozenset(spelling.abbreviation_marks)
+        self._word = _word_pattern(spelling.unspaced, re.escape(spelling.word_marks))
+
+    def read(self, raw: str) -> Text:
+        clean = self.clean(raw)
+        folded = self.fold(clean)
+        return Text(clean, folded, self._word.findall(folded))
+
+    def part(self, text: Text, start: int, end: int) -> Text:
+        """Characters `start` to `end` as a text of its own."""
+        folded = text.folded[start:end]
+        return Text(text.clean[start:end], folded, self._word.findall(folded))
+
+    def clean(self, raw: str) -> str:
+        """One line without invisible marks, runs of spaces or trailing punctuation."""
+        text = raw
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                text = text.encode("utf-8", "replace").decode()
+            text = _normalize(text)
+        if self._unclean.search(text):
+            text = text.translate(self._replaced)
+        for old, new in self._sequences:
+            if old in text:
+                text = text.replace(old, new)
+        return " ".join(text.split()).rstrip(self._trailing)
+
+    def fold(self, clean: str) -> str:
+        """`clean` in lower case with every letter as it is compared; the same length."""
+        text = clean
+        for old, new in self._same:
+            text = text.replace(old, new)
+        lower = text.lower()
+        if len(lower) == len(text):
+            return lower
+        return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+    def fold_pattern(self, source: str) -> str:
+        """A pattern as it is compared with folded text; its case is left to the compiler."""
+        text = unicodedata.normalize("NFKC", source)
+        return text.translate(self._in_patterns).translate(self._same_table)
+
+    def words(self, phrase: str) -> list[str]:
+        """The words of a phrase, folded."""
+        return self._word.findall(self.fold(self.clean(phrase)))
+
+    def polish(self, text: str) -> str:
+        """Give each word the form its last letter has at the end of a word."""
+        if not self._finals:
+            return text
+        return " ".join(self._final(word) for word in text.split(" "))
+
+    def _final(self, word: str) -> str:
+        if len(word) < 2 or not self._abbreviation_marks.isdisjoint(word):
+            return word
+        middle = word[:-1].translate(self._same_table)
+        return middle + self._finals.get(word[-1], word[-1])
+
+
+def _word_pattern(unspaced: Sequence[tuple[str, str]], marks: str) -> re.Pattern[str]:
+    alone = "".join(f"{re.escape(first)}-{re.escape(last)}" for first, last in unspaced)
+    letter = rf"[^\W_{alone}]"
+    run = rf"{letter}+(?:[{marks}]{letter}+)*" if marks else rf"{letter}+"
+    return re.compile(rf"[{alone}]|{run}" if alone else run)
+
+
+def _normalize(text: str) -> str:
+    if len(text) <= _AT_ONCE:
+        return unicodedata.normalize("NFKC", text)
+    return " ".join(_normalize_word(word) for word in text.split())
+
+
+def _normalize_word(word: str) -> str:
+    pieces: Iterable[str] = (word[at : at + _AT_ONCE] for at in range(0, len(word), _AT_ONCE))
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)

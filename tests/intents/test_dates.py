@@ -1,0 +1,105 @@
+"""Dates are counted from the moment a question is asked, where its pack is at home."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.intents.calendar import Period, Relative, full_year, relative
+from tests.intents.support import DECISIONS, detector
+
+SUNDAY = 6
+
+
+def dates(question: str, now: datetime) -> Any:
+    return detector(DECISIONS).detect(question, now).intent.entities.get("date_range")
+
+
+@pytest.mark.parametrize(
+    ("now", "today"),
+    [
+        ("2025-03-12T10:00:00+00:00", "2025-03-12"),
+        ("2025-03-12T21:59:00+00:00", "2025-03-12"),
+        ("2025-03-12T22:01:00+00:00", "2025-03-13"),
+        ("2025-12-31T23:00:00+00:00", "2026-01-01"),
+        ("2025-03-12T23:30:00", "2025-03-12"),
+    ],
+)
+def test_today_is_the_day_in_jerusalem(now: str, today: str) -> None:
+    found = dates("כמה החלטות התקבלו היום?", datetime.fromisoformat(now))
+    assert found == {"start": today, "end": today}
+
+
+@pytest.mark.parametrize(
+    ("today", "start", "end"),
+    [
+        ("2025-03-08", "2025-03-02", "2025-03-08"),
+        ("2025-03-09", "2025-03-09", "2025-03-15"),
+        ("2025-12-31", "2025-12-28", "2026-01-03"),
+    ],
+)
+def test_weeks_begin_on_sunday(today: str, start: str, end: str) -> None:
+    now = datetime.fromisoformat(f"{today}T10:00:00+00:00")
+    assert dates("כמה החלטות התקבלו השבוע?", now) == {"start": start, "end": end}
+
+
+def test_months_end_when_they_end() -> None:
+    now = datetime(2024, 3, 31, 10, tzinfo=UTC)
+    assert (
+        dates("החלטות מהחודש האחרון", now),
+        dates("החלטות מחודש שעבר", now),
+        dates("החלטות מפברואר", now),
+        dates("החלטות מהשנה האחרונה", datetime(2024, 2, 29, 10, tzinfo=UTC)),
+    ) == (
+        {"start": "2024-02-29", "end": "2024-03-31"},
+        {"start": "2024-02-01", "end": "2024-02-29"},
+        {"start": "2024-02-01", "end": "2024-02-29"},
+        {"start": "2023-02-28", "end": "2024-02-29"},
+    )
+
+
+@pytest.mark.parametrize("written", ["31.2.2020", "0/1/2020", "45.1.2020", "1.13.2020"])
+def test_what_no_calendar_has_is_no_date(written: str) -> None:
+    assert dates(f"החלטות בנושא מים מיום {written}", datetime(2025, 3, 12, tzinfo=UTC)) is None
+
+
+def test_a_decision_number_is_no_year() -> None:
+    found = detector(DECISIONS).detect("הצג את החלטה 2020 של ממשלה 34").intent.entities
+    assert found == {"decision_number": 2020, "government_number": 34, "operation": "search"}
+
+
+@pytest.mark.parametrize(
+    ("two_digits", "year"), [(0, 2000), (23, 2023), (49, 2049), (50, 1950), (98, 1998)]
+)
+def test_years_of_two_digits(two_digits: int, year: int) -> None:
+    assert full_year(two_digits, 50) == year
+
+
+@given(
+    st.dates(),
+    st.builds(
+        Relative,
+        st.sampled_from(["day", "week", "month", "quarter", "year"]),
+        st.integers(0, 10**9),
+        st.sampled_from(["whole", "last", "ago"]),
+    ),
+)
+def test_a_period_is_in_order_or_outside_the_calendar(today: date, what: Relative) -> None:
+    period = relative(what, today, SUNDAY)
+    assert period is None or period.start <= period.end
+
+
+@given(st.dates(date(2, 1, 1), date(9998, 1, 1)), st.integers(0, 6))
+def test_a_week_holds_its_day_and_begins_where_it_should(today: date, first: int) -> None:
+    week = relative(Relative("week"), today, first)
+    assert week is not None
+    assert (week.start <= today <= week.end, week.start.weekday()) == (True, first)
+    assert (week.end - week.start).days == 6
+
+
+def test_quarters() -> None:
+    assert relative(Relative("quarter", -1), date(2025, 2, 10), 0) == Period(
+        date(2024, 10, 1), date(2024, 12, 31)
+    )

@@ -1,0 +1,82 @@
+"""Phrases are found as words, behind attached letters, the longest first."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from server.intents.phrases import Entry, PhraseIndex, longest
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
+PHRASES = st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4), max_size=8)
+
+
+def index(*phrases: str, prefixes: str = "", attached: bool = True) -> PhraseIndex:
+    made = PhraseIndex(frozenset(prefixes.split()))
+    for order, phrase in enumerate(phrases):
+        made.add(phrase.split(), Entry("words", phrase, order, phrase, attached))
+    return made
+
+
+def found(made: PhraseIndex, text: str) -> list[tuple[str, int, int, int]]:
+    return [(h.entry.key, h.first, h.last, h.prefix) for h in made.find(text.split())]
+
+
+def test_a_phrase_is_whole_words() -> None:
+    assert found(index("test", "test my knowledge"), "contest test my knowledge tests") == [
+        ("test", 1, 2, 0),
+        ("test my knowledge", 1, 4, 0),
+    ]
+
+
+def test_a_phrase_stands_behind_attached_letters() -> None:
+    made = index("החלטות", prefixes="ה ו וה")
+    assert found(made, "החלטות ההחלטות וההחלטות שההחלטות") == [
+        ("החלטות", 0, 1, 0),
+        ("החלטות", 1, 2, 1),
+        ("החלטות", 2, 3, 2),
+    ]
+
+
+def test_fewer_letters_taken_off_read_a_word_better() -> None:
+    assert found(index("מספר", "ספר", prefixes="מ"), "מספר") == [("מספר", 0, 1, 0)]
+
+
+def test_some_phrases_stand_for_themselves_alone() -> None:
+    assert found(index("מול", prefixes="ש", attached=False), "שמול מול") == [("מול", 1, 2, 0)]
+
+
+def test_what_lies_within_a_longer_phrase_does_not_count() -> None:
+    made = index("a", "a b", "b c", "c")
+    assert [h.entry.key for h in longest(made.find(["a", "b", "c", "a"]))] == ["a b", "b c", "a"]
+
+
+@given(PHRASES, WORDS)
+def test_every_phrase_is_found_wherever_it_stands(
+    phrases: list[list[str]], text: list[str]
+) -> None:
+    made = PhraseIndex()
+    for phrase in phrases:
+        made.add(phrase, Entry("words", tuple(phrase)))
+    wanted = sorted(
+        (first, tuple(phrase))
+        for phrase in phrases
+        for first in range(len(text))
+        if text[first : first + len(phrase)] == phrase
+    )
+    assert sorted((hit.first, hit.entry.key) for hit in made.find(text)) == wanted
+
+
+@given(PHRASES, WORDS)
+def test_longest_keeps_what_no_other_contains(phrases: list[list[str]], text: list[str]) -> None:
+    made = PhraseIndex()
+    for phrase in phrases:
+        made.add(phrase, Entry("words", tuple(phrase)))
+    hits = made.find(text)
+    wanted = {
+        (h.first, h.last)
+        for h in hits
+        if not any(
+            o.first <= h.first and h.last <= o.last and (o.first, o.last) != (h.first, h.last)
+            for o in hits
+        )
+    }
+    assert {(h.first, h.last) for h in longest(hits)} == wanted
