@@ -9,7 +9,8 @@ from typing import Final
 from server.settings.models import LoggingSettings
 
 _QUIET: Final = ("httpx", "httpcore", "chromadb", "uvicorn.access")
-"""Libraries whose INFO is noise: heard from WARNING on."""
+"""Libraries heard from WARNING on. Below that httpx writes down whole addresses, and a
+service's key may be part of one."""
 
 
 class JsonLines(logging.Formatter):
