@@ -55,11 +55,11 @@ def learn_head(lesson: Lesson) -> Head:
     return Head(learnt.weights, learnt.bias, lesson.weights)
 
 
-def head_key(ids: Sequence[str]) -> str:
-    """What a head depends on: the vectors, which say of themselves what they depend on."""
+def head_key(ids: Sequence[str], strangers: Sequence[str]) -> str:
+    """What a head depends on: vectors, whose ids say what they depend on, and the background."""
     digest = hashlib.blake2b(f"{_VERSION}\x00{DIMENSIONS}".encode(), digest_size=16)
-    for key in ids:
-        digest.update(key.encode())
+    for part in (*ids, *strangers):
+        digest.update(part.encode() + b"\x00")
     return digest.hexdigest()
 
 

@@ -76,13 +76,12 @@ class Matcher:
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
         vectors = await index.vectors() if resident else None
-        templates = tuple(library.templates)
-        head, learnt = await head_for(index, templates, vectors, embedder, state_dir)
+        head, learnt = await head_for(index, library, vectors, embedder, state_dir)
         speller = await asyncio.to_thread(
             Speller, (entry.masked for entry in index.entries), library.domain.synonyms
         )
         return cls(
-            templates,
+            tuple(library.templates),
             head,
             embedder,
             speller,

@@ -10,40 +10,56 @@ from pathlib import Path
 import numpy as np
 
 from server.core.ports import Embedder, Vectors
-from server.matching.background import BACKGROUND
+from server.library.model import Library
+from server.matching.background import background
 from server.matching.head import Head, head_key, learn_head, load_head, save_head
 from server.matching.index import TemplateIndex
 from server.matching.lesson import Texts, prepare
+from server.matching.masking import mask
 
 _log = logging.getLogger(__name__)
 
 
 async def head_for(
     index: TemplateIndex,
-    templates: Sequence[str],
+    library: Library,
     vectors: Vectors | None,
     embedder: Embedder,
     state_dir: Path,
 ) -> tuple[Head, bool]:
-    """Return the head, and whether it had to be learnt.
+    """Return the head of an index, and whether it had to be learnt.
 
     `vectors` are those of the index, where they are at hand.
     """
+    strangers = _strangers(index, library)
     path = state_dir / f"{index.name}.npz"
-    key = head_key(index.ids)
-    kept = await asyncio.to_thread(load_head, path, key, len(templates))
+    key = head_key(index.ids, strangers)
+    kept = await asyncio.to_thread(load_head, path, key, len(library.templates))
     if kept is not None:
         return kept, False
     if vectors is None:
         vectors = await index.vectors()
-    background = await _background_vectors(embedder, state_dir)
-    head = await asyncio.to_thread(_learn, index, templates, vectors, background)
+    strange = await _vectors_of(strangers, embedder, state_dir)
+    templates = tuple(library.templates)
+    head = await asyncio.to_thread(_learn, index, templates, vectors, strangers, strange)
     await asyncio.to_thread(_keep, path, key, head)
     return head, True
 
 
+def _strangers(index: TemplateIndex, library: Library) -> tuple[str, ...]:
+    """What is said to anyone, in the library's languages, and compared as questions are."""
+    spoken = library.domain.response
+    languages = (spoken.default_language, *spoken.supported_languages)
+    found = background(languages, (entry.text for entry in index.entries))
+    return tuple(dict.fromkeys(mask(text) for text in found))
+
+
 def _learn(
-    index: TemplateIndex, templates: Sequence[str], vectors: Vectors, background: Vectors
+    index: TemplateIndex,
+    templates: Sequence[str],
+    vectors: Vectors,
+    strangers: Sequence[str],
+    strange: Vectors,
 ) -> Head:
     places = {template: place for place, template in enumerate(templates)}
     texts = Texts(
@@ -52,7 +68,7 @@ def _learn(
         owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
         examples=np.array([entry.kind == "example" for entry in index.entries]),
     )
-    return learn_head(prepare(texts, len(templates), BACKGROUND, background))
+    return learn_head(prepare(texts, len(templates), strangers, strange))
 
 
 def _keep(path: Path, key: str, head: Head) -> None:
@@ -63,26 +79,24 @@ def _keep(path: Path, key: str, head: Head) -> None:
         _log.warning("the head cannot be kept in %s: %s", path, full)
 
 
-async def _background_vectors(embedder: Embedder, state_dir: Path) -> Vectors:
-    """The background as the encoder sees it, embedded once for all adapters."""
-    digest = hashlib.blake2b(embedder.fingerprint.encode(), digest_size=8)
-    for text in BACKGROUND:
-        digest.update(text.encode())
+async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path) -> Vectors:
+    """Vectors that libraries share, embedded once and kept in a file."""
+    digest = hashlib.blake2b("\n".join((embedder.fingerprint, *texts)).encode(), digest_size=8)
     path = state_dir / f"background-{digest.hexdigest()}.npy"
-    kept = await asyncio.to_thread(_load_vectors, path)
+    kept = await asyncio.to_thread(_load_vectors, path, len(texts))
     if kept is not None:
         return kept
-    vectors = await embedder.embed(BACKGROUND)
+    vectors = await embedder.embed(texts)
     await asyncio.to_thread(_keep_vectors, path, vectors)
     return vectors
 
 
-def _load_vectors(path: Path) -> Vectors | None:
+def _load_vectors(path: Path, count: int) -> Vectors | None:
     try:
         vectors: Vectors = np.load(path, allow_pickle=False)
     except (OSError, EOFError, ValueError):
         return None
-    return vectors if vectors.ndim == 2 and len(vectors) == len(BACKGROUND) else None
+    return vectors if vectors.ndim == 2 and len(vectors) == count else None
 
 
 def _keep_vectors(path: Path, vectors: Vectors) -> None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.matching import discriminant, training
-from server.matching.background import BACKGROUND
+from server.matching.background import LANGUAGES, background, sentences
 from server.matching.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
 from server.matching.discriminant import fit_discriminant
 from server.matching.lesson import Lesson, Texts, prepare
@@ -191,6 +191,25 @@ def test_what_all_vectors_share_does_not_matter() -> None:
     np.testing.assert_allclose(shares[0], shares[1], atol=0.05)
 
 
-def test_the_background_repeats_nothing() -> None:
-    assert len(set(BACKGROUND)) == len(BACKGROUND)
-    assert [text for text in BACKGROUND if text != text.strip().lower()] == []
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_background_repeats_nothing(language: str) -> None:
+    said = sentences(language)
+    assert len(said) >= 50
+    assert len(set(said)) == len(said)
+    assert [text for text in said if text != text.strip().lower()] == []
+
+
+@pytest.mark.parametrize(
+    ("named", "text", "spoken"),
+    [
+        ((), "sort my data", ("en",)),
+        (("en-GB", "FR"), "trie mes données", ("en", "fr")),
+        (("en",), "כמה החלטות התקבלו", ("en", "he")),
+        (("ja",), "データを並べ替える", ("en",)),
+    ],
+)
+def test_the_background_speaks_as_the_library_does(
+    named: tuple[str, ...], text: str, spoken: tuple[str, ...]
+) -> None:
+    expected = tuple(said for language in spoken for said in sentences(language))
+    assert background(named, [text]) == expected

@@ -1,16 +1,8 @@
-"""What people say to any assistant, whatever it can do.
-
-A head that has only ever seen a library's own examples is sure of everything. These
-sentences teach it what "none of them" looks like, which is all there is to learn from
-in a library of one template. Those that a library's own examples come close to are left
-out before training, so that a weather library may still be asked for the weather.
-
-They were written for this list and are in no benchmark or question file.
-"""
+"""Everyday sentences in English."""
 
 from typing import Final
 
-BACKGROUND: Final[tuple[str, ...]] = (
+SENTENCES: Final[tuple[str, ...]] = (
     "hello there",
     "thanks a lot, that helped",
     "never mind",
