@@ -22,19 +22,21 @@ class Configured:
         return replace(self, settings=self.settings.model_copy(update={"data_dir": data_dir}))
 
     def adapter(self, name: str | None) -> AdapterSettings:
-        """The adapter of that name; the only enabled one when no name is given.
+        """The adapter of that name; the first enabled one when no name is given.
 
         Raises:
-            AdapterUnknown: there is none of that name, or there are several to choose from.
+            AdapterUnknown: there is no enabled adapter, or none of that name.
         """
         enabled = {a.name: a for a in self.settings.adapters if a.enabled}
         known = ", ".join(enabled) or "none"
-        if name is None:
-            if len(enabled) == 1:
-                return next(iter(enabled.values()))
-            raise AdapterUnknown(f"say which adapter with --adapter; there are: {known}")
+        if name is None and enabled:
+            first = next(iter(enabled.values()))
+            if len(enabled) > 1:
+                say(f"Asking {first.name}; --adapter names another of: {known}")
+            return first
         if name not in enabled:
-            raise AdapterUnknown(f"there is no enabled adapter {name!r}; there are: {known}")
+            what = "there is no enabled adapter" + (f" {name!r}" if name else "")
+            raise AdapterUnknown(f"{what}; there are: {known}")
         return enabled[name]
 
 

@@ -35,7 +35,7 @@ PortOption = Annotated[
 AdapterOption = Annotated[
     str | None,
     typer.Option(
-        "--adapter", metavar="NAME", help="Adapter to ask; needed when there are several."
+        "--adapter", metavar="NAME", help="Adapter to ask; without it, the first that is enabled."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]

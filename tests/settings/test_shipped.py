@@ -28,4 +28,4 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
         example / "domain.yaml",
         (example / "tools.yaml", example / "http_tools.yaml"),
     )
-    assert (http.name, http.enabled) == ("intent-http-example", False)
+    assert (http.name, http.enabled) == ("intent-http-example", True)
