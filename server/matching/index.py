@@ -36,6 +36,12 @@ class SyncReport:
     removed: int
 
 
+class VectorsLost(IndexUnavailable):
+    """A vector that was there a moment ago is gone, or is none: another process may have been
+    keeping the same collection in step with another version of the library.
+    """
+
+
 class TemplateIndex:
     """The vectors of one adapter's library, as one encoder makes them.
 
@@ -83,7 +89,7 @@ class TemplateIndex:
         """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
 
         Raises:
-            IndexUnavailable: also when a vector is not there, or is not one.
+            VectorsLost, IndexUnavailable
         """
         return await self.vectors_of(self.ids)
 
@@ -136,7 +142,7 @@ class TemplateIndex:
         found = self._open(client).get(ids=list(ids), include=["embeddings"])
         vectors = np.asarray(found["embeddings"], np.float32)
         if len(found["ids"]) != len(ids) or not np.isfinite(vectors).all():
-            raise IndexUnavailable(
+            raise VectorsLost(
                 f"ChromaDB at {self._store.place} lost vectors of {self.name!r}; "
                 "start again to rebuild them"
             )

@@ -11,7 +11,7 @@ from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty
 from server.library.model import Library
 from server.matching.head import Head
-from server.matching.index import SyncReport, TemplateIndex
+from server.matching.index import SyncReport, TemplateIndex, VectorsLost
 from server.matching.masking import mask
 from server.matching.nearest import ResidentSearch, Search, StoredSearch
 from server.matching.ranking import Candidate, Ranking
@@ -71,11 +71,10 @@ class Matcher:
         use_one_thread()
         await asyncio.gather(embedder.warm(), store.warm())
         index = TemplateIndex(adapter, library, embedder.fingerprint, store)
-        report = await index.sync(embedder)
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
-        vectors = await index.vectors() if resident else None
+        report, vectors = await _synced(index, embedder, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
         speller = await asyncio.to_thread(
             Speller, (entry.masked for entry in index.entries), library.domain.synonyms
@@ -136,6 +135,20 @@ class Matcher:
 
     async def close(self) -> None:
         """Nothing of its own to give back: store and embedder belong to who opened them."""
+
+
+async def _synced(
+    index: TemplateIndex, embedder: Embedder, *, resident: bool
+) -> tuple[SyncReport, Vectors | None]:
+    """The index in step, and its vectors where they are to be resident."""
+    report = await index.sync(embedder)
+    if not resident:
+        return report, None
+    try:
+        return report, await index.vectors()
+    except VectorsLost:
+        report = await index.sync(embedder)
+        return report, await index.vectors()
 
 
 def _largest(shares: np.ndarray[Any, np.dtype[np.float32]], limit: int) -> list[int]:

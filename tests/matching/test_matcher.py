@@ -1,12 +1,14 @@
 """Whole matching, with the real encoder and the real store."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from server.core.decision import Match, NoMatch
-from server.core.ports import Embedder
+from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty, ProviderUnavailable
 from server.library.model import Domain, Library
 from server.matching.choose import choose
@@ -249,6 +251,36 @@ async def test_one_template_is_a_library_too(
     asked = ("is it going to rain in Lima", "book me a flight", "hello", "sort my socks")
     found = [answer(await matcher.rank(text, limit=5)) for text in asked]
     assert found == ["weather", None, None, None]
+
+
+class Meddling(FakeEmbedder):
+    """Takes vectors away behind the back of the one who had them made."""
+
+    def __init__(self, store: TemplateStore) -> None:
+        super().__init__()
+        self._store = store
+        self.left = 1
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        made = await super().embed(texts)
+        if self.left:
+            self.left -= 1
+            await self._store.run(_forget_one)
+        return made
+
+
+def _forget_one(client: Any) -> None:
+    for found in client.list_collections():
+        found.delete(ids=found.get(limit=1)["ids"])
+
+
+async def test_vectors_that_another_process_takes_away_are_made_again(
+    store: TemplateStore, tmp_path: Path
+) -> None:
+    await Matcher.open("travel", TRAVEL, FakeEmbedder(), store, state_dir=tmp_path)
+    grown = library_of({**PLACES, "taxis": ("Call me a cab",)})
+    matcher = await Matcher.open("travel", grown, Meddling(store), store, state_dir=tmp_path)
+    assert matcher.stats()["vectors"] == 17
 
 
 async def test_an_empty_library_is_named(store: TemplateStore, tmp_path: Path) -> None:
