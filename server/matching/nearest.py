@@ -82,4 +82,4 @@ def _nearest(
 ) -> Nearest:
     cosines = (vectors @ readings.T).max(axis=1)
     best = int(cosines.argmax())
-    return Nearest(float(np.clip(cosines[best], -1, 1)), entries[places[best]].text)
+    return Nearest(max(-1.0, min(1.0, float(cosines[best]))), entries[places[best]].text)
