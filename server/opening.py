@@ -14,10 +14,13 @@ from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
+from server.intents.opening import Detect, detection_by
+from server.intents.pack import Pack
 from server.library.loading import load_library
 from server.library.model import Library
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
+from server.packs import Reader, declaration_problems, read_pack
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
 from server.settings.models import AdapterSettings, Settings
@@ -58,12 +61,14 @@ class Workshop:
 class ReadLibrary:
     """A library with everything that is known against it, short of opening it.
 
-    `library` and `registry` are None when they could not be made at all.
+    `library` and `registry` are None when they could not be made at all; `pack` also when
+    the adapter names none.
     """
 
     library: Library | None
     registry: ToolRegistry | None
     problems: tuple[Problem, ...]
+    pack: Pack | None = None
 
     @property
     def usable(self) -> bool:
@@ -96,6 +101,8 @@ def read_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
     library, problems = loaded.library, [*loaded.problems, *unused_models(adapter)]
+    pack, amiss = read_pack(adapter, environ)
+    problems += amiss
     date_order = library.domain.date_order if library else "mdy"
     try:
         registry = ToolRegistry.build(tools, date_order=date_order)
@@ -110,8 +117,11 @@ def read_library(
     if library is not None:
         problems += _foreign_templates(library, retriever)
         problems += template_problems(library, registry)
-        problems += example_problems(library, Extractor(library.domain))
-    return ReadLibrary(library, registry, tuple(problems))
+        reader = Reader(pack)
+        problems += example_problems(library, Extractor(library.domain), reader)
+        if pack is not None or adapter.config.intents is None:
+            problems += declaration_problems(library, pack, reader)
+    return ReadLibrary(library, registry, tuple(problems), pack)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
@@ -171,8 +181,15 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
         verbose=adapter.config.agent.verbose,
+        detect=_detect(adapter, read.pack, embedder),
         details=_details(adapter, library, embedder, matcher),
     )
+
+
+def _detect(adapter: AdapterSettings, pack: Pack | None, embedder: Embedder) -> Detect | None:
+    if pack is None:
+        return None
+    return detection_by(pack, embedder if adapter.config.intents_semantic else None)
 
 
 def _retriever(adapter: AdapterSettings, parts: RetrieverParts) -> Retriever:

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from . import currencies, faults, notifications, placeholder_data, places, stocks, weather
+from . import currencies, decisions, faults, notifications, placeholder_data, places, stocks, weather
 
 ADDRESSES = {
     "WEATHER_API_URL": "https://api.open-meteo.com",
@@ -71,6 +71,7 @@ def create_app(
             *stocks.routes(today),
             *notifications.routes(),
             *placeholder_data.routes(),
+            *decisions.routes(),
             *faults.routes(),
         ],
         middleware=[Middleware(_Trouble, delay_s=delay_s, fail_with=fail_with)],

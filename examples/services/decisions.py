@@ -1,7 +1,4 @@
-"""Government decisions over HTTP: search, count and compare.
-
-uvicorn examples.services.decisions:app --port 8901
-"""
+"""Government decisions over HTTP: search, count and compare."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.chat.phrases import PHRASES, RESULT_FORMATS
 from server.chat.rendering import RenderingFailed, format_items, format_result, render
 from server.core.answer import Answer
-from server.core.decision import AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
+from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.trace import Trace
 from server.library.model import Library, Template
@@ -94,6 +94,16 @@ class Composer:
         }
         content = self._phrase("clarify", {"options": options}, self.language_for(languages))
         return Answer(content, decision.options[0].confidence, metadata, decision, trace)
+
+    def ask_back(self, decision: AskBack, trace: Trace) -> Answer:
+        """What the rule engine has to know first, in its pack's words."""
+        metadata = {
+            "source": _SOURCE,
+            "template_id": None,
+            "why": decision.why,
+            "synthesized": False,
+        }
+        return Answer(decision.question, decision.confidence, metadata, decision, trace)
 
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""

@@ -1,11 +1,12 @@
-"""The one path: decide, run, compose. Each stage is timed into the turn's trace."""
+"""The one path: understand, decide, run, compose. Each stage is timed into the turn's trace."""
 
 import asyncio
 import logging
 
 from server.chat.adapter import Adapter
+from server.chat.understanding import understand_turn
 from server.core.answer import Answer
-from server.core.decision import AskFor, Blocked, Call, Clarify, Decision, NoMatch
+from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
@@ -23,8 +24,10 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
-            decision = await adapter.retriever.decide(turn, trace)
-            answer = await _act(adapter, turn, decision, trace)
+            understood = await understand_turn(adapter, turn, trace)
+            turn = understood.turn
+            decision = understood.decision or await adapter.retriever.decide(turn, trace)
+            answer = understood.told(await _act(adapter, turn, decision, trace))
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     level = logging.INFO if adapter.verbose else logging.DEBUG
@@ -50,6 +53,8 @@ async def _act(adapter: Adapter, turn: Turn, decision: Decision, trace: Trace) -
             return adapter.composer.ask_for(decision, trace, turn.languages)
         case Clarify():
             return adapter.composer.clarify(decision, trace, turn.languages)
+        case AskBack():
+            return adapter.composer.ask_back(decision, trace)
         case NoMatch():
             return adapter.composer.no_match(decision, trace, turn.languages)
         case Blocked():

@@ -63,6 +63,15 @@ class Clarify:
 
 
 @dataclass(frozen=True, slots=True)
+class AskBack:
+    """The rule engine understands that nothing can be done yet: say `question` instead."""
+
+    question: str
+    confidence: float
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NoMatch:
     """Nothing fits. `nearest` are the closest templates, best first.
 
@@ -84,4 +93,4 @@ class Blocked:
     method: str
 
 
-Decision = Call | AskFor | Clarify | NoMatch | Blocked
+Decision = Call | AskFor | Clarify | AskBack | NoMatch | Blocked

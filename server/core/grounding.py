@@ -9,12 +9,14 @@ class Grounding:
 
     Of `required` parameters, `read` have a value that stands in the question. `unused`
     are the places of the question that hold a value (a number, a date, JSON …) which
-    no parameter took.
+    no parameter took. `agrees` says whether the template declares to be for what the rule
+    engine found; None when neither has anything to say.
     """
 
     required: int = 0
     read: int = 0
     unused: tuple[str, ...] = ()
+    agrees: bool | None = None
 
     @property
     def complete(self) -> bool:

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.core.decision import AskFor, Blocked, Call, Clarify, Decision, Match, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    Match,
+    NoMatch,
+)
 from server.evaluation.figures import equal
 from server.library.model import Template
 
@@ -66,7 +75,7 @@ def outcome_of(
             return _abstained(options, latency_ms, answer)
         case NoMatch(_, nearest):
             return _abstained(nearest, latency_ms, answer)
-        case Blocked():
+        case AskBack() | Blocked():
             return _abstained((), latency_ms, answer)
 
 

@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from server.core.decision import Missing
+from server.core.intent import Intent
 from server.core.tools import Source
+from server.extraction.entities import fill_entities
 from server.extraction.extraction import Extraction, Grounding
 from server.extraction.filling import Filling, Lessons
 from server.extraction.free_text import fill_texts
@@ -40,18 +42,24 @@ class Extractor:
         for template in templates:
             self._plan(template)
 
-    def extract(self, text: str, template: Template, *, now: datetime) -> Extraction:
+    def extract(
+        self, text: str, template: Template, *, now: datetime, intent: Intent | None = None
+    ) -> Extraction:
         """Return what `text` gives for the parameters of `template`.
 
-        `now` is what "tomorrow" counts from; its zone decides which day it is. Never
-        raises for anything `text` may hold.
+        Entities of `intent` fill the parameters of their names. `now` is what "tomorrow"
+        counts from; its zone decides which day it is. Never raises for anything `text`
+        may hold.
         """
         plan, lessons = self._plan(template)
         reading = self._read(text, now)
         filling = Filling(plan, reading, lessons, self._domain.synonyms)
-        filling.typed()
+        filling.written()
+        if intent is not None:
+            fill_entities(filling, intent)
+        filling.recognized()
         fill_texts(filling)
-        return _outcome(plan, filling)
+        return _outcome(plan, filling, agrees=template.agrees(intent))
 
     def _read(self, text: str, now: datetime) -> Reading:
         last = self._last
@@ -68,7 +76,7 @@ class Extractor:
         return known[1], known[2]
 
 
-def _outcome(plan: TemplatePlan, filling: Filling) -> Extraction:
+def _outcome(plan: TemplatePlan, filling: Filling, *, agrees: bool | None) -> Extraction:
     arguments: dict[str, Any] = {}
     sources: dict[str, Source] = {}
     missing: list[Missing] = []
@@ -88,7 +96,7 @@ def _outcome(plan: TemplatePlan, filling: Filling) -> Extraction:
             missing.append(_missing(one))
     required = [one for one in plan.parameters if one.required]
     read = sum(one.key in filling.found for one in required)
-    grounding = Grounding(len(required), read, _unused(filling))
+    grounding = Grounding(len(required), read, _unused(filling), agrees)
     return Extraction(arguments, sources, tuple(missing), grounding)
 
 

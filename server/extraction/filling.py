@@ -39,9 +39,10 @@ class Lessons:
 class Filling:
     """Fills the parameters of one template from one reading.
 
-    `typed` fills everything but free text, for which see `fill_texts`. `found` and
-    `problems` hold the outcome by parameter; `sure` are parameters whose value nothing
-    else in the question could be.
+    `typed` fills everything but free text, for which see `fill_texts`; its two parts leave
+    room between them for what others have read. `found` and `problems` hold the outcome by
+    parameter, and `sources` where a value came from that was not found here. `sure` are
+    parameters whose value nothing else in the question could be.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Filling:
         self.reading = reading
         self.found: dict[str, Candidate] = {}
         self.problems: dict[str, str] = {}
+        self.sources: dict[str, Source] = {}
         self.sure: frozenset[str] = frozenset()
         self.taken = Taken()
         self.lessons = lessons
@@ -64,10 +66,18 @@ class Filling:
 
     def typed(self) -> None:
         """Fill everything but free text, the surest evidence first."""
+        self.written()
+        self.recognized()
+
+    def written(self) -> None:
+        """Fill what JSON in the question and the template's own patterns give."""
         self._data()
         for plan in self.plan.parameters:
             if plan.patterns and plan.key not in self.found:
                 self._by_pattern(plan)
+
+    def recognized(self) -> None:
+        """Fill from what is recognised in the question."""
         self._group("claim")
         self._group("date")
         self._since_until()
@@ -210,7 +220,7 @@ class Filling:
 
     def _since_until(self) -> None:
         plans = self.plan.of("date")
-        filled = [plan for plan in plans if plan.key in self.found]
+        filled = [plan for plan in plans if plan.key in self.found.keys() - self.sources.keys()]
         if len(plans) != 2 or len(filled) != 1 or not all(plan.required for plan in plans):
             return
         pair = up_to_today(self.found[filled[0].key], self.reading)
@@ -261,6 +271,8 @@ class Filling:
 
     def source(self, key: str) -> Source:
         """Where the argument `key` came from."""
+        if key in self.sources:
+            return self.sources[key]
         candidate = self.found[key]
         text = self.reading.text[candidate.start : candidate.end]
         return Source(candidate.kind, (candidate.start, candidate.end), text)

@@ -1,5 +1,8 @@
 """Whether a library's examples give what their own templates need."""
 
+from collections.abc import Callable
+
+from server.core.intent import Intent
 from server.core.problems import Problem
 from server.extraction.extractor import Extractor
 from server.extraction.teaching import ANY_DAY
@@ -10,24 +13,34 @@ _KIND = "example-unextractable"
 _MOST_QUOTED = 3
 
 
-def example_problems(library: Library, extractor: Extractor) -> list[Problem]:
+def no_intent(_: str) -> Intent | None:
+    """What there is to know of a question without a rule pack."""
+    return None
+
+
+def example_problems(
+    library: Library, extractor: Extractor, read: Callable[[str], Intent | None] = no_intent
+) -> list[Problem]:
     """Required parameters that `nl_examples` do not fill, as problems of their template.
 
-    An example may leave an argument out on purpose, to be asked for; so it is a warning
+    `read` is what a rule pack makes of an example, whose entities fill parameters too. An
+    example may leave an argument out on purpose, to be asked for; so it is a warning
     when some examples do. When no example gives the argument, nobody who asks like them
     could ever get an answer: that is an error. A template without examples has none.
     """
     return [
         problem
         for template in library.templates.values()
-        for problem in _of_template(template, extractor)
+        for problem in _of_template(template, extractor, read)
     ]
 
 
-def _of_template(template: Template, extractor: Extractor) -> list[Problem]:
+def _of_template(
+    template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
+) -> list[Problem]:
     lacking: dict[str, list[str]] = {}
     for example in template.nl_examples:
-        found = extractor.extract(example, template, now=ANY_DAY)
+        found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
         for missing in found.missing:
             because = f" ({missing.problem})" if missing.problem else ""
             lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")

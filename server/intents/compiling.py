@@ -97,6 +97,7 @@ def _intent(
                 priority=intent.priority if rule.priority is None else rule.priority,
                 order=len(rules),
                 explanation=rule.explanation,
+                ask=rule.ask,
             )
         )
     layers, own_confidence = spec.layers, intent.confidence
@@ -123,6 +124,7 @@ def _intent(
         ),
         examples=tuple(intent.examples),
         explanation=intent.explanation,
+        ask=intent.ask,
     )
 
 

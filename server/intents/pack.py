@@ -37,6 +37,7 @@ class IntentKind:
     routes: tuple[Route, ...] = ()
     examples: tuple[str, ...] = ()
     explanation: str = ""
+    ask: str = ""
 
     def lacks(self, values: Mapping[str, Any]) -> str:
         """The entities that the intent requires and are not among `values`; empty when none."""

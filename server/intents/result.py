@@ -1,7 +1,7 @@
 """What a detection says, in the shape that its pack declares."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,6 +39,43 @@ class Detection:
             if entity in self.intent.entities
         }
 
+    def places(self, question: str) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Where in `question` each entity of the intent was read, in order.
+
+        What is written there otherwise than it was compared (with vowel points, say) has
+        no place that can be told.
+        """
+        if self.reading is None:
+            return {}
+        clean = self.reading.text.clean
+        spans: dict[str, set[tuple[int, int]]] = {}
+        for claim in self.reading.claims:
+            spans.setdefault(claim.entity, set()).add((claim.start, claim.end))
+        for entity, span in self.reading.spans.items():
+            spans.setdefault(entity, set()).add(span)
+        return {
+            entity: found
+            for entity, inside in spans.items()
+            if entity in self.intent.entities
+            and (found := tuple(_places(question, clean, sorted(inside))))
+        }
+
+
+def _places(
+    question: str, clean: str, spans: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """`spans` of the clean text as places of the question it was made from."""
+    for start, end in spans:
+        words = clean[start:end]
+        earlier = clean.count(words, 0, start + len(words) - 1)
+        at = -1
+        for _ in range(earlier + 1):
+            at = question.find(words, at + 1)
+            if at < 0:
+                break
+        else:
+            yield at, at + len(words)
+
 
 def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
     """The detection that a choice amounts to."""
@@ -59,6 +96,7 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
         flags=flags,
         explanation=_explanation(pack, chosen, entities),
         route=route,
+        ask=_ask(chosen, entities),
     )
     fell_back = chosen.rule is None and chosen.method == "default"
     return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
@@ -79,6 +117,7 @@ def failure(pack: Pack, failed: Exception) -> Detection:
         method="default",
         flags=dict.fromkeys(pack.flags, False),
         explanation=fallback.error_explanation.replace("{error}", why),
+        ask=pack.intents[fallback.intent].ask,
     )
     return Detection(intent, shape(pack, intent), fell_back=True)
 
@@ -114,6 +153,17 @@ def _explanation(pack: Pack, chosen: Chosen, entities: Mapping[str, Any]) -> str
     elif chosen.method == "default":
         said = pack.fallback.explanation
         return f"{said} ({chosen.lacking})" if chosen.lacking else said
+    return _filled(text, chosen, entities)
+
+
+def _ask(chosen: Chosen, entities: Mapping[str, Any]) -> str:
+    text = chosen.intent.ask
+    if chosen.rule is not None and chosen.rule.ask is not None:
+        text = chosen.rule.ask
+    return _filled(text, chosen, entities)
+
+
+def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
     if "{" not in text:
         return text
     facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}

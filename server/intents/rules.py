@@ -136,6 +136,7 @@ class Rule:
     priority: int = 0
     order: int = 0
     explanation: str | None = None
+    ask: str | None = None
 
     def fire(self, reading: Reading) -> Fired | None:
         """What made the rule fire, or None."""

@@ -62,6 +62,7 @@ class RuleSpec(TriggerSpec):
     confidence: Chance | None = None
     priority: int | None = None
     explanation: str | None = None
+    ask: str | None = None
 
 
 class RouteSpec(TriggerSpec):
@@ -88,6 +89,7 @@ class IntentSpec(TriggerSpec):
     flags: dict[str, bool] = {}
     routes: list[RouteSpec] = []
     explanation: str = "{intent} by {method}"
+    ask: str = ""
 
 
 class OperationSpec(TriggerSpec):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from server.core.intent import Intent
 from server.core.problems import Location
 from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
 from server.library.http import HttpDefaults, HttpExecution
@@ -111,11 +112,29 @@ class Template:
     effect: Effect = "read"
     version: str = "1.0.0"
     tags: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    """Intents of the rule pack that it is for; any when empty."""
+    when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """The values of an entity of the pack that it is for, by entity."""
     where: Location = field(default=Location(""), compare=False)
 
     @property
     def required(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.required)
+
+    def agrees(self, intent: Intent | None) -> bool | None:
+        """Whether it is for what the rule engine found; None where nothing tells.
+
+        An entity that the question does not name speaks neither for nor against.
+        """
+        if intent is None or not (self.intents or self.when):
+            return None
+        if self.intents and intent.name not in self.intents:
+            return False
+        named = {entity for entity in self.when if entity in intent.entities}
+        if any(intent.entities[entity] not in self.when[entity] for entity in named):
+            return False
+        return True if self.intents or len(named) == len(self.when) else None
 
     def to_tool_definition(self) -> ToolDefinition:
         """This template as a function that a model can be told about."""

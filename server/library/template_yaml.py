@@ -121,6 +121,10 @@ class TemplateYaml(HttpYaml):
     """Name of one of the domain's `format_templates`, for the answer."""
     effect: Literal["read", "write"] = "read"
     """Whether running it changes something outside."""
+    intents: Words = ()
+    """Intents of the adapter's rule pack that it is for; left out, any."""
+    when: dict[str, Any] = Field(default_factory=dict)
+    """Values of the pack's entities that it is for: one each, or a list of them."""
     tags: Words = ()
     """Words to find it by."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from server.core.problems import Location
 from server.library.executions import (
@@ -69,9 +70,15 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
         response_format=written.response_format,
         effect=effect_of(written, execution),
         version=written.version,
+        intents=written.intents,
+        when={entity: _several(value) for entity, value in written.when.items()},
         tags=written.tags,
         where=document.where(at),
     )
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list) else (value,)
 
 
 def _parameters(

@@ -1,7 +1,7 @@
 """Which template a question means: pure, from what matching and extraction say of it."""
 
 from collections.abc import Mapping, Sequence
-from math import exp, log
+from math import exp, inf, log
 from typing import Final, Protocol
 
 from server.core.decision import Clarify, Match, NoMatch
@@ -14,8 +14,11 @@ _COMPLETE: Final = log(2)
 _NOTHING_FOUND: Final = -log(5)
 _LEFT_OVER: Final = -log(5)
 _MOST_LEFT_OVER: Final = 2
+# What a template declares to be for weighs more than that, if the rule engine found it;
+# against what it found, no likeness helps.
+_AGREES: Final = log(20)
 
-REACH: Final = exp(_COMPLETE - _NOTHING_FOUND - _MOST_LEFT_OVER * _LEFT_OVER)
+REACH: Final = exp(_AGREES + _COMPLETE - _NOTHING_FOUND - _MOST_LEFT_OVER * _LEFT_OVER)
 """A candidate less probable than another by more than this factor cannot overtake it,
 whatever stands in the question."""
 
@@ -35,6 +38,10 @@ class Grounded(Protocol):
     def unused(self) -> Sequence[str]:
         """Values of the question that the template has no use for."""
 
+    @property
+    def agrees(self) -> bool | None:
+        """Whether it is for what the rule engine found; None where nothing tells."""
+
 
 def choose(
     ranking: Ranking, groundings: Mapping[str, Grounded], *, floor: float, margin: float
@@ -47,6 +54,8 @@ def choose(
     one answers when it is at or over `floor` by itself, and leaves no value unused.
     """
     matches = _weighed(ranking, groundings)
+    if not matches and ranking.candidates:
+        return NoMatch("every template is for something else than what the rules found")
     if not matches:
         return NoMatch("there is nothing in the question to match")
     best = matches[0]
@@ -87,10 +96,14 @@ def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[Match
 def _evidence(grounding: Grounded | None) -> float:
     if grounding is None:
         return 0.0
+    if grounding.agrees is False:
+        return -inf
     evidence = _LEFT_OVER * min(len(grounding.unused), _MOST_LEFT_OVER)
     if grounding.required:
         missing = 1 - grounding.read / grounding.required
         evidence += _NOTHING_FOUND * missing if missing else _COMPLETE
+    if grounding.agrees:
+        evidence += _AGREES
     return evidence
 
 
@@ -119,6 +132,8 @@ def _why(candidate: Candidate, confidence: float, grounding: Grounded | None) ->
 
 def _found(grounding: Grounded) -> str:
     parts = []
+    if grounding.agrees is not None:
+        parts.append(f"it is {'' if grounding.agrees else 'not '}for what the rules found")
     if grounding.required:
         if grounding.read == grounding.required:
             parts.append("the question holds every argument it needs")

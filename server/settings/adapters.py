@@ -34,6 +34,10 @@ class AdapterConfig(Strict):
     """Least calibrated probability at which a template may answer."""
     max_templates: int = Field(default=5, ge=1, le=100)
     """Most templates that are considered for one question."""
+    intents: RootedPath | None = None
+    """A rule pack, which detects what a question asks for and names before anything is matched."""
+    intents_semantic: bool = False
+    """Whether examples of the pack are compared by meaning when none of its rules fires."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
 

@@ -18,6 +18,7 @@ class Found:
     required: int = 2
     read: int = 2
     unused: Sequence[str] = field(default=())
+    agrees: bool | None = None
 
 
 NOTHING = Found(read=0)

@@ -35,7 +35,7 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
         templates = parts.library.templates
         extractions = {
             candidate.template_id: parts.extractor.extract(
-                turn.text, templates[candidate.template_id], now=now
+                turn.text, templates[candidate.template_id], now=now, intent=turn.intent
             )
             for candidate in _in_reach(ranking)
         }

@@ -1,0 +1,58 @@
+"""What the adapter's rule pack makes of a question, before anything is matched."""
+
+from dataclasses import dataclass, replace
+
+from server.chat.adapter import Adapter
+from server.core.answer import Answer
+from server.core.decision import AskBack
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.intents.result import Detection
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The turn with its intent, where the adapter has a rule pack."""
+
+    turn: Turn
+    detection: Detection | None = None
+
+    @property
+    def decision(self) -> AskBack | None:
+        """The decision, when the pack says that there is nothing to act on yet."""
+        intent = self.turn.intent
+        if intent is None or not intent.ask:
+            return None
+        return AskBack(intent.ask, intent.confidence, intent.explanation)
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer with the detection in its metadata, in the pack's own fields."""
+        if self.detection is None:
+            return answer
+        found = {"method": self.detection.intent.method, **self.detection.result}
+        return replace(answer, metadata={**answer.metadata, "intent": found})
+
+
+async def understand_turn(adapter: Adapter, turn: Turn, trace: Trace) -> Understood:
+    """Detect the turn's intent.
+
+    Raises:
+        ProviderError: the pack's examples are compared by meaning, and cannot be.
+    """
+    if adapter.detect is None:
+        return Understood(turn)
+    with trace.stage("intent") as details:
+        detection = await adapter.detect(turn.text, turn.received_at)
+        intent = replace(detection.intent, places=detection.places(turn.text))
+        details |= {
+            "intent": intent.name,
+            "confidence": round(intent.confidence, 4),
+            "method": intent.method,
+            "evidence": detection.evidence,
+            "entities": dict(intent.entities),
+            "read_from": detection.words,
+            "flags": dict(intent.flags),
+            "route": intent.route,
+            "explanation": intent.explanation,
+        }
+    return Understood(replace(turn, intent=intent), detection)

@@ -1,0 +1,101 @@
+"""Filling parameters with the entities that a rule pack found."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from server.core.intent import Intent
+from server.core.tools import Source
+from server.extraction.candidate import Candidate
+from server.extraction.filling import Filling
+from server.extraction.plan import NUMERIC, ParameterPlan
+from server.extraction.values import Unusable, number
+from server.library.model import PARAMETER_TYPES, Parameter
+
+_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "start": ("start", "start_date", "date_from", "from_date", "from"),
+    "end": ("end", "end_date", "date_to", "to_date", "to"),
+}
+"""Names of parameters that take an end of a range, besides `<entity>_<part>`."""
+
+_NUMBERS: Final = ("number", "integer")
+
+
+def fill_entities(filling: Filling, intent: Intent) -> None:
+    """Give each parameter the entity of its name, unless it has a value already.
+
+    An entity of several parts fills a parameter of its own name that takes an object; its
+    parts fill `<entity>_<part>`, or the part's own name in one of its spellings. A value of
+    another type than the parameter's is none of it; one that breaks a bound is a problem.
+    """
+    plans = {plan.key: plan for plan in filling.plan.parameters}
+    for entity, value in intent.entities.items():
+        places = intent.places.get(entity, ())
+        plan = plans.get(entity)
+        if plan is not None and _fill(filling, plan, value, places):
+            continue
+        if isinstance(value, Mapping):
+            for part, inner in value.items():
+                names = (name for name in _names(entity, part) if name in plans)
+                if (name := next(names, None)) is not None:
+                    _fill(filling, plans[name], inner, places)
+
+
+def _names(entity: str, part: str) -> Iterator[str]:
+    yield f"{entity}_{part}"
+    yield from _SPELLINGS.get(part, (part,))
+
+
+def _fill(
+    filling: Filling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
+) -> bool:
+    """Whether the value is one for the parameter, be it in bounds or not."""
+    if plan.key in filling.found:
+        return False
+    try:
+        fitting = _as_typed(plan, value)
+    except Unusable:
+        return False
+    start, end = places[0] if places else (0, 0)
+    try:
+        plan.checker.check(fitting)
+    except Unusable as refused:
+        filling.problems[plan.key] = str(refused)
+        return True
+    filling.problems.pop(plan.key, None)
+    filling.found[plan.key] = Candidate(start, end, 0, 0, fitting, "intent")
+    text = filling.reading.text[start:end] if places else None
+    filling.sources[plan.key] = Source("intent", places[0] if places else None, text)
+    for first, last in places:
+        if filling.taken.free(first, last):
+            filling.taken.add(first, last)
+    return True
+
+
+def _as_typed(plan: ParameterPlan, value: Any) -> Any:
+    """`value` as the parameter's type.
+
+    Raises:
+        Unusable: it is of another type.
+    """
+    parameter = plan.parameter
+    if plan.role in NUMERIC or PARAMETER_TYPES.get(parameter.type, ("",))[0] in _NUMBERS:
+        found = number(value)
+        if parameter.type == "integer" and not isinstance(found, int):
+            raise Unusable(f"{found} is not a whole number")
+        return found
+    json_type = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
+    match json_type, value:
+        case "string", str():
+            return _word(parameter, value)
+        case "boolean", bool():
+            return value
+        case "array", list() | tuple():
+            return [_word(parameter, one) if isinstance(one, str) else one for one in value]
+        case "object", Mapping():
+            return dict(value)
+    raise Unusable(f"{value!r} is not of type {json_type}")
+
+
+def _word(parameter: Parameter, value: str) -> Any:
+    """A value of the enum by any of its words, as the template writes it."""
+    return value if value in parameter.enum else parameter.choices.get(value.lower(), value)
