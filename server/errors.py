@@ -5,6 +5,7 @@ OrbitError
 ├── PluginInvalid             a dotted path that names nothing usable
 ├── AdapterUnknown            no adapter has that name
 ├── AdapterUnavailable        the adapter is configured but could not be opened
+├── IntentsUndefined          the adapter has no rule pack that could detect intents
 ├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
 ├── TurnTimedOut              the deadline of one turn passed
 ├── AccessDenied
@@ -64,6 +65,10 @@ class AdapterUnknown(OrbitError):
 
 class AdapterUnavailable(OrbitError):
     code = "adapter_unavailable"
+
+
+class IntentsUndefined(OrbitError):
+    code = "intents_undefined"
 
 
 class RequestInvalid(OrbitError):

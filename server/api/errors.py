@@ -36,6 +36,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.KeyForeign, 403),
     (errors.AccessDenied, 401),
     (errors.AdapterUnknown, 404),
+    (errors.IntentsUndefined, 404),
     (errors.AdapterUnavailable, 503),
     (errors.IndexEmpty, 503),
     (errors.ProviderError, 503),

@@ -1,6 +1,6 @@
 """What travels over HTTP. Pydantic models, strict, unknown fields refused."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -62,6 +62,31 @@ class ChatResponse(BaseModel):
             ]
         }
     )
+
+
+class IntentRequest(BaseModel):
+    """A question to read, and not to answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]},
+    )
+
+    message: str = Field(description="The question, in plain words.")
+
+
+DETECTION_EXAMPLE: Final = {
+    "intent_type": "QUERY",
+    "entities": {
+        "operation": "compare",
+        "comparison_target": "governments:36,37",
+    },
+    "confidence": 1.0,
+    "route_flags": {"needs_context": False, "is_statistical": False, "is_comparison": True},
+    "explanation": "compare operation",
+}
+"""What the rule pack for government decisions makes of the example above."""
 
 
 class ErrorBody(BaseModel):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from server.chat.adapter import Adapter
-from server.errors import AdapterUnavailable, AdapterUnknown
+from server.core.turn import Caller
+from server.errors import AdapterUnavailable, AdapterUnknown, KeyForeign
 
 AdapterState = Literal["opening", "ready", "unavailable"]
 
@@ -47,6 +48,19 @@ class Adapters:
             raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
         why = self._why.get(name, "it is still being opened; try again in a moment")
         raise AdapterUnavailable(f"adapter {name!r} is unavailable: {why}")
+
+    def opened_by(self, caller: Caller) -> Adapter:
+        """Return the open adapter that a caller's key is for.
+
+        Raises:
+            KeyForeign: this server does not have it.
+            AdapterUnavailable: as `get`.
+        """
+        if caller.adapter not in self._names:
+            raise KeyForeign(
+                f"this key opens adapter {caller.adapter!r}, which this server does not have"
+            )
+        return self.get(caller.adapter)
 
     def opened(self, adapter: Adapter) -> None:
         self._why.pop(adapter.name, None)

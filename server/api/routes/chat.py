@@ -5,18 +5,16 @@ from typing import Any, Final
 from uuid import uuid4
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
-from server.api.errors import FieldsInvalid
 from server.api.json_response import json_response
+from server.api.messages import read_message
 from server.api.sse import stream_answer
 from server.api.state import state_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
 from server.chat.service import answer_turn
 from server.core.turn import Caller, Turn
-from server.errors import KeyForeign, RequestInvalid
 
 router = APIRouter(tags=["chat"])
 
@@ -52,11 +50,8 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Response:  # noqa: B008
     """Answer `message` with the adapter that the key opens."""
     state = state_of(request)
-    asked = _read(await request.body(), state.max_message_chars)
-    if caller.adapter not in state.adapters.names:
-        raise KeyForeign(
-            f"this key opens adapter {caller.adapter!r}, which this server does not have"
-        )
+    asked = read_message(ChatRequest, await request.body(), state.max_message_chars)
+    adapter = state.adapters.opened_by(caller)
     turn = Turn(
         id=request.state.request_id,
         text=asked.message,
@@ -65,60 +60,10 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
         received_at=datetime.now(UTC),
         languages=_languages(request.headers.get("accept-language", "")),
     )
-    answer = await answer_turn(
-        state.adapters.get(caller.adapter), turn, timeout_s=state.turn_timeout_s
-    )
+    answer = await answer_turn(adapter, turn, timeout_s=state.turn_timeout_s)
     if asked.stream:
         return stream_answer(answer, turn.session_id)
     return json_response(answer.to_dict(turn.session_id))
-
-
-def _read(body: bytes, max_message_chars: int) -> ChatRequest:
-    """The question in a body, whatever Content-Type it came with.
-
-    Raises:
-        RequestInvalid: not JSON, or a message that is empty or too long.
-        FieldsInvalid: JSON, but not of the documented form.
-    """
-    try:
-        asked = ChatRequest.model_validate_json(body)
-    except ValidationError as invalid:
-        raise _named(invalid) from None
-    if not asked.message.strip():
-        raise RequestInvalid("'message' is empty: write a question into it")
-    if len(asked.message) > max_message_chars:
-        raise RequestInvalid(
-            f"'message' has {len(asked.message)} characters; the most is {max_message_chars}"
-        )
-    return asked
-
-
-def _named(invalid: ValidationError) -> RequestInvalid:
-    errors = invalid.errors(include_url=False, include_context=False, include_input=False)
-    if any(error["type"] == "json_invalid" for error in errors):
-        reason = errors[0]["msg"].removeprefix("Invalid JSON: ")
-        return RequestInvalid(
-            f'the body is not JSON ({reason}); send {{"message": "your question"}}'
-        )
-    details = [
-        {
-            "field": ".".join(map(str, error["loc"])) or "body",
-            "problem": _problem(error["type"], error["msg"]),
-        }
-        for error in errors
-    ]
-    message = "; ".join(f"{detail['field']}: {detail['problem']}" for detail in details)
-    return FieldsInvalid(message, details)
-
-
-def _problem(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return f"unknown field; known are {', '.join(ChatRequest.model_fields)}"
-    if kind == "missing":
-        return "is missing"
-    if kind == "model_type":
-        return "expected an object with the field 'message'"
-    return message[:1].lower() + message[1:]
 
 
 def _languages(header: str) -> tuple[str, ...]:

@@ -1,0 +1,59 @@
+"""Bodies that carry a question: read, or refused in plain words."""
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from server.api.errors import FieldsInvalid
+from server.api.wire import ChatRequest, IntentRequest
+from server.errors import RequestInvalid
+
+M = TypeVar("M", ChatRequest, IntentRequest)
+
+
+def read_message(model: type[M], body: bytes, max_message_chars: int) -> M:
+    """The question in a body, whatever Content-Type it came with.
+
+    Raises:
+        RequestInvalid: not JSON, or a message that is empty or too long.
+        FieldsInvalid: JSON, but not of the documented form.
+    """
+    try:
+        asked = model.model_validate_json(body)
+    except ValidationError as invalid:
+        raise _named(invalid, model) from None
+    if not asked.message.strip():
+        raise RequestInvalid("'message' is empty: write a question into it")
+    if len(asked.message) > max_message_chars:
+        raise RequestInvalid(
+            f"'message' has {len(asked.message)} characters; the most is {max_message_chars}"
+        )
+    return asked
+
+
+def _named(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
+    errors = invalid.errors(include_url=False, include_context=False, include_input=False)
+    if any(error["type"] == "json_invalid" for error in errors):
+        reason = errors[0]["msg"].removeprefix("Invalid JSON: ")
+        return RequestInvalid(
+            f'the body is not JSON ({reason}); send {{"message": "your question"}}'
+        )
+    details = [
+        {
+            "field": ".".join(map(str, error["loc"])) or "body",
+            "problem": _problem(error["type"], error["msg"], model),
+        }
+        for error in errors
+    ]
+    message = "; ".join(f"{detail['field']}: {detail['problem']}" for detail in details)
+    return FieldsInvalid(message, details)
+
+
+def _problem(kind: str, message: str, model: type[BaseModel]) -> str:
+    if kind == "extra_forbidden":
+        return f"unknown field; known are {', '.join(model.model_fields)}"
+    if kind == "missing":
+        return "is missing"
+    if kind == "model_type":
+        return "expected an object with the field 'message'"
+    return message[:1].lower() + message[1:]
