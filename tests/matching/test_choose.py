@@ -178,3 +178,20 @@ def test_finding_more_makes_a_template_surer(probability: float, read: int) -> N
         return next(m.confidence for m in both if m is not None and m.template_id == "add")
 
     assert confidence(read + 1) > confidence(read)
+
+
+def test_a_template_for_something_else_cannot_win() -> None:
+    groundings = {"count": Found(agrees=False), "search": Found(agrees=True)}
+    assert decided(ranking(count=0.9, search=0.09), groundings) == ("match", "search")
+
+
+def test_a_template_that_is_for_what_was_found_wins_a_near_tie() -> None:
+    tie = ranking(count=0.47, search=0.48)
+    assert decided(tie, {"count": Found(agrees=True), "search": Found()}) == ("match", "count")
+    assert decided(tie, {"count": Found(), "search": Found()}) == ("clarify", "search", "count")
+
+
+def test_when_every_template_is_for_something_else_none_answers() -> None:
+    chosen = choose(ranking(count=1.0), {"count": Found(agrees=False)}, floor=0.6, margin=0.1)
+    assert chosen == NoMatch("every template is for something else than what the rules found")
+    assert decided(ranking(count=0.9), {"count": Found(agrees=False)}) == ("none", "count")
