@@ -17,7 +17,16 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from . import currencies, decisions, faults, notifications, placeholder_data, places, stocks, weather
+from . import (
+    currencies,
+    decisions,
+    faults,
+    notifications,
+    placeholder_data,
+    places,
+    stocks,
+    weather,
+)
 
 ADDRESSES = {
     "WEATHER_API_URL": "https://api.open-meteo.com",

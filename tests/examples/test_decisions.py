@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
