@@ -1,5 +1,6 @@
 """Every command, gathered. Each imports what it needs only when it runs."""
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -59,6 +60,13 @@ def _register(asked: str = "") -> None:
 
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
+    if sys.argv[1:2] == ["detect"]:
+        # Over before there is garbage worth looking for, and in need of no plugins, for
+        # which every installed distribution would be looked through.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    else:
+        gc.freeze()
+        gc.enable()
     _register(*sys.argv[1:2])
     try:
         app(prog_name="orbit.sh")
