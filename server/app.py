@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
+from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.api.factory import create_api
 from server.api.state import ApiState
@@ -43,6 +44,12 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     workshop = Workshop(settings, environ)
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
+    try:
+        guardrails = await asyncio.to_thread(workshop.guardrails)
+    except OrbitError:
+        await keys.close()
+        await workshop.close()
+        raise
     opening = [
         asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
     ]
@@ -52,6 +59,8 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         max_message_chars=settings.server.max_message_chars,
         turn_timeout_s=settings.server.turn_timeout_s,
         sample_keys=settings.access.sample_keys,
+        limits=guardrails.limits,
+        gateway=_gateway(settings),
     )
     try:
         yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)
@@ -62,6 +71,13 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         await adapters.close()
         await workshop.close()
         await keys.close()
+
+
+def _gateway(settings: Settings) -> Gateway:
+    """The gateway that may speak for users; one without a secret is refused everything."""
+    said = settings.access.gateway
+    secret = said.secret.get_secret_value().encode() if said.secret is not None else b""
+    return Gateway(secret, frozenset(said.keys), settings.access.roles.names, said.max_age_s)
 
 
 async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:
@@ -119,7 +135,7 @@ async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: 
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=Caller(key_id="local", adapter=adapter.name, role="admin"),
+        caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role="admin"),
         received_at=datetime.now(UTC),
     )
     return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)

@@ -7,12 +7,14 @@ OrbitError
 ├── AdapterUnavailable        the adapter is configured but could not be opened
 ├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
 ├── TurnTimedOut              the deadline of one turn passed
+├── RateLimited               asked more often than a key or an adapter allows
 ├── AccessDenied
 │   ├── KeyMissing            no key came with the request
 │   ├── KeyUnknown            the key was never issued, or is misspelt
 │   ├── KeyExpired
 │   ├── KeyRevoked
-│   └── KeyForeign            a good key, but not for what was asked
+│   ├── KeyForeign            a good key, but not for what was asked
+│   └── GatewayRefused        the headers that name an end user are not to be trusted
 ├── StoreUnavailable          the database of keys or sessions cannot be used
 │   └── IndexUnavailable      the vector store cannot be reached, read or written
 ├── IndexEmpty                no template has been indexed for the adapter
@@ -74,6 +76,16 @@ class TurnTimedOut(OrbitError):
     code = "turn_timed_out"
 
 
+class RateLimited(OrbitError):
+    """`retry_after_s` is when the same would be allowed again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class AccessDenied(OrbitError):
     code = "access_denied"
 
@@ -96,6 +108,10 @@ class KeyRevoked(AccessDenied):
 
 class KeyForeign(AccessDenied):
     code = "key_foreign"
+
+
+class GatewayRefused(AccessDenied):
+    code = "gateway_refused"
 
 
 class StoreUnavailable(OrbitError):

@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from server import plugins
 from server.access.folders import make_private
+from server.access.audit.opening import open_sink
+from server.access.audit.trail import Trail
+from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
 from server.chat.compose import Composer
 from server.core.ports import Embedder, Retriever
@@ -14,16 +18,21 @@ from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
+from server.intents.pack import Pack
 from server.library.loading import load_library
 from server.library.model import Library
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
+from server.policies import detect_with, read_policy
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
+from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.python.calls import PythonCalls
+from server.tools.python.functions import Function, find_functions
 from server.tools.registry import ToolRegistry
 
 
@@ -36,6 +45,27 @@ class Workshop:
         make_private(settings.data_dir)
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
+        self._guardrails: Guardrails | None = None
+        self._making = Lock()
+
+    def guardrails(self) -> Guardrails:
+        """Rate limits, audit and roles, made on first use. Blocks.
+
+        Raises:
+            StoreUnavailable: what counts or what is written to cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used.
+        """
+        with self._making:
+            if self._guardrails is None:
+                access = self.settings.access
+                opened = open_sink(self.settings)
+                trail = Trail(opened[0]) if opened is not None else None
+                storage = access.rate_limits.storage
+                limits = RateLimits(
+                    storage.get_secret_value() if storage else None, access.rate_limits.window
+                )
+                self._guardrails = Guardrails(limits, trail, access)
+            return self._guardrails
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """The encoder of that name, made on first use.
@@ -52,6 +82,8 @@ class Workshop:
     async def close(self) -> None:
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
+        if self._guardrails is not None:
+            await self._guardrails.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +96,8 @@ class ReadLibrary:
     library: Library | None
     registry: ToolRegistry | None
     problems: tuple[Problem, ...]
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    pack: Pack | None = None
 
     @property
     def usable(self) -> bool:
@@ -89,9 +123,16 @@ def unused_models(adapter: AdapterSettings) -> list[Problem]:
 
 
 def read_library(
-    adapter: AdapterSettings, tools: Mapping[str, str], environ: Mapping[str, str]
+    adapter: AdapterSettings,
+    tools: Mapping[str, str],
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
 ) -> ReadLibrary:
-    """Read an adapter's domain and templates, and judge them against tools and extraction."""
+    """Read an adapter's domain and templates, and judge them against tools and extraction.
+
+    Without the whole `settings`, what depends on them is not judged: roles, and the
+    modules that Python templates may name.
+    """
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
@@ -111,7 +152,12 @@ def read_library(
         problems += _foreign_templates(library, retriever)
         problems += template_problems(library, registry)
         problems += example_problems(library, Extractor(library.domain))
-    return ReadLibrary(library, registry, tuple(problems))
+    if library is None or settings is None:
+        return ReadLibrary(library, registry, tuple(problems))
+    python = settings.python_tools
+    functions, wrong = find_functions(library, python.modules, python.paths)
+    pack, amiss = read_policy(adapter, library, settings, environ)
+    return ReadLibrary(library, registry, (*problems, *wrong, *amiss), functions, pack)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
@@ -139,7 +185,10 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         ProviderError: its templates could not be embedded.
         IndexUnavailable: the vector store cannot be reached.
     """
-    read = await asyncio.to_thread(read_library, adapter, workshop.settings.tools, workshop.environ)
+    settings = workshop.settings
+    read = await asyncio.to_thread(
+        read_library, adapter, settings.tools, workshop.environ, settings
+    )
     library, registry = read.library, read.registry
     if not read.usable or library is None or registry is None:
         raise ConfigurationInvalid(read.problems)
@@ -163,13 +212,27 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,
     )
+    guardrails = await asyncio.to_thread(workshop.guardrails)
+    policy = adapter.config.policy
+    python = PythonCalls(read.functions)
+    chain = build_chain(
+        adapter.name,
+        library,
+        registry,
+        ToolExecutor(registry, http=HttpCalls.of(library), python=python),
+        guardrails,
+        intent_tools=policy.intent_tools,
+        system=python.system,
+    )
     return Adapter(
         name=adapter.name,
         library=library,
         retriever=_retriever(adapter, parts),
-        executor=ToolExecutor(registry, http=HttpCalls.of(library)),
+        chain=chain,
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
+        detect=detect_with(read.pack) if read.pack is not None else None,
+        rate_limits=policy.rate_limit,
         verbose=adapter.config.agent.verbose,
         details=_details(adapter, library, embedder, matcher),
     )

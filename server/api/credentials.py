@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
+from server.api.limiting import count_request
 from server.api.state import state_of
 from server.core.turn import Caller
 from server.errors import KeyMissing
@@ -57,8 +58,18 @@ def _is_here(host: str) -> bool:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who is asking. Raises an `AccessDenied` that says what is wrong with the key."""
+    """Who is asking, one request counted.
+
+    Raises:
+        AccessDenied: the key, or what a gateway says beside it, is wrong; it says what.
+        RateLimited: the key or its adapter has asked too often.
+    """
     state = state_of(request)
-    return await state.keys.authenticate(
+    caller = await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
+    caller = state.gateway.speak_for(
+        caller, request.headers, request.method, request.url.path, await request.body()
+    )
+    await count_request(request, state.limits, caller, state.adapters.rate_limits(caller.adapter))
+    return caller

@@ -34,6 +34,8 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (FieldsInvalid, 422),
     (errors.RequestInvalid, 400),
     (errors.KeyForeign, 403),
+    (errors.GatewayRefused, 403),
+    (errors.RateLimited, 429),
     (errors.AccessDenied, 401),
     (errors.AdapterUnknown, 404),
     (errors.AdapterUnavailable, 503),
@@ -65,6 +67,8 @@ def error_response(failure: OrbitError, request_id: str) -> Response:
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(failure, errors.RateLimited):
+        headers["Retry-After"] = f"{failure.retry_after_s:.0f}"
     if status == 503:
         headers["Retry-After"] = "5"
     body = error_body(failure.code, message, request_id, getattr(failure, "details", None))

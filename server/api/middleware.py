@@ -38,7 +38,9 @@ class RequestFrame:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message.setdefault("headers", []).append((b"x-request-id", request_id.encode()))
+                headers = message.setdefault("headers", [])
+                headers.append((b"x-request-id", request_id.encode()))
+                headers.extend(scope["state"].get("rate_headers", ()))
             await send(message)
 
         try:

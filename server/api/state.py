@@ -5,7 +5,9 @@ from uuid import uuid4
 
 from fastapi import Request
 
+from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.limits import RateLimits
 from server.chat.adapters import Adapters
 
 
@@ -18,6 +20,8 @@ class ApiState:
     max_message_chars: int
     turn_timeout_s: float
     sample_keys: bool
+    limits: RateLimits = field(default_factory=RateLimits)
+    gateway: Gateway = field(default_factory=Gateway)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

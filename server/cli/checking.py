@@ -11,6 +11,7 @@ from server.opening import read_library
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.environment import with_env_file
 from server.settings.loading import load_settings, root_of
+from server.settings.models import Settings
 from server.settings.source import read_yaml
 
 _DOMAIN: Final = "domain.yaml"
@@ -47,7 +48,7 @@ def check_configuration(config: Path) -> list[Problem]:
         return problems
     for adapter in loaded.settings.adapters:
         if adapter.enabled:
-            problems += _check_adapter(adapter, loaded.settings.tools, loaded.environ)
+            problems += _check_adapter(adapter, loaded.environ, loaded.settings)
     return problems
 
 
@@ -71,13 +72,13 @@ def _check_library(
         domain_config_path=domain, template_library_path=tuple(templates)
     )
     adapter = AdapterSettings.model_construct(name=folder.name or "library", config=config)
-    return _check_adapter(adapter, {}, environ)
+    return _check_adapter(adapter, environ)
 
 
 def _check_adapter(
-    adapter: AdapterSettings, tools: Mapping[str, str], environ: Mapping[str, str]
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
-    read = read_library(adapter, tools, environ)
+    read = read_library(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
     # Which templates there are is only known when all of them can be read.
     known = read.library.templates if read.library else None

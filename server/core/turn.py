@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from server.core.intent import Intent
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -27,3 +29,5 @@ class Turn:
     received_at: datetime
     languages: tuple[str, ...] = ()
     """Languages the reader prefers, as BCP 47 tags, best first."""
+    intent: Intent | None = None
+    """What the rule engine makes of it, for adapters that have one."""

@@ -13,6 +13,9 @@ from server.library.http import HttpDefaults, HttpExecution
 
 TemplateKind = Literal["function", "query"]
 
+PYTHON_TOOL: Final = "python"
+"""What calls of Python functions name as their tool."""
+
 PARAMETER_TYPES: Final[Mapping[str, tuple[JsonType, str | None]]] = {
     "string": ("string", None),
     "number": ("number", None),
@@ -89,8 +92,37 @@ class BuiltinExecution:
     operation: str
 
 
-Execution = BuiltinExecution | HttpExecution
-"""How a template runs. Python executions join here, one type each."""
+@dataclass(frozen=True, slots=True)
+class PythonExecution:
+    """Call a function of the operator's own, `function` being `package.module:name`."""
+
+    function: str
+
+    @property
+    def tool(self) -> str:
+        return PYTHON_TOOL
+
+    @property
+    def operation(self) -> str:
+        return self.function.rpartition(":")[2]
+
+
+Execution = BuiltinExecution | HttpExecution | PythonExecution
+"""How a template runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """What has to hold before a template runs, and what is kept of it."""
+
+    requires_auth: bool = False
+    allowed_roles: tuple[str, ...] = ()
+    """Empty for every role."""
+    rate_limit: tuple[str, ...] = ()
+    """Limits for each user, as `20/hour`."""
+    sensitive_params: tuple[str, ...] = ()
+    confirm: bool = False
+    log_invocations: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +143,7 @@ class Template:
     effect: Effect = "read"
     version: str = "1.0.0"
     tags: tuple[str, ...] = ()
+    policy: CallPolicy = CallPolicy()
     where: Location = field(default=Location(""), compare=False)
 
     @property

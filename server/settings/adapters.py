@@ -5,7 +5,15 @@ from typing import Literal
 from pydantic import Field, PrivateAttr
 
 from server.core.problems import Location
-from server.settings.fields import Name, RootedPath, RootedPaths, Seconds, Strict
+from server.settings.fields import (
+    Name,
+    OneOrMore,
+    RateLimits,
+    RootedPath,
+    RootedPaths,
+    Seconds,
+    Strict,
+)
 
 
 class AgentSettings(Strict):
@@ -23,6 +31,19 @@ class AgentSettings(Strict):
     """Whether every stage of every turn is written to the log."""
 
 
+class PolicySettings(Strict):
+    """What the adapter lets through, and who proposes calls."""
+
+    mode: Literal["system_first", "llm_first"] | None = None
+    """Who proposes a call: the server or a model; left out, `SYSTEM_FIRST_ARCHITECTURE` says."""
+    intent_pack: RootedPath | None = None
+    """A rule pack that detects what a question asks for, before anything is matched."""
+    intent_tools: dict[str, OneOrMore] | None = None
+    """The templates that each intent allows; an intent that is not listed allows none."""
+    rate_limit: RateLimits = ()
+    """How often the adapter may be asked, by all keys together, as `6000/hour`."""
+
+
 class AdapterConfig(Strict):
     """What the adapter knows."""
 
@@ -36,6 +57,8 @@ class AdapterConfig(Strict):
     """Most templates that are considered for one question."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
+    policy: PolicySettings = PolicySettings()
+    """What the adapter lets through, and who proposes calls."""
 
 
 class AdapterSettings(Strict):

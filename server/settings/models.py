@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
+from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
-from server.settings.fields import OneOrMore, RootedPath, Seconds, Strict
+from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
-__all__ = ["AdapterSettings", "Settings"]
+__all__ = ["AccessSettings", "AdapterSettings", "Settings"]
 
 
 class ServerSettings(Strict):
@@ -41,13 +42,13 @@ class LoggingSettings(Strict):
     """`console` for people, `json` for one object a line."""
 
 
-class AccessSettings(Strict):
-    """API keys and where they are kept."""
+class PythonToolsSettings(Strict):
+    """Which Python functions templates may call."""
 
-    sample_keys: bool = True
-    """Whether documented sample keys work, for clients on this machine only."""
-    database_url: SecretStr | None = None
-    """SQLAlchemy URL of the database for keys; without one, SQLite in `data_dir`."""
+    modules: tuple[str, ...] = ()
+    """Modules and packages that templates may name; none without this list."""
+    paths: RootedPaths = ()
+    """Folders to find them in, beside what is installed."""
 
 
 class LocalEmbeddings(Strict):
@@ -156,6 +157,8 @@ class Settings(Imports, extra="forbid"):
     """How the template for a question is found."""
     tools: dict[Annotated[str, Field(min_length=1)], str] = Field(default_factory=dict)
     """Tools of your own: the name templates use, and the dotted path of the class."""
+    python_tools: PythonToolsSettings = PythonToolsSettings()
+    """Which Python functions templates may call."""
     adapters: tuple[AdapterSettings, ...] = ()
     """What the server answers with; see the section on adapters."""
 

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from server.library import domain_yaml, http_yaml, template_yaml
-from server.settings import adapters, models
+from server.settings import access, adapters, models
 from server.settings.shape import follow
 from server.settings.wording import listed
 
@@ -22,7 +22,7 @@ DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = (DOCS / "configuration.md", DOCS / "authoring.md", DOCS / "http-tools.md")
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
-    for module in (models, adapters, domain_yaml, template_yaml, http_yaml)
+    for module in (models, access, adapters, domain_yaml, template_yaml, http_yaml)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
 }

@@ -29,6 +29,7 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
         (401, "No key, or one that is unknown, expired or revoked."),
         (403, "A good key, but not for this."),
         (413, "The body is too large."),
+        (429, "The key or its adapter was used too often; `Retry-After` says when to come back."),
         (422, "A field is missing, unknown or of the wrong type."),
         (503, "The adapter, or a provider that it needs, is unavailable."),
         (504, "No answer within the turn's deadline."),

@@ -1,0 +1,69 @@
+"""Step 5: the arguments are what the template declares."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from server.core.redaction import REDACTED, Redactor
+from server.library.model import Template
+from server.tools.policy.compiling import compile_model
+from server.tools.policy.depth import size_problem
+from server.tools.policy.proposal import Judged, Refusal
+from server.tools.wording import shown
+
+_MOST_NAMED = 3
+
+
+class ArgumentsValid:
+    """One Pydantic model for each template, compiled once. Values are judged, not changed."""
+
+    def __init__(self, templates: Iterable[Template], redactors: Mapping[str, Redactor]) -> None:
+        self._models: dict[str, type[BaseModel]] = {t.id: compile_model(t) for t in templates}
+        self._redactors = redactors
+
+    async def __call__(self, judged: Judged) -> Judged | Refusal:
+        template, arguments = judged.template, judged.arguments
+        too_big = size_problem(arguments)
+        if too_big is not None:
+            return Refusal("arguments_invalid", too_big)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for parameter in template.parameters:
+            if parameter.default is not None and parameter.name not in given:
+                given[parameter.name] = parameter.default
+        try:
+            self._models[template.id].model_validate(given)
+        except ValidationError as invalid:
+            return Refusal("arguments_invalid", self._problems(template, invalid))
+        return Judged(judged.proposal, template, given, judged.system)
+
+    def _problems(self, template: Template, invalid: ValidationError) -> str:
+        """Parameter, value and rule of each fault; a union's members are told only once."""
+        redactor = self._redactors[template.id]
+        told: dict[str, str] = {}
+        for error in invalid.errors(include_url=False, include_context=True):
+            keys = [str(part) for part in error["loc"]]
+            name = keys[0] if keys else "arguments"
+            if name in told:
+                continue
+            told[name] = _told(name, error, hidden=redactor.covers(name))
+        first = list(told.values())[:_MOST_NAMED]
+        more = len(told) - len(first)
+        return "; ".join(first) + (f"; and {more} more" if more > 0 else "")
+
+
+def _told(name: str, error: Any, *, hidden: bool) -> str:
+    kind = error["type"]
+    label = name[:60]
+    if kind == "missing":
+        return f"{label} is missing"
+    if kind == "extra_forbidden":
+        return f"there is no parameter {label!r}"
+    rule = error["msg"]
+    if kind.startswith("rule"):
+        rule = error["msg"]
+    elif rule.startswith(("Input should", "Value should", "String should", "List should")):
+        rule = rule.partition(" should ")[2]
+        rule = f"has to {rule}"
+    value = REDACTED if hidden else shown(error["input"])
+    return f"{label}: {value} {rule}"

@@ -1,0 +1,181 @@
+"""The chain that every call passes, whoever proposes it.
+
+tool known → intent allows it → role allows it → rate limit → arguments valid → system
+parameters injected → confirmed where required → run with a deadline → recorded. Nothing
+later happens when an earlier step refuses, and a refused call costs no quota.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from server.core.redaction import NO_SECRETS, Redactor, Secrets
+from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
+from server.library.model import Template
+from server.tools.policy.known import KnownTool
+from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
+from server.tools.policy.rates import RateAllows
+from server.tools.policy.record import Recorder, unjudged
+
+
+class Step(Protocol):
+    async def __call__(self, judged: Judged) -> Judged | Refusal: ...
+
+
+class Runner(Protocol):
+    async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult: ...
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What became of a proposal, fit to be shown: everything sensitive is taken out.
+
+    `call` is the call with its arguments as they may be shown; `secrets` is what has to
+    be taken out of whatever else speaks of the call.
+    """
+
+    result: ToolResult
+    call: ToolCall
+    outcome: Outcome
+    refusal: Refusal | None = None
+    secrets: Secrets = NO_SECRETS
+
+
+class PolicyChain:
+    """The one way to a tool of an adapter."""
+
+    def __init__(
+        self,
+        known: KnownTool,
+        steps: Sequence[Step],
+        rates: RateAllows,
+        runner: Runner,
+        recorder: Recorder,
+        redactors: Mapping[str, Redactor],
+    ) -> None:
+        """`steps` come after `known`, in order; `redactors` has one for each template."""
+        self._known = known
+        self._steps = tuple(steps)
+        self._rates = rates
+        self._runner = runner
+        self._recorder = recorder
+        self._redactors = redactors
+
+    async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> Carried:
+        """Judge a proposal, run it when nothing refuses it, and write down what happened.
+
+        Raises:
+            StoreUnavailable: the counts of rate limits cannot be reached.
+        """
+        found = self._known.judge(proposal)
+        if isinstance(found, Refusal):
+            return self._refused(proposal, None, found)
+        judged = found
+        for step in self._steps:
+            verdict = await step(judged)
+            if isinstance(verdict, Refusal):
+                return self._refused(proposal, judged.template, verdict)
+            judged = verdict
+        refusal = await self._recorder.before(
+            proposal, judged.template, self._shown(judged.template, judged.arguments)
+        ) or await self._rates.count(judged)
+        if refusal is not None:
+            return self._refused(proposal, judged.template, refusal)
+        return await self._run(judged, timeout_s)
+
+    async def aclose(self) -> None:
+        """Close what runs the calls."""
+        await self._runner.aclose()
+
+    async def _run(self, judged: Judged, timeout_s: float) -> Carried:
+        template, proposal = judged.template, judged.proposal
+        call = _call(judged)
+        result = await self._runner.execute(call, timeout_s=timeout_s)
+        shown_arguments = self._shown(template, call.arguments)
+        redactor = self._redactors[template.id]
+        secrets = NO_SECRETS
+        if redactor:
+            secrets = redactor.secrets(call.arguments)
+            result = replace(
+                result,
+                result=secrets.data(redactor.arguments(result.result))
+                if isinstance(result.result, Mapping)
+                else secrets.data(result.result),
+                error_message=None
+                if result.error_message is None
+                else secrets.text(result.error_message),
+            )
+        result = replace(result, parameters=shown_arguments)
+        outcome: Outcome = _OUTCOMES[result.status]
+        self._recorder.after(
+            proposal,
+            template,
+            outcome,
+            result.error_message or "",
+            result.execution_time_ms,
+            shown_arguments,
+        )
+        return Carried(
+            result, self._shown_call(template, call, shown_arguments), outcome, secrets=secrets
+        )
+
+    def _refused(self, proposal: Proposal, template: Template | None, refusal: Refusal) -> Carried:
+        call = proposal.call
+        secrets = NO_SECRETS
+        if template is None:
+            arguments: Mapping[str, Any] = unjudged(call.arguments)
+            shown_call = replace(call, arguments=arguments, sources={})
+        else:
+            arguments = self._shown(template, call.arguments)
+            shown_call = self._shown_call(template, call, arguments)
+            secrets = self._redactors[template.id].secrets(call.arguments)
+        message = secrets.text(refusal.message) if secrets else refusal.message
+        refusal = replace(refusal, message=message)
+        self._recorder.after(proposal, template, refusal.outcome, message, 0.0, arguments)
+        result = ToolResult(
+            tool_name=call.tool,
+            operation=call.operation,
+            status=ToolResultStatus.ERROR,
+            execution_time_ms=0.0,
+            parameters=arguments,
+            error_message=message,
+        )
+        return Carried(result, shown_call, refusal.outcome, refusal, secrets)
+
+    def _shown(self, template: Template, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        redactor = self._redactors[template.id]
+        return redactor.arguments(arguments) if redactor else arguments
+
+    def _shown_call(
+        self, template: Template, call: ToolCall, arguments: Mapping[str, Any]
+    ) -> ToolCall:
+        redactor = self._redactors[template.id]
+        sources = redactor.sources(call.sources) if redactor else call.sources
+        return replace(call, arguments=arguments, sources=sources)
+
+
+_OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
+    ToolResultStatus.SUCCESS: "success",
+    ToolResultStatus.ERROR: "error",
+    ToolResultStatus.TIMEOUT: "timeout",
+}
+
+
+def _call(judged: Judged) -> ToolCall:
+    """The call that runs: what was judged, and not what was proposed."""
+    template = judged.template
+    sources = judged.proposal.call.sources
+    arguments = judged.arguments
+    if judged.system:
+        arguments = {**arguments, **judged.system}
+        sources = {**sources, **dict.fromkeys(judged.system, Source("system"))}
+    return ToolCall(
+        template.id,
+        template.execution.tool,
+        template.execution.operation,
+        arguments,
+        sources,
+        template.effect,
+        sensitive=bool(template.policy.sensitive_params),
+    )
