@@ -75,9 +75,10 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
 
 def _gateway(settings: Settings) -> Gateway:
     """The gateway that may speak for users; one without a secret is refused everything."""
-    said = settings.access.gateway
-    secret = said.secret.get_secret_value().encode() if said.secret is not None else b""
-    return Gateway(secret, frozenset(said.keys), settings.access.roles.names, said.max_age_s)
+    gateway = settings.access.gateway
+    secret = gateway.secret.get_secret_value().encode() if gateway.secret is not None else b""
+    roles = settings.access.roles.names
+    return Gateway(secret, frozenset(gateway.keys), roles, gateway.max_age_s)
 
 
 async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:

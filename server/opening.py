@@ -7,9 +7,9 @@ from threading import Lock
 from typing import Any
 
 from server import plugins
-from server.access.folders import make_private
 from server.access.audit.opening import open_sink
 from server.access.audit.trail import Trail
+from server.access.folders import make_private
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
 from server.chat.compose import Composer
@@ -154,8 +154,8 @@ def read_library(
         problems += example_problems(library, Extractor(library.domain))
     if library is None or settings is None:
         return ReadLibrary(library, registry, tuple(problems))
-    python = settings.python_tools
-    functions, wrong = find_functions(library, python.modules, python.paths)
+    python_tools = settings.python_tools
+    functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     pack, amiss = read_policy(adapter, library, settings, environ)
     return ReadLibrary(library, registry, (*problems, *wrong, *amiss), functions, pack)
 

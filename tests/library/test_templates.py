@@ -149,6 +149,7 @@ def test_a_template_says_who_may_run_it_how_often_and_what_is_not_shown(tmp_path
     text = TEMPLATE + (
         "    requires_auth: true\n    allowed_roles: [premium, admin]\n    rate_limit: 20\n"
         "    confirm: true\n    log_invocations: false\n    sensitive_params: a\n"
+        "    parameters: [{name: a, type: number}]\n"
     )
     loaded = load(tmp_path, DOMAIN, text)
     assert loaded.library is not None

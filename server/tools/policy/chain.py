@@ -5,13 +5,14 @@ parameters injected → confirmed where required → run with a deadline → rec
 later happens when an earlier step refuses, and a refused call costs no quota.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template
+from server.tools.policy.arguments import ArgumentsValid
 from server.tools.policy.known import KnownTool
 from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
 from server.tools.policy.rates import RateAllows
@@ -24,6 +25,16 @@ class Step(Protocol):
 
 class Runner(Protocol):
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult: ...
+    def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
+        """The same tools for trying a library out: judged alone by whether calls are right.
+
+        Nothing is counted or written down, and nobody's role is asked for.
+        """
+        judging = [step for step in self._steps if isinstance(step, ArgumentsValid)]
+        nowhere = replace(self._recorder, trail=None)
+        runner = wrap(self._runner)
+        return PolicyChain(self._known, judging, None, runner, nowhere, self._redactors)
+
     async def aclose(self) -> None: ...
 
 
@@ -49,7 +60,7 @@ class PolicyChain:
         self,
         known: KnownTool,
         steps: Sequence[Step],
-        rates: RateAllows,
+        rates: RateAllows | None,
         runner: Runner,
         recorder: Recorder,
         redactors: Mapping[str, Redactor],
@@ -79,7 +90,9 @@ class PolicyChain:
             judged = verdict
         refusal = await self._recorder.before(
             proposal, judged.template, self._shown(judged.template, judged.arguments)
-        ) or await self._rates.count(judged)
+        )
+        if refusal is None and self._rates is not None:
+            refusal = await self._rates.count(judged)
         if refusal is not None:
             return self._refused(proposal, judged.template, refusal)
         return await self._run(judged, timeout_s)
