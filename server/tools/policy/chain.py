@@ -25,16 +25,6 @@ class Step(Protocol):
 
 class Runner(Protocol):
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult: ...
-    def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
-        """The same tools for trying a library out: judged alone by whether calls are right.
-
-        Nothing is counted or written down, and nobody's role is asked for.
-        """
-        judging = [step for step in self._steps if isinstance(step, ArgumentsValid)]
-        nowhere = replace(self._recorder, trail=None)
-        runner = wrap(self._runner)
-        return PolicyChain(self._known, judging, None, runner, nowhere, self._redactors)
-
     async def aclose(self) -> None: ...
 
 
@@ -96,6 +86,16 @@ class PolicyChain:
         if refusal is not None:
             return self._refused(proposal, judged.template, refusal)
         return await self._run(judged, timeout_s)
+
+    def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
+        """The same tools for trying a library out: judged alone by whether calls are right.
+
+        Nothing is counted or written down, and nobody's role is asked for.
+        """
+        judging = [step for step in self._steps if isinstance(step, ArgumentsValid)]
+        nowhere = replace(self._recorder, trail=None)
+        runner = wrap(self._runner)
+        return PolicyChain(self._known, judging, None, runner, nowhere, self._redactors)
 
     async def aclose(self) -> None:
         """Close what runs the calls."""
