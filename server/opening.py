@@ -23,13 +23,14 @@ from server.library.loading import load_library
 from server.library.model import Library
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
-from server.policies import detect_with, read_policy
+from server.policies import cage_of, detect_with, read_policy
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
+from server.tools.http.hosts import host_problems
 from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.python.calls import PythonCalls
 from server.tools.python.functions import Function, find_functions
@@ -156,6 +157,7 @@ def read_library(
         return ReadLibrary(library, registry, tuple(problems))
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
+    problems += host_problems(library, cage_of(adapter))
     pack, amiss = read_policy(adapter, library, settings, environ)
     return ReadLibrary(library, registry, (*problems, *wrong, *amiss), functions, pack)
 
@@ -215,11 +217,12 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
     guardrails = await asyncio.to_thread(workshop.guardrails)
     policy = adapter.config.policy
     python = PythonCalls(read.functions)
+    cage = cage_of(adapter)
     chain = build_chain(
         adapter.name,
         library,
         registry,
-        ToolExecutor(registry, http=HttpCalls.of(library), python=python),
+        ToolExecutor(registry, http=HttpCalls.of(library, cage=cage), python=python),
         guardrails,
         intent_tools=policy.intent_tools,
         system=python.system,

@@ -11,6 +11,7 @@ from server.intents.pack import Pack
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
 from server.settings.wording import instead
+from server.tools.http.cage import Cage
 from server.tools.policy.assembly import policy_problems
 
 
@@ -50,6 +51,15 @@ def mode_of(adapter: AdapterSettings, environ: Mapping[str, str]) -> str:
         return adapter.config.policy.mode
     asked = environ.get("SYSTEM_FIRST_ARCHITECTURE", "true").strip().lower()
     return "llm_first" if asked in {"false", "0", "no", "off"} else "system_first"
+
+
+def cage_of(adapter: AdapterSettings) -> Cage:
+    """Where the adapter's calls over HTTP may go."""
+    http = adapter.config.http
+    return Cage(
+        frozenset(host.lower() for host in http.allowed_hosts),
+        frozenset(host.lower() for host in http.private_hosts),
+    )
 
 
 def detect_with(pack: Pack) -> Callable[[str, datetime], Intent]:

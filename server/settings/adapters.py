@@ -44,6 +44,15 @@ class PolicySettings(Strict):
     """How often the adapter may be asked, by all keys together, as `6000/hour`."""
 
 
+class HttpSettings(Strict):
+    """Where calls over HTTP may go."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """When given, the only hosts that may be called, as `api.example.org` or `host:8080`."""
+    private_hosts: tuple[str, ...] = ()
+    """Hosts that may stand on loopback, link-local or private addresses, written alike."""
+
+
 class AdapterConfig(Strict):
     """What the adapter knows."""
 
@@ -57,6 +66,8 @@ class AdapterConfig(Strict):
     """Most templates that are considered for one question."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
+    http: HttpSettings = HttpSettings()
+    """Where calls over HTTP may go."""
     policy: PolicySettings = PolicySettings()
     """What the adapter lets through, and who proposes calls."""
 
