@@ -213,6 +213,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         confidence_threshold=adapter.config.confidence_threshold,
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,
+        intent_tools=adapter.config.policy.intent_tools,
     )
     guardrails = await asyncio.to_thread(workshop.guardrails)
     policy = adapter.config.policy
