@@ -42,6 +42,7 @@ def _register(asked: str = "") -> None:
         return
     from server.cli import (
         ask,
+        audit,
         check,
         demo_services,
         detect,
@@ -55,6 +56,7 @@ def _register(asked: str = "") -> None:
     for module in (processes, serve, ask, check, evaluate, init, demo_services, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
+    app.add_typer(audit.audit_app, name="audit")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,12 +11,18 @@ from server.access.audit.entry import GENESIS, Entry, Seal
 from server.access.folders import make_private
 from server.errors import StoreUnavailable
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where one process alone may write
+    fcntl = None  # type: ignore[assignment]
+
 _CHAIN: Final = ("number", "previous", "digest")
+_LONGEST_LINE: Final = 4_000_000
 _OWNER_ONLY: Final = 0o600
 
 
 class FileSink:
-    """One object a line, for one server alone. `audit.jsonl.1` was put aside before `.2`."""
+    """One object a line, on one machine. `audit.jsonl.1` was put aside before `.2`."""
 
     def __init__(self, path: Path, seal: Seal, *, max_bytes: int, keep: int) -> None:
         """Raises `StoreUnavailable` when the folder cannot be used. Blocks."""
@@ -30,20 +37,24 @@ class FileSink:
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         try:
-            self._rotate()
-            number, digest = self._last()
-            lines = []
-            for event in events:
-                entry = self._seal.entry(number + 1, event, digest)
-                number, digest = entry.number, entry.digest
-                lines.append(json.dumps(entry.to_dict(), separators=(",", ":")))
-            _write(self._path, "\n".join(lines) + "\n", os.O_APPEND)
-            end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
-            beside = self._end_path.with_name(f"{self._end_path.name}.new")
-            _write(beside, json.dumps(end), os.O_TRUNC)
-            beside.replace(self._end_path)
+            with self._locked():
+                self._append(events)
         except OSError as failed:
             raise _unusable(self._path, failed) from failed
+
+    def _append(self, events: Sequence[Mapping[str, Any]]) -> None:
+        self._rotate()
+        number, digest = self._last()
+        lines = []
+        for event in events:
+            entry = self._seal.entry(number + 1, event, digest)
+            number, digest = entry.number, entry.digest
+            lines.append(json.dumps(entry.to_dict(), separators=(",", ":")))
+        _write(self._path, "\n".join(lines) + "\n", os.O_APPEND)
+        end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
+        beside = self._end_path.with_name(f"{self._end_path.name}.new")
+        _write(beside, json.dumps(end), os.O_TRUNC)
+        beside.replace(self._end_path)
 
     def entries(self) -> Iterator[Entry]:
         for path in [*self._aside(), self._path]:
@@ -65,17 +76,38 @@ class FileSink:
     def close(self) -> None:
         """Nothing is held open."""
 
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the trail against other processes, such as a command beside the server."""
+        lock = self._path.with_name(f"{self._path.name}.lock")
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT, _OWNER_ONLY)
+        try:
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
     def _last(self) -> tuple[int, str]:
-        """The last entry that stands in the file; after a crash the seal may lag behind it."""
+        """What the next entry follows: the sealed end, or what a crash left written after it.
+
+        Lines that are gone are never written over: the gap stays to be found.
+        """
+        written = self._last_written()
+        end = self.end()
+        if end is not None and end[2] == self._seal.end(end[0], end[1]) and end[0] >= written[0]:
+            return end[0], end[1]
+        return written
+
+    def _last_written(self) -> tuple[int, str]:
         for path in [self._path, *reversed(self._aside())]:
             if path.exists() and path.stat().st_size:
                 with path.open("rb") as file:
-                    file.seek(max(0, path.stat().st_size - 1_000_000))
+                    file.seek(max(0, path.stat().st_size - _LONGEST_LINE))
                     line = file.read().rstrip(b"\n").rpartition(b"\n")[2]
                 last = _entry(line.decode("utf-8", "replace"))
                 return last.number, last.digest
-        end = self.end()
-        return (0, GENESIS) if end is None else (end[0], end[1])
+        return 0, GENESIS
 
     def _rotate(self) -> None:
         if not self._path.exists() or self._path.stat().st_size < self._max_bytes:

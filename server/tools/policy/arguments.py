@@ -59,11 +59,5 @@ def _told(name: str, error: Any, *, hidden: bool) -> str:
         return f"{label} is missing"
     if kind == "extra_forbidden":
         return f"there is no parameter {label!r}"
-    rule = error["msg"]
-    if kind.startswith("rule"):
-        rule = error["msg"]
-    elif rule.startswith(("Input should", "Value should", "String should", "List should")):
-        rule = rule.partition(" should ")[2]
-        rule = f"has to {rule}"
     value = REDACTED if hidden else shown(error["input"])
-    return f"{label}: {value} {rule}"
+    return f"{label}: {value} {error['msg']}"

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import re2
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictStr, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from server.library.model import PARAMETER_TYPES, Parameter, Template
-from server.tools.wording import described, shown
+from server.tools.wording import shown
 
 _Check = Callable[[Any], Any]
 
@@ -58,8 +58,7 @@ def _type_of(parameter: Parameter) -> Any:
         checks.append(_formatted(written))
     if parameter.items is not None:
         checks.append(_members(parameter.items))
-    base: Any = StrictStr if kind == "string" else Any
-    return Annotated[base, *(AfterValidator(check) for check in checks)]
+    return Annotated[Any, *(AfterValidator(check) for check in checks)]
 
 
 def _wrong(rule: str) -> PydanticCustomError:
@@ -68,7 +67,7 @@ def _wrong(rule: str) -> PydanticCustomError:
 
 def _string(value: Any) -> Any:
     if not isinstance(value, str):
-        raise _wrong(f"is {described(value)}, and has to be text")
+        raise _wrong("has to be text")
     return value
 
 
