@@ -3,7 +3,7 @@
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,6 +11,9 @@ from server.core.jsonable import to_json
 
 GENESIS: Final = "0" * 64
 """What the first entry follows."""
+
+MOST_CHARS: Final = 20_000
+"""Of longer arguments the beginning is kept, and how long they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,12 @@ class Seal:
 
 def to_row(event: Event) -> dict[str, Any]:
     """The event as JSON-ready data, which reads back as exactly the same."""
-    row = asdict(event)
+    row = {field.name: getattr(event, field.name) for field in fields(event)}
     row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
     row["duration_ms"] = round(event.duration_ms, 3)
+    written = to_json(event.arguments)
+    if len(written) > MOST_CHARS:
+        row["arguments"] = {"cut": written[:MOST_CHARS], "chars": len(written)}
     # A lone half of a character can be neither written nor compared.
     text = to_json(row).encode("utf-8", "replace").decode()
     plain: dict[str, Any] = json.loads(text)

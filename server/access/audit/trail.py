@@ -90,10 +90,11 @@ class Trail:
         return batch, False
 
     def _write(self, batch: list[_Item]) -> None:
-        rows: list[Mapping[str, Any]] = [to_row(e) for e, _ in batch if e is not _NOTHING]
+        events = [event for event, _ in batch if event is not _NOTHING]
         failure: OrbitError | None = None
-        if rows:
+        if events:
             try:
+                rows: list[Mapping[str, Any]] = [to_row(event) for event in events]
                 self._sink.append(rows)
                 self._failing = False
             except OrbitError as failed:
@@ -104,7 +105,7 @@ class Trail:
             if not self._failing:
                 _log.error("%s", failure)
             self._failing = True
-            self._lost += len(rows)
+            self._lost += len(events)
         for _, done in batch:
             if done is not None and done.set_running_or_notify_cancel():
                 done.set_exception(failure) if failure is not None else done.set_result(None)

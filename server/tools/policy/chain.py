@@ -13,6 +13,7 @@ from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template
 from server.tools.policy.arguments import ArgumentsValid
+from server.tools.policy.depth import size_problem
 from server.tools.policy.known import KnownTool
 from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
 from server.tools.policy.rates import RateAllows
@@ -136,7 +137,7 @@ class PolicyChain:
     def _refused(self, proposal: Proposal, template: Template | None, refusal: Refusal) -> Carried:
         call = proposal.call
         secrets = NO_SECRETS
-        if template is None:
+        if template is None or size_problem(call.arguments) is not None:
             arguments: Mapping[str, Any] = unjudged(call.arguments)
             shown_call = replace(call, arguments=arguments, sources={})
         else:

@@ -83,5 +83,5 @@ class Recorder:
 
 
 def unjudged(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a call to nothing that is known: what is sensitive in them nobody can say."""
+    """Names alone: of a call to nothing that is known, or with more than anybody would read."""
     return {str(name)[:60]: REDACTED for name in list(arguments)[:50]}
