@@ -28,7 +28,7 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
-            turn = _detected(adapter, turn, trace)
+            turn = with_intent(adapter, turn, trace)
             decision = await adapter.retriever.decide(turn, trace)
             clean_trace(adapter.library, trace)
             answer = await _act(adapter, turn, decision, trace)
@@ -40,7 +40,8 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     return answer
 
 
-def _detected(adapter: Adapter, turn: Turn, trace: Trace) -> Turn:
+def with_intent(adapter: Adapter, turn: Turn, trace: Trace) -> Turn:
+    """The turn with what the adapter's rule pack makes of it, where there is one."""
     if adapter.detect is None:
         return turn
     with trace.stage("intent") as details:

@@ -48,8 +48,11 @@ def without_secrets(library: Library, decision: AskFor) -> AskFor:
     return replace(
         decision,
         missing=missing,
-        arguments=redactor.arguments(decision.arguments),
-        sources=redactor.sources(decision.sources),
+        arguments=secrets.data(redactor.arguments(decision.arguments)),
+        sources={
+            name: replace(source, text=secrets.text(source.text)) if source.text else source
+            for name, source in redactor.sources(decision.sources).items()
+        },
     )
 
 

@@ -159,13 +159,23 @@ class PolicyChain:
 
     def _shown(self, template: Template, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         redactor = self._redactors[template.id]
-        return redactor.arguments(arguments) if redactor else arguments
+        if not redactor:
+            return arguments
+        # The same words may stand in an argument beside the sensitive one.
+        shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
+        return shown
 
     def _shown_call(
         self, template: Template, call: ToolCall, arguments: Mapping[str, Any]
     ) -> ToolCall:
         redactor = self._redactors[template.id]
-        sources = redactor.sources(call.sources) if redactor else call.sources
+        sources = call.sources
+        if redactor:
+            secrets = redactor.secrets(call.arguments)
+            sources = {
+                name: replace(source, text=secrets.text(source.text)) if source.text else source
+                for name, source in redactor.sources(call.sources).items()
+            }
         return replace(call, arguments=arguments, sources=sources)
 
 

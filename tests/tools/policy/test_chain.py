@@ -244,7 +244,7 @@ async def test_what_cannot_be_written_down_is_not_done_where_it_must_be(
         ("filter", {"rows": [{"id": 1, "x": 2}]},
          "rows: a list has a member (number 1) that has a field that is not declared"),
         ("filter", {"rows": [{}]}, "rows: a list has a member (number 1) that lacks 'id'"),
-        ("filter", {"rows": [], "day": "tomorrow"}, 
+        ("filter", {"rows": [], "day": "tomorrow"},
          "day: 'tomorrow' has to be a date as 2025-03-04"),
         ("filter", {"rows": [], "mail": "a b@c"}, "mail: 'a b@c' has to be an e-mail address"),
         ("filter", {"rows": [], "level": 1.5}, "level: 1.5 has to be a whole number"),
