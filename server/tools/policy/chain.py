@@ -106,21 +106,12 @@ class PolicyChain:
         template, proposal = judged.template, judged.proposal
         call = _call(judged)
         result = await self._runner.execute(call, timeout_s=timeout_s)
-        shown_arguments = self._shown(template, call.arguments)
+        secrets, shown_call = NO_SECRETS, call
         redactor = self._redactors[template.id]
-        secrets = NO_SECRETS
         if redactor:
             secrets = redactor.secrets(call.arguments)
-            result = replace(
-                result,
-                result=secrets.data(redactor.arguments(result.result))
-                if isinstance(result.result, Mapping)
-                else secrets.data(result.result),
-                error_message=None
-                if result.error_message is None
-                else secrets.text(result.error_message),
-            )
-        result = replace(result, parameters=shown_arguments)
+            shown_call = self._shown_call(template, call, self._shown(template, call.arguments))
+            result = _without(secrets, redactor, result, shown_call.arguments)
         outcome: Outcome = _OUTCOMES[result.status]
         self._recorder.after(
             proposal,
@@ -128,11 +119,9 @@ class PolicyChain:
             outcome,
             result.error_message or "",
             result.execution_time_ms,
-            shown_arguments,
+            shown_call.arguments,
         )
-        return Carried(
-            result, self._shown_call(template, call, shown_arguments), outcome, secrets=secrets
-        )
+        return Carried(result, shown_call, outcome, secrets=secrets)
 
     def _refused(self, proposal: Proposal, template: Template | None, refusal: Refusal) -> Carried:
         call = proposal.call
@@ -169,14 +158,30 @@ class PolicyChain:
         self, template: Template, call: ToolCall, arguments: Mapping[str, Any]
     ) -> ToolCall:
         redactor = self._redactors[template.id]
-        sources = call.sources
-        if redactor:
-            secrets = redactor.secrets(call.arguments)
-            sources = {
-                name: replace(source, text=secrets.text(source.text)) if source.text else source
-                for name, source in redactor.sources(call.sources).items()
-            }
+        if not redactor:
+            return call
+        secrets = redactor.secrets(call.arguments)
+        sources = {
+            name: replace(source, text=secrets.text(source.text)) if source.text else source
+            for name, source in redactor.sources(call.sources).items()
+        }
         return replace(call, arguments=arguments, sources=sources)
+
+
+def _without(
+    secrets: Secrets, redactor: Redactor, result: ToolResult, parameters: Mapping[str, Any]
+) -> ToolResult:
+    """A result as it may be shown: also what the tool repeats of its arguments is taken out."""
+    found = result.result
+    if isinstance(found, Mapping):
+        found = redactor.arguments(found)
+    message = result.error_message
+    return replace(
+        result,
+        parameters=parameters,
+        result=secrets.data(found),
+        error_message=None if message is None else secrets.text(message),
+    )
 
 
 _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {

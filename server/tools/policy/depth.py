@@ -7,11 +7,14 @@ MOST_CHARS: Final = 200_000
 MOST_VALUES: Final = 100_000
 MOST_LEVELS: Final = 32
 
+_FEW: Final = 100
 _PLAIN: Final = (bool, int, float)
 
 
 def size_problem(arguments: Mapping[str, Any]) -> str | None:
     """Return why the arguments are too large, too deep or no text, or None. Never recurses."""
+    if len(arguments) < _FEW and all(map(_is_small, arguments.values())):
+        return None
     values = 0
     level: list[Any] = [arguments]
     for _ in range(MOST_LEVELS + 1):
@@ -35,6 +38,13 @@ def size_problem(arguments: Mapping[str, Any]) -> str | None:
             return None
         level = inner
     return f"the arguments are nested deeper than {MOST_LEVELS} levels"
+
+
+def _is_small(value: Any) -> bool:
+    kind = type(value)
+    if kind is str:
+        return len(value) <= MOST_CHARS and value.isascii() and "\0" not in value
+    return kind in _PLAIN
 
 
 def _text_problem(text: str) -> str | None:

@@ -31,7 +31,9 @@ class RateAllows:
         return None if standing is None else _refusal(standing)
 
     def _who(self, judged: Judged) -> tuple[str, ...]:
-        return "tool", self.adapter, judged.template.id, identity(judged.proposal.caller)
+        # One text, quoted: who a user is can then never run over into what is counted.
+        caller = identity(judged.proposal.caller)
+        return (f"tool/{self.adapter}/{judged.template.id}/{caller!r}",)
 
 
 def identity(caller: Caller) -> str:
