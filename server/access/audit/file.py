@@ -64,6 +64,10 @@ class FileSink:
                 for line in lines:
                     yield _entry(line)
 
+    def holds_first(self) -> bool:
+        aside = self._aside()
+        return not aside or aside[0].name == f"{self._path.name}.1"
+
     def end(self) -> tuple[int, str, str] | None:
         try:
             found = json.loads(self._end_path.read_text(encoding="utf-8"))

@@ -20,6 +20,9 @@ class Sink(Protocol):
     def entries(self) -> Iterator[Entry]:
         """Every entry, oldest first."""
 
+    def holds_first(self) -> bool:
+        """Whether entry 1 has to be there: nothing was put aside and deleted by age."""
+
     def end(self) -> tuple[int, str, str] | None:
         """Number and digest of the last entry, and the seal of both; None when empty."""
 
@@ -52,7 +55,9 @@ def verify(sink: Sink, seal: Seal) -> Verdict:
         if entry.digest != seal.digest(entry.number, entry.event, entry.previous):
             problems.append(f"entry {entry.number} was altered")
         if previous is None:
-            if entry.number == 1 and entry.previous != GENESIS:
+            if entry.number != 1 and sink.holds_first():
+                problems.append(f"the entries before {entry.number} are missing")
+            elif entry.number == 1 and entry.previous != GENESIS:
                 problems.append("entry 1 does not begin the chain")
         elif entry.number != previous.number + 1:
             problems.append(

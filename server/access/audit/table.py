@@ -99,6 +99,9 @@ class TableSink:
                 yield _to_entry(row)
             last = rows[-1]["number"]
 
+    def holds_first(self) -> bool:
+        return True
+
     def end(self) -> tuple[int, str, str] | None:
         with self._engine.connect() as connection:
             found = connection.execute(sa.select(_END)).mappings().first()

@@ -106,9 +106,13 @@ class Trail:
                 _log.error("%s", failure)
             self._failing = True
             self._lost += len(events)
-        for _, done in batch:
-            if done is not None and done.set_running_or_notify_cancel():
-                done.set_exception(failure) if failure is not None else done.set_result(None)
+        for event, done in batch:
+            if done is None or not done.set_running_or_notify_cancel():
+                continue
+            if failure is not None and event is not _NOTHING:
+                done.set_exception(failure)
+            else:
+                done.set_result(None)
 
 
 class _Nothing(Event):

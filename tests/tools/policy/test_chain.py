@@ -201,6 +201,9 @@ class FullDisk:
     def entries(self) -> Any:
         return iter(())
 
+    def holds_first(self) -> bool:
+        return True
+
     def end(self) -> None:
         return None
 
