@@ -132,11 +132,12 @@ async def opened_adapter(
 
 async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: str) -> Answer:
     """One question to an open adapter, from the person at this machine."""
+    role = settings.access.roles.names[-1]  # who is at this machine may do everything
     turn = Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role="admin"),
+        caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role=role),
         received_at=datetime.now(UTC),
     )
     return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)

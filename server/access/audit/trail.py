@@ -44,6 +44,8 @@ class Trail:
     def note(self, event: Event) -> None:
         """Write an event soon. One that cannot be written is counted and logged."""
         if self._queue.qsize() >= _MOST_WAITING:
+            if self._lost == 0:
+                _log.error("more is to be written to the audit than it takes; some of it is lost")
             self._lost += 1
             return
         self._queue.put((event, None))
