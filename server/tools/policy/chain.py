@@ -18,6 +18,7 @@ from server.tools.policy.known import KnownTool
 from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
 from server.tools.policy.rates import RateAllows
 from server.tools.policy.record import Recorder, unjudged
+from server.tools.policy.system import SystemParameters
 
 
 class Step(Protocol):
@@ -91,12 +92,13 @@ class PolicyChain:
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
         """The same tools for trying a library out: judged alone by whether calls are right.
 
-        Nothing is counted or written down, and nobody's role is asked for.
+        Nothing is counted, written down or redacted, and nobody's role is asked for.
         """
-        judging = [step for step in self._steps if isinstance(step, ArgumentsValid)]
+        kept = (ArgumentsValid, SystemParameters)
+        steps = [step for step in self._steps if isinstance(step, kept)]
         nowhere = replace(self._recorder, trail=None)
-        runner = wrap(self._runner)
-        return PolicyChain(self._known, judging, None, runner, nowhere, self._redactors)
+        open_ = dict.fromkeys(self._redactors, Redactor(()))
+        return PolicyChain(self._known, steps, None, wrap(self._runner), nowhere, open_)
 
     async def aclose(self) -> None:
         """Close what runs the calls."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -266,3 +267,12 @@ async def test_digits_stay_text_where_text_is_asked_for(tmp_path: Path) -> None:
     desk = bench(tmp_path)
     await desk.ask("pay", {"amount": 5, "code": "007"})
     assert desk.desk.ran == [("pay", {"amount": 5, "code": "007", "currency": "EUR"})]
+
+
+async def test_a_rehearsal_judges_arguments_alone_and_leaves_no_trace(tmp_path: Path) -> None:
+    desk = bench(tmp_path, intents=True)
+    rehearsed = replace(desk, chain=desk.chain.rehearsed(lambda runner: runner))
+    for _ in range(5):
+        assert await outcome(rehearsed, "pay", {"amount": 5}, caller=NOBODY) == "success"
+    assert await outcome(rehearsed, "pay", {"amount": 0}) == "arguments_invalid"
+    assert await desk.events() == []
