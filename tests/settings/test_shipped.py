@@ -12,7 +12,7 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
     assert loaded.problems == ()
     assert loaded.settings is not None
     example = ROOT / "examples" / "intent-templates" / "agent-template"
-    adapter, http = loaded.settings.adapters
+    adapter, http, study = loaded.settings.adapters
     assert (
         adapter.name,
         adapter.enabled,
@@ -29,3 +29,4 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
         (example / "tools.yaml", example / "http_tools.yaml"),
     )
     assert (http.name, http.enabled) == ("intent-http-example", True)
+    assert (study.name, study.enabled) == ("study", False)

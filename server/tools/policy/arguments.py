@@ -1,12 +1,12 @@
 """Step 5: the arguments are what the template declares."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from server.core.redaction import REDACTED, Redactor
-from server.library.model import Template
+from server.library.model import Library, Template
 from server.tools.policy.compiling import compile_model
 from server.tools.policy.depth import size_problem
 from server.tools.policy.proposal import Judged, Refusal
@@ -18,8 +18,12 @@ _MOST_NAMED = 3
 class ArgumentsValid:
     """One Pydantic model for each template, compiled once. Values are judged, not changed."""
 
-    def __init__(self, templates: Iterable[Template], redactors: Mapping[str, Redactor]) -> None:
-        self._models: dict[str, type[BaseModel]] = {t.id: compile_model(t) for t in templates}
+    def __init__(self, library: Library, redactors: Mapping[str, Redactor]) -> None:
+        open_types = frozenset(library.domain.parameter_patterns)
+        self._models: dict[str, type[BaseModel]] = {
+            name: compile_model(template, open_types)
+            for name, template in library.templates.items()
+        }
         self._redactors = redactors
 
     async def __call__(self, judged: Judged) -> Judged | Refusal:

@@ -68,7 +68,7 @@ def build_chain(
             IntentAllows(allowed),
             RoleAllows(guardrails.roles),
             rates,
-            ArgumentsValid(templates.values(), redactors),
+            ArgumentsValid(library, redactors),
             SystemParameters(system or {}),
             Confirmed(),
         ),

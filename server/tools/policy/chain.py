@@ -108,12 +108,19 @@ class PolicyChain:
         template, proposal = judged.template, judged.proposal
         call = _call(judged)
         result = await self._runner.execute(call, timeout_s=timeout_s)
-        secrets, shown_call = NO_SECRETS, call
+        # What the server itself added is no argument of whoever asked.
+        asked = (
+            call
+            if not judged.system
+            else replace(call, arguments=judged.arguments, sources=proposal.call.sources)
+        )
+        secrets, shown_call = NO_SECRETS, asked
         redactor = self._redactors[template.id]
         if redactor:
             secrets = redactor.secrets(call.arguments)
-            shown_call = self._shown_call(template, call, self._shown(template, call.arguments))
-            result = _without(secrets, redactor, result, shown_call.arguments)
+            shown_call = self._shown_call(template, asked, self._shown(template, asked.arguments))
+            shown = self._shown(template, call.arguments)
+            result = _without(secrets, redactor, result, shown)
         outcome: Outcome = _OUTCOMES[result.status]
         self._recorder.after(
             proposal,

@@ -28,24 +28,28 @@ class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True)
 
 
-def compile_model(template: Template) -> type[BaseModel]:
-    """Return the model of a template's arguments; optional ones may be left out."""
+def compile_model(template: Template, open_types: frozenset[str] = frozenset()) -> type[BaseModel]:
+    """Return the model of a template's arguments; optional ones may be left out.
+
+    `open_types` are the domain's own types that it knows patterns for: the values that it
+    lists for one of them are then not all there are.
+    """
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(template.parameters):
         # Field names of our own: an author's may be a word that Pydantic keeps for itself.
         default = ... if parameter.required and parameter.default is None else None
         fields[f"p{number}"] = (
-            _type_of(parameter),
+            _type_of(parameter, open_types),
             Field(default, alias=parameter.name, validate_default=False),
         )
     model: type[BaseModel] = create_model("Arguments", __base__=_Arguments, **fields)
     return model
 
 
-def _type_of(parameter: Parameter) -> Any:
+def _type_of(parameter: Parameter, open_types: frozenset[str]) -> Any:
     kind = PARAMETER_TYPES[parameter.type][0] if parameter.type in PARAMETER_TYPES else "scalar"
     checks: list[_Check] = [_KINDS[kind]]
-    if parameter.enum:
+    if parameter.enum and parameter.type not in open_types:
         checks.append(_one_of(parameter.enum))
     if parameter.ge is not None or parameter.le is not None:
         checks.append(_between(parameter.ge, parameter.le))
