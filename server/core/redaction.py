@@ -95,8 +95,7 @@ class Secrets:
             for spelling in _spellings(value)
         }
         longest_first = sorted(spellings, key=len, reverse=True)
-        patterns = [_pattern(spelling) for spelling in longest_first]
-        self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+        self._spellings = [(_beginning(spelling), spelling) for spelling in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -105,7 +104,9 @@ class Secrets:
         """The text without any of the values, however quoted, and without their beginnings."""
         if text in self._values:
             return REDACTED
-        return self._pattern.sub(REDACTED, text) if self._pattern else text
+        for beginning, spelling in self._spellings:
+            text = _cut_out(text, beginning, spelling)
+        return text
 
     def data(self, value: Any) -> Any:
         """JSON-like data without any of the values, as keys or as values."""
@@ -155,15 +156,22 @@ def _spellings(value: str) -> set[str]:
     }
 
 
-def _pattern(spelling: str) -> str:
-    """A pattern for a spelling, or for its beginning when that is all that is left of it."""
-    if len(spelling) <= _SIGNS_OF_A_CUT:
-        return re.escape(spelling)
-    head, tail = spelling[:_SIGNS_OF_A_CUT], spelling[_SIGNS_OF_A_CUT:]
-    # Alternatives from longest to shortest cut, written without nesting or backtracking.
-    if len(tail) > 200:
-        return f"{re.escape(spelling)}|{re.escape(head)}\\S*"
-    cut = ""
-    for character in reversed(tail):
-        cut = f"(?:{re.escape(character)}{cut})?"
-    return re.escape(head) + cut
+def _beginning(spelling: str) -> re.Pattern[str]:
+    return re.compile(re.escape(spelling[:_SIGNS_OF_A_CUT]), re.IGNORECASE)
+
+
+def _cut_out(text: str, beginning: re.Pattern[str], spelling: str) -> str:
+    """The text without a spelling, or as much of it as stands there when it was cut short."""
+    kept: list[str] = []
+    place = 0
+    while (found := beginning.search(text, place)) is not None:
+        end, known = found.end(), found.end() - found.start()
+        while (
+            known < len(spelling)
+            and end < len(text)
+            and text[end].lower() == spelling[known].lower()
+        ):
+            end, known = end + 1, known + 1
+        kept += [text[place : found.start()], REDACTED]
+        place = end
+    return "".join([*kept, text[place:]]) if kept else text

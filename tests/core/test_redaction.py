@@ -83,3 +83,10 @@ def test_sources_lose_the_words_that_were_read() -> None:
         "pin": Source("recognizer", (0, 4), REDACTED),
         "n": Source("recognizer", (5, 6), "7"),
     }
+
+
+def test_a_very_long_secret_is_found_whole_and_cut() -> None:
+    secret = "a very long secret phrase " * 400
+    secrets = Secrets([secret])
+    assert secrets.text(f"<{secret}>") == f"<{REDACTED}>"
+    assert secrets.text(f"<{secret[:500]}…>") == f"<{REDACTED}…>"
