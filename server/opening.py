@@ -1,9 +1,10 @@
 """From an adapter's settings to an open adapter: the library is read, judged and indexed."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from server import plugins
 from server.access.folders import make_private
@@ -14,27 +15,42 @@ from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
+from server.guards.guard import Guard
+from server.guards.keeper import GuardKeeper
+from server.guards.opening import guard_problems, options_of
 from server.library.loading import load_library
 from server.library.model import Library
+from server.matching.background import BACKGROUND
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
+from server.metrics.embedding import MeteredEmbedder
+from server.metrics.metrics import Metrics
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
+from server.retrievers.directed import decide_for
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
 from server.tools.registry import ToolRegistry
 
+_HARMLESS: Final = 300
+"""Examples of a library that teach its guard what nobody has to be kept from."""
+
 
 class Workshop:
     """What adapters share: an encoder for each provider and model, and one vector store."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], metrics: Metrics | None = None
+    ) -> None:
         self.settings = settings
         self.environ = environ
         make_private(settings.data_dir)
+        self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
+        self.guards = GuardKeeper(settings.database_url, settings.data_dir / "guards", self.metrics)
+        self.elsewhere: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
@@ -46,10 +62,16 @@ class Workshop:
         """
         key = (provider, model)
         if key not in self._embedders:
-            self._embedders[key] = build_embedder(provider, model, self.settings.embeddings)
+            self._embedders[key] = build_embedder(
+                provider,
+                model,
+                self.settings.embeddings,
+                metered=lambda made: MeteredEmbedder(made, self.metrics),
+            )
         return self._embedders[key]
 
     async def close(self) -> None:
+        await self.guards.close()
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
 
@@ -163,6 +185,8 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,
     )
+    guard = await _guard(adapter, library, embedder, matcher, workshop)
+    workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
@@ -171,7 +195,34 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
         verbose=adapter.config.agent.verbose,
+        metrics=workshop.metrics,
+        guard=guard,
+        to_template=partial(decide_for, parts),
+        elsewhere=workshop.elsewhere,
         details=_details(adapter, library, embedder, matcher),
+    )
+
+
+async def _guard(
+    adapter: AdapterSettings,
+    library: Library,
+    embedder: Embedder,
+    matcher: Matcher,
+    workshop: Workshop,
+) -> Guard | None:
+    examples = [text for t in library.templates.values() for text in t.nl_examples]
+    # The library's own questions and small talk: what a guard has to leave alone.
+    settings = workshop.settings
+    problems = guard_problems(adapter, library, settings, workshop.environ)
+    if any(problem.severity == "error" for problem in problems):
+        raise ConfigurationInvalid(problems)
+    every = max(1, -(-len(examples) // _HARMLESS))
+    return await workshop.guards.open(
+        options_of(adapter, settings, workshop.environ),
+        workshop.environ,
+        embedder=embedder,
+        readings=matcher.readings,
+        harmless=[*BACKGROUND, *examples[::every]],
     )
 
 

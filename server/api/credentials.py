@@ -8,7 +8,7 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 
 from server.api.state import state_of
 from server.core.turn import Caller
-from server.errors import KeyMissing
+from server.errors import KeyForeign, KeyMissing
 
 DOCUMENTED_SCHEMES: Final = (
     Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
@@ -16,6 +16,9 @@ DOCUMENTED_SCHEMES: Final = (
 )
 """For the documentation's "Authorize" button, on every route that needs a key; the
 reading is done by `key_of`."""
+
+ADMIN: Final = "admin"
+"""The role of keys that may look after the server."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
@@ -62,3 +65,15 @@ async def caller_of(request: Request) -> Caller:
     return await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
+
+
+async def admin_of(request: Request) -> Caller:
+    """Who is asking, when it is an admin.
+
+    Raises:
+        AccessDenied: as `caller_of`, and KeyForeign for a key of another role.
+    """
+    caller = await caller_of(request)
+    if caller.role != ADMIN:
+        raise KeyForeign(f"this needs a key of role {ADMIN!r}; this one is of role {caller.role!r}")
+    return caller

@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from server.chat.adapter import Adapter
+from server.chat.guarding import guard_turn
 from server.core.answer import Answer
 from server.core.decision import AskFor, Blocked, Call, Clarify, Decision, NoMatch
 from server.core.trace import Trace
@@ -23,10 +24,14 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
-            decision = await adapter.retriever.decide(turn, trace)
-            answer = await _act(adapter, turn, decision, trace)
+            guarded = await guard_turn(adapter, turn, trace)
+            by, decision = guarded.adapter, guarded.decision
+            if decision is None:
+                decision = await by.retriever.decide(turn, trace)
+            answer = guarded.told(await _act(by, turn, decision, trace))
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
+    adapter.metrics.turn(adapter.name, answer)
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, trace.to_list())

@@ -46,6 +46,7 @@ def _register(asked: str = "") -> None:
         demo_services,
         detect,
         evaluate,
+        guards,
         init,
         keys,
         processes,
@@ -55,6 +56,7 @@ def _register(asked: str = "") -> None:
     for module in (processes, serve, ask, check, evaluate, init, demo_services, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
+    app.add_typer(guards.guards_app, name="guards")
 
 
 def main() -> None:
