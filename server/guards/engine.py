@@ -23,7 +23,7 @@ _TOO_CLOSE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """`origin` is admin, environment, pack or calibrated."""
+    """`origin` is admin, settings (the environment included), pack or calibrated."""
 
     value: float
     origin: str
@@ -41,7 +41,7 @@ class Fixed:
         if admin is not None:
             return Threshold(admin, "admin")
         if self.for_all is not None:
-            return Threshold(self.for_all, "environment")
+            return Threshold(self.for_all, "settings")
         if category.threshold is not None:
             return Threshold(category.threshold, "pack")
         return Threshold(calibrated, "calibrated")

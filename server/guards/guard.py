@@ -16,7 +16,7 @@ from server.guards.judging import Question, judge
 from server.guards.ledger import Ledger
 from server.guards.model import NOTHING, GuardSet, Verdict
 from server.guards.options import GuardOptions
-from server.guards.responses import choose_response
+from server.guards.responses import WHEN_FAILED, choose_response
 from server.guards.store import Decided
 from server.guards.texts import redacted
 from server.guards.vectors import ExampleVectors
@@ -164,7 +164,10 @@ class Guard:
 
     def _response(self, verdict: Verdict, turn: Turn) -> str:
         category = self.changed.guards.category(verdict.category)
-        responses = self.packs.failure_responses if category is None else category.responses
+        if category is None:
+            responses = self.packs.failure_responses or {"": (WHEN_FAILED,)}
+        else:
+            responses = category.responses
         return choose_response(responses, turn.languages, turn.id)[0]
 
     def _count(self, turn: Turn, verdict: Verdict, other: Verdict | None, seconds: float) -> None:

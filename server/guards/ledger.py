@@ -53,5 +53,7 @@ class Ledger:
         await self.flush()
 
     async def _write_soon(self) -> None:
-        await asyncio.sleep(_PAUSE_S)
-        await self.flush()
+        # More may have come in while it was writing.
+        while self._counts or self._decided:
+            await asyncio.sleep(_PAUSE_S)
+            await self.flush()

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Action = Literal["block", "route", "allow", "flag"]
 Method = Literal["regex", "semantic", "allow_list", "default", "failure"]
 
-FAILED: str = "router_failure"
+FAILED: Final = "router_failure"
 """What stands for a category when a guard refuses because it could not judge."""
 
-NOTHING: str = "none"
+NOTHING: Final = "none"
 """What stands for a category when no category fits."""
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _OF_LAST_RESORT: Final = "I cannot help with that type of question."
+WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later."
+"""What is said when a guard could not judge, and its packs have no words for it."""
 
 
 def choose_response(

@@ -99,7 +99,12 @@ async def test_a_guard_that_fails_closed_refuses_what_it_cannot_judge(data: Path
     settings = settings_in(data, embedding_provider=BREAKING)
     async with open_desk(settings, {"INTENT_ROUTER_FAIL_CLOSED": "true"}) as desk:
         Breaking.failing = 1
-        assert await desk.guard("What is MWEB?") == ("router_failure", "failure")
+        answer = (await desk.ask("What is MWEB?")).json()
+        assert answer["content"] == "I cannot answer that at the moment. Please try again later."
+        assert answer["metadata"]["blocked"] == {
+            "category": "router_failure",
+            "method": "failure",
+        }
         assert await desk.guard("What is MWEB?") is None
         found = await metrics(desk)
         assert found["intent_router_blocks_total"] == {("router_failure", "failure"): 1}
