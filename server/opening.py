@@ -20,7 +20,7 @@ from server.guards.keeper import GuardKeeper
 from server.guards.opening import guard_problems, options_of
 from server.library.loading import load_library
 from server.library.model import Library
-from server.matching.background import BACKGROUND
+from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
 from server.metrics.embedding import MeteredEmbedder
@@ -211,18 +211,20 @@ async def _guard(
     workshop: Workshop,
 ) -> Guard | None:
     examples = [text for t in library.templates.values() for text in t.nl_examples]
-    # The library's own questions and small talk: what a guard has to leave alone.
     settings = workshop.settings
     problems = guard_problems(adapter, library, settings, workshop.environ)
     if any(problem.severity == "error" for problem in problems):
         raise ConfigurationInvalid(problems)
+    # The library's own questions and small talk: what a guard has to leave alone.
     every = max(1, -(-len(examples) // _HARMLESS))
+    spoken = library.domain.response
+    small_talk = background((spoken.default_language, *spoken.supported_languages), examples)
     return await workshop.guards.open(
         options_of(adapter, settings, workshop.environ),
         workshop.environ,
         embedder=embedder,
         readings=matcher.readings,
-        harmless=[*BACKGROUND, *examples[::every]],
+        harmless=[*small_talk, *examples[::every]],
     )
 
 
