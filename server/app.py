@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
+from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.api.factory import create_api
@@ -23,6 +24,7 @@ from server.chat.service import answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
 from server.errors import ConfigurationInvalid, OrbitError, ProviderError
+from server.metrics.metrics import Metrics
 from server.opening import Workshop, open_adapter
 from server.settings.models import AdapterSettings, Settings
 
@@ -42,7 +44,9 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     """
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
-    workshop = Workshop(settings, environ)
+    metrics = Metrics(__version__)
+    workshop = Workshop(settings, environ, metrics)
+    workshop.elsewhere = adapters.get
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     try:
         guardrails = await asyncio.to_thread(workshop.guardrails)
@@ -53,6 +57,7 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     opening = [
         asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
     ]
+    token = settings.metrics.token
     state = ApiState(
         adapters=adapters,
         keys=keys,
@@ -61,6 +66,11 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         sample_keys=settings.access.sample_keys,
         limits=guardrails.limits,
         gateway=_gateway(settings),
+        guards=workshop.guards,
+        heartbeat_s=settings.server.heartbeat_s,
+        metrics=metrics,
+        metrics_token=token.get_secret_value() if token else None,
+        serve_metrics=settings.metrics.enabled,
     )
     try:
         yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)

@@ -1,10 +1,11 @@
 """From an adapter's settings to an open adapter: the library is read, judged and indexed."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from server import plugins
 from server.access.audit.opening import open_sink
@@ -18,14 +19,21 @@ from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
+from server.guards.guard import Guard
+from server.guards.keeper import GuardKeeper
+from server.guards.opening import guard_problems, options_of
 from server.intents.pack import Pack
 from server.library.loading import load_library
 from server.library.model import Library
+from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
+from server.metrics.embedding import MeteredEmbedder
+from server.metrics.metrics import Metrics
 from server.policies import cage_of, detect_with, read_policy
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
+from server.retrievers.directed import decide_for
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
@@ -36,15 +44,23 @@ from server.tools.python.calls import PythonCalls
 from server.tools.python.functions import Function, find_functions
 from server.tools.registry import ToolRegistry
 
+_HARMLESS: Final = 300
+"""Examples of a library that teach its guard what nobody has to be kept from."""
+
 
 class Workshop:
     """What adapters share: an encoder for each provider and model, and one vector store."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], metrics: Metrics | None = None
+    ) -> None:
         self.settings = settings
         self.environ = environ
         make_private(settings.data_dir)
+        self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
+        self.guards = GuardKeeper(settings.database_url, settings.data_dir / "guards", self.metrics)
+        self.elsewhere: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
         self._guardrails: Guardrails | None = None
         self._making = Lock()
@@ -77,10 +93,16 @@ class Workshop:
         """
         key = (provider, model)
         if key not in self._embedders:
-            self._embedders[key] = build_embedder(provider, model, self.settings.embeddings)
+            self._embedders[key] = build_embedder(
+                provider,
+                model,
+                self.settings.embeddings,
+                metered=lambda made: MeteredEmbedder(made, self.metrics),
+            )
         return self._embedders[key]
 
     async def close(self) -> None:
+        await self.guards.close()
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
         if self._guardrails is not None:
@@ -228,6 +250,8 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         intent_tools=policy.intent_tools,
         system=python.system,
     )
+    guard = await _guard(adapter, library, embedder, matcher, workshop)
+    workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
@@ -238,7 +262,36 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         detect=detect_with(read.pack) if read.pack is not None else None,
         rate_limits=policy.rate_limit,
         verbose=adapter.config.agent.verbose,
+        metrics=workshop.metrics,
+        guard=guard,
+        to_template=partial(decide_for, parts),
+        elsewhere=workshop.elsewhere,
         details=_details(adapter, library, embedder, matcher),
+    )
+
+
+async def _guard(
+    adapter: AdapterSettings,
+    library: Library,
+    embedder: Embedder,
+    matcher: Matcher,
+    workshop: Workshop,
+) -> Guard | None:
+    examples = [text for t in library.templates.values() for text in t.nl_examples]
+    settings = workshop.settings
+    problems = guard_problems(adapter, library, settings, workshop.environ)
+    if any(problem.severity == "error" for problem in problems):
+        raise ConfigurationInvalid(problems)
+    # The library's own questions and small talk: what a guard has to leave alone.
+    every = max(1, -(-len(examples) // _HARMLESS))
+    spoken = library.domain.response
+    small_talk = background((spoken.default_language, *spoken.supported_languages), examples)
+    return await workshop.guards.open(
+        options_of(adapter, settings, workshop.environ),
+        workshop.environ,
+        embedder=embedder,
+        readings=matcher.readings,
+        harmless=[*small_talk, *examples[::every]],
     )
 
 

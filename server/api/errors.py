@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from server import errors
 from server.api.json_response import json_response
+from server.api.leaving import ClientLeft
 from server.errors import OrbitError
 
 _log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (BodyTooLarge, 413),
     (FieldsInvalid, 422),
     (errors.RequestInvalid, 400),
+    (ClientLeft, 499),
     (errors.KeyForeign, 403),
     (errors.GatewayRefused, 403),
     (errors.RateLimited, 429),

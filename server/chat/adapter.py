@@ -6,15 +6,24 @@ from datetime import datetime
 from typing import Any
 
 from server.chat.compose import Composer
+from server.core.decision import Decision
 from server.core.intent import Intent
 from server.core.ports import Retriever
+from server.core.turn import Turn
+from server.guards.guard import Guard
 from server.library.model import Library
+from server.metrics.metrics import Metrics
 from server.tools.policy.chain import PolicyChain
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """`details` is what readiness reports about it: counts, encoder, what was re-embedded."""
+    """`details` is what readiness reports about it: counts, encoder, what was re-embedded.
+
+    `guard` judges questions first, when there is one. Its routes are followed with
+    `to_template`, which decides for a template by name, and `elsewhere`, which finds
+    another adapter.
+    """
 
     name: str
     library: Library
@@ -27,6 +36,10 @@ class Adapter:
     rate_limits: tuple[str, ...] = ()
     """How often all keys together may ask it."""
     verbose: bool = False
+    metrics: Metrics = field(default_factory=Metrics)
+    guard: Guard | None = None
+    to_template: Callable[[str, Turn], Decision] | None = None
+    elsewhere: "Callable[[str], Adapter] | None" = None
     details: dict[str, Any] = field(default_factory=dict)
 
     async def close(self) -> None:

@@ -5,6 +5,7 @@ import logging
 from dataclasses import replace
 
 from server.chat.adapter import Adapter
+from server.chat.guarding import guard_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
 from server.core.decision import AskFor, Blocked, Call, Clarify, Decision, NoMatch
@@ -28,12 +29,17 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
-            turn = with_intent(adapter, turn, trace)
-            decision = await adapter.retriever.decide(turn, trace)
-            clean_trace(adapter.library, trace)
-            answer = await _act(adapter, turn, decision, trace)
+            guarded = await guard_turn(adapter, turn, trace)
+            by, decision = guarded.adapter, guarded.decision
+            if not isinstance(decision, Blocked):
+                turn = with_intent(by, turn, trace)
+            if decision is None:
+                decision = await by.retriever.decide(turn, trace)
+            clean_trace(by.library, trace)
+            answer = guarded.told(await _act(by, turn, decision, trace))
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
+    adapter.metrics.turn(adapter.name, answer)
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, trace.to_list())

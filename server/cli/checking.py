@@ -7,6 +7,8 @@ from typing import Final
 
 from server.core.problems import Location, Problem
 from server.evaluation.questions import load_questions
+from server.guards.loading import load_guards
+from server.guards.opening import guard_problems
 from server.opening import read_library
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.environment import with_env_file
@@ -34,6 +36,8 @@ def check_path(path: Path) -> list[Problem]:
             return problems + _check_library(path.parent, [path], environ)
         case "domain":
             return problems + _check_library(path.parent, _template_files(path.parent), environ)
+        case "guards":
+            return problems + list(load_guards([path], environ).problems)
         case "questions":
             return problems + list(load_questions(path, None, environ)[1])
         case _:
@@ -80,6 +84,8 @@ def _check_adapter(
 ) -> list[Problem]:
     read = read_library(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
+    if settings is not None:
+        problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
     known = read.library.templates if read.library else None
     for path in _question_files(adapter.config.domain_config_path.parent):
@@ -108,6 +114,7 @@ def _kind_of(path: Path, environ: Mapping[str, str]) -> str:
         ("templates", "templates"),
         ("domain", "domain"),
         ("domain_name", "domain"),
+        ("categories", "guards"),
         ("questions", "questions"),
     ):
         if key in data:

@@ -47,6 +47,7 @@ def _register(asked: str = "") -> None:
         demo_services,
         detect,
         evaluate,
+        guards,
         init,
         keys,
         processes,
@@ -57,6 +58,7 @@ def _register(asked: str = "") -> None:
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
     app.add_typer(audit.audit_app, name="audit")
+    app.add_typer(guards.guards_app, name="guards")
 
 
 def main() -> None:

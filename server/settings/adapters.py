@@ -72,6 +72,23 @@ class AdapterConfig(Strict):
     """What the adapter lets through, and who proposes calls."""
 
 
+class AdapterGuards(Strict):
+    """Guards of one adapter, beside those of every adapter; what is left out is as there."""
+
+    enabled: bool | None = None
+    """Whether guards judge the questions of this adapter."""
+    packs: RootedPaths = ()
+    """Guard packs of this adapter, asked after those of every adapter."""
+    compare: RootedPaths | None = None
+    """Packs of a second set, which judges as well and decides nothing."""
+    fail_closed: bool | None = None
+    """Whether a guard that cannot judge refuses."""
+    semantic_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Threshold of all categories of this adapter."""
+    shadow: bool | None = None
+    """Whether blocks and routes are only reported, and not done."""
+
+
 class AdapterSettings(Strict):
     """One adapter. A key opens exactly one."""
 
@@ -95,6 +112,8 @@ class AdapterSettings(Strict):
     """Provider of the model that phrases answers; without one, answers are composed."""
     inference_model: str | None = None
     """Name of that model, as its provider knows it."""
+    guards: AdapterGuards = AdapterGuards()
+    """Guards of this adapter, beside those of every adapter."""
     config: AdapterConfig
     """What the adapter knows."""
 

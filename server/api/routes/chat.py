@@ -1,5 +1,6 @@
 """`POST /chat`: one question, one answer."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
@@ -11,7 +12,8 @@ from starlette.responses import Response
 from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
 from server.api.errors import FieldsInvalid
 from server.api.json_response import json_response
-from server.api.sse import stream_answer
+from server.api.leaving import while_waited_for
+from server.api.sse import AnswerStream
 from server.api.state import state_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
 from server.chat.service import answer_turn
@@ -66,11 +68,11 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
         received_at=datetime.now(UTC),
         languages=_languages(request.headers.get("accept-language", "")),
     )
-    answer = await answer_turn(
-        state.adapters.get(caller.adapter), turn, timeout_s=state.turn_timeout_s
-    )
+    adapter = state.adapters.get(caller.adapter)
+    work = asyncio.create_task(answer_turn(adapter, turn, timeout_s=state.turn_timeout_s))
     if asked.stream:
-        return stream_answer(answer, turn.session_id)
+        return AnswerStream(work, turn.session_id, turn.id, state.heartbeat_s)
+    answer = await while_waited_for(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
 
 
