@@ -146,6 +146,7 @@ def test_status_tells_people_and_programs(orbit: Orbit) -> None:
         f"  since  {told['started_at']}",
         f"  log    {orbit.data_dir}/logs/server.log",
         "  ready  intent-agent-example",
+        "  ready  intent-http-example",
     ]
 
 
