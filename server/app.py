@@ -13,6 +13,8 @@ from uuid import uuid4
 
 from fastapi import FastAPI
 
+from server import __version__
+from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.api.factory import create_api
 from server.api.state import ApiState
@@ -22,6 +24,7 @@ from server.chat.service import answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
 from server.errors import ConfigurationInvalid, OrbitError, ProviderError
+from server.metrics.metrics import Metrics
 from server.opening import Workshop, open_adapter
 from server.settings.models import AdapterSettings, Settings
 
@@ -41,17 +44,33 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     """
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
-    workshop = Workshop(settings, environ)
+    metrics = Metrics(__version__)
+    workshop = Workshop(settings, environ, metrics)
+    workshop.elsewhere = adapters.get
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
+    try:
+        guardrails = await asyncio.to_thread(workshop.guardrails)
+    except OrbitError:
+        await keys.close()
+        await workshop.close()
+        raise
     opening = [
         asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
     ]
+    token = settings.metrics.token
     state = ApiState(
         adapters=adapters,
         keys=keys,
         max_message_chars=settings.server.max_message_chars,
         turn_timeout_s=settings.server.turn_timeout_s,
         sample_keys=settings.access.sample_keys,
+        limits=guardrails.limits,
+        gateway=_gateway(settings),
+        guards=workshop.guards,
+        heartbeat_s=settings.server.heartbeat_s,
+        metrics=metrics,
+        metrics_token=token.get_secret_value() if token else None,
+        serve_metrics=settings.metrics.enabled,
     )
     try:
         yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)
@@ -62,6 +81,14 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         await adapters.close()
         await workshop.close()
         await keys.close()
+
+
+def _gateway(settings: Settings) -> Gateway:
+    """The gateway that may speak for users; one without a secret is refused everything."""
+    gateway = settings.access.gateway
+    secret = gateway.secret.get_secret_value().encode() if gateway.secret is not None else b""
+    roles = settings.access.roles.names
+    return Gateway(secret, frozenset(gateway.keys), roles, gateway.max_age_s)
 
 
 async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:
@@ -115,11 +142,12 @@ async def opened_adapter(
 
 async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: str) -> Answer:
     """One question to an open adapter, from the person at this machine."""
+    role = settings.access.roles.names[-1]  # who is at this machine may do everything
     turn = Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=Caller(key_id="local", adapter=adapter.name, role="admin"),
+        caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role=role),
         received_at=datetime.now(UTC),
     )
     return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)

@@ -8,12 +8,14 @@ OrbitError
 ├── IntentsUndefined          the adapter has no rule pack that could detect intents
 ├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
 ├── TurnTimedOut              the deadline of one turn passed
+├── RateLimited               asked more often than a key or an adapter allows
 ├── AccessDenied
 │   ├── KeyMissing            no key came with the request
 │   ├── KeyUnknown            the key was never issued, or is misspelt
 │   ├── KeyExpired
 │   ├── KeyRevoked
-│   └── KeyForeign            a good key, but not for what was asked
+│   ├── KeyForeign            a good key, but not for what was asked
+│   └── GatewayRefused        the headers that name an end user are not to be trusted
 ├── StoreUnavailable          the database of keys or sessions cannot be used
 │   └── IndexUnavailable      the vector store cannot be reached, read or written
 ├── IndexEmpty                no template has been indexed for the adapter
@@ -79,6 +81,16 @@ class TurnTimedOut(OrbitError):
     code = "turn_timed_out"
 
 
+class RateLimited(OrbitError):
+    """`retry_after_s` is when the same would be allowed again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class AccessDenied(OrbitError):
     code = "access_denied"
 
@@ -101,6 +113,10 @@ class KeyRevoked(AccessDenied):
 
 class KeyForeign(AccessDenied):
     code = "key_foreign"
+
+
+class GatewayRefused(AccessDenied):
+    code = "gateway_refused"
 
 
 class StoreUnavailable(OrbitError):

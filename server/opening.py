@@ -1,12 +1,17 @@
 """From an adapter's settings to an open adapter: the library is read, judged and indexed."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from typing import Any, Final
 
 from server import plugins
+from server.access.audit.opening import open_sink
+from server.access.audit.trail import Trail
 from server.access.folders import make_private
+from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
 from server.chat.compose import Composer
 from server.core.ports import Embedder, Retriever
@@ -14,31 +19,72 @@ from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
+from server.guards.guard import Guard
+from server.guards.keeper import GuardKeeper
+from server.guards.opening import guard_problems, options_of
 from server.intents.opening import Detect, detection_by
 from server.intents.pack import Pack
 from server.library.loading import load_library
 from server.library.model import Library
+from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.matching.store import TemplateStore
+from server.metrics.embedding import MeteredEmbedder
+from server.metrics.metrics import Metrics
 from server.packs import Reader, declaration_problems, read_pack
+from server.policies import cage_of, settings_problems
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
+from server.retrievers.directed import decide_for
 from server.settings.models import AdapterSettings, Settings
 from server.tools.catalogue import template_problems
 from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
+from server.tools.http.hosts import host_problems
+from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.python.calls import PythonCalls
+from server.tools.python.functions import Function, find_functions
 from server.tools.registry import ToolRegistry
+
+_HARMLESS: Final = 300
+"""Examples of a library that teach its guard what nobody has to be kept from."""
 
 
 class Workshop:
     """What adapters share: an encoder for each provider and model, and one vector store."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], metrics: Metrics | None = None
+    ) -> None:
         self.settings = settings
         self.environ = environ
         make_private(settings.data_dir)
+        self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
+        self.guards = GuardKeeper(settings.database_url, settings.data_dir / "guards", self.metrics)
+        self.elsewhere: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
+        self._guardrails: Guardrails | None = None
+        self._making = Lock()
+
+    def guardrails(self) -> Guardrails:
+        """Rate limits, audit and roles, made on first use. Blocks.
+
+        Raises:
+            StoreUnavailable: what counts or what is written to cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used.
+        """
+        with self._making:
+            if self._guardrails is None:
+                access = self.settings.access
+                opened = open_sink(self.settings)
+                trail = Trail(opened[0]) if opened is not None else None
+                storage = access.rate_limits.storage
+                limits = RateLimits(
+                    storage.get_secret_value() if storage else None, access.rate_limits.window
+                )
+                self._guardrails = Guardrails(limits, trail, access)
+            return self._guardrails
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """The encoder of that name, made on first use.
@@ -49,12 +95,20 @@ class Workshop:
         """
         key = (provider, model)
         if key not in self._embedders:
-            self._embedders[key] = build_embedder(provider, model, self.settings.embeddings)
+            self._embedders[key] = build_embedder(
+                provider,
+                model,
+                self.settings.embeddings,
+                metered=lambda made: MeteredEmbedder(made, self.metrics),
+            )
         return self._embedders[key]
 
     async def close(self) -> None:
+        await self.guards.close()
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
+        if self._guardrails is not None:
+            await self._guardrails.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +122,7 @@ class ReadLibrary:
     library: Library | None
     registry: ToolRegistry | None
     problems: tuple[Problem, ...]
+    functions: Mapping[str, Function] = field(default_factory=dict)
     pack: Pack | None = None
 
     @property
@@ -94,9 +149,16 @@ def unused_models(adapter: AdapterSettings) -> list[Problem]:
 
 
 def read_library(
-    adapter: AdapterSettings, tools: Mapping[str, str], environ: Mapping[str, str]
+    adapter: AdapterSettings,
+    tools: Mapping[str, str],
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
 ) -> ReadLibrary:
-    """Read an adapter's domain and templates, and judge them against tools and extraction."""
+    """Read an adapter's domain and templates, and judge them against tools and extraction.
+
+    Without the whole `settings`, what depends on them is not judged: roles, and the
+    modules that Python templates may name.
+    """
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
@@ -121,7 +183,13 @@ def read_library(
         problems += example_problems(library, Extractor(library.domain), reader)
         if pack is not None or adapter.config.intents is None:
             problems += declaration_problems(library, pack, reader)
-    return ReadLibrary(library, registry, tuple(problems), pack)
+    if library is None or settings is None:
+        return ReadLibrary(library, registry, tuple(problems), pack=pack)
+    python_tools = settings.python_tools
+    functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
+    problems += host_problems(library, cage_of(adapter))
+    problems += settings_problems(adapter, library, pack, settings, environ)
+    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
@@ -149,7 +217,10 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         ProviderError: its templates could not be embedded.
         IndexUnavailable: the vector store cannot be reached.
     """
-    read = await asyncio.to_thread(read_library, adapter, workshop.settings.tools, workshop.environ)
+    settings = workshop.settings
+    read = await asyncio.to_thread(
+        read_library, adapter, settings.tools, workshop.environ, settings
+    )
     library, registry = read.library, read.registry
     if not read.usable or library is None or registry is None:
         raise ConfigurationInvalid(read.problems)
@@ -172,16 +243,37 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         confidence_threshold=adapter.config.confidence_threshold,
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,
+        intent_tools=adapter.config.policy.intent_tools,
     )
+    guardrails = await asyncio.to_thread(workshop.guardrails)
+    policy = adapter.config.policy
+    python = PythonCalls(read.functions)
+    cage = cage_of(adapter)
+    chain = build_chain(
+        adapter.name,
+        library,
+        registry,
+        ToolExecutor(registry, http=HttpCalls.of(library, cage=cage), python=python),
+        guardrails,
+        intent_tools=policy.intent_tools,
+        system=python.system,
+    )
+    guard = await _guard(adapter, library, embedder, matcher, workshop)
+    workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
         retriever=_retriever(adapter, parts),
-        executor=ToolExecutor(registry, http=HttpCalls.of(library)),
+        chain=chain,
         composer=Composer(library),
         tool_timeout_s=adapter.config.agent.tool_timeout,
-        verbose=adapter.config.agent.verbose,
         detect=_detect(adapter, read.pack, embedder),
+        rate_limits=policy.rate_limit,
+        verbose=adapter.config.agent.verbose,
+        metrics=workshop.metrics,
+        guard=guard,
+        to_template=partial(decide_for, parts),
+        elsewhere=workshop.elsewhere,
         details=_details(adapter, library, embedder, matcher),
     )
 
@@ -190,6 +282,31 @@ def _detect(adapter: AdapterSettings, pack: Pack | None, embedder: Embedder) -> 
     if pack is None:
         return None
     return detection_by(pack, embedder if adapter.config.intents_semantic else None)
+
+
+async def _guard(
+    adapter: AdapterSettings,
+    library: Library,
+    embedder: Embedder,
+    matcher: Matcher,
+    workshop: Workshop,
+) -> Guard | None:
+    examples = [text for t in library.templates.values() for text in t.nl_examples]
+    settings = workshop.settings
+    problems = guard_problems(adapter, library, settings, workshop.environ)
+    if any(problem.severity == "error" for problem in problems):
+        raise ConfigurationInvalid(problems)
+    # The library's own questions and small talk: what a guard has to leave alone.
+    every = max(1, -(-len(examples) // _HARMLESS))
+    spoken = library.domain.response
+    small_talk = background((spoken.default_language, *spoken.supported_languages), examples)
+    return await workshop.guards.open(
+        options_of(adapter, settings, workshop.environ),
+        workshop.environ,
+        embedder=embedder,
+        readings=matcher.readings,
+        harmless=[*small_talk, *examples[::every]],
+    )
 
 
 def _retriever(adapter: AdapterSettings, parts: RetrieverParts) -> Retriever:

@@ -4,14 +4,14 @@ import re
 from datetime import timedelta
 from typing import Final
 
+from server.core.limits import parse_limit
 from server.errors import RequestInvalid
+
+__all__ = ["parse_lifetime", "parse_limit"]
 
 _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24, "y": 365 * 24}
 _LIFETIME: Final = re.compile(r"([0-9]{1,9})\s*([a-zA-Z]+)")
 _LONGEST: Final = timedelta(days=100 * 365)
-
-_LIMIT_UNITS: Final = ("second", "minute", "hour", "day")
-_LIMIT: Final = re.compile(r"([0-9]{1,9})\s*/\s*([a-zA-Z]+)")
 
 
 def parse_lifetime(text: str) -> timedelta:
@@ -30,19 +30,3 @@ def parse_lifetime(text: str) -> timedelta:
     if not 0 < hours <= _LONGEST / timedelta(hours=1):
         raise RequestInvalid(f"a lifetime of {text!r} is out of range: 1h to 100y")
     return timedelta(hours=hours)
-
-
-def parse_limit(text: str) -> str:
-    """Return a rate limit such as `60/minute` in its one spelling.
-
-    Raises:
-        RequestInvalid: not of that form, zero, or a unit that is not known.
-    """
-    found = _LIMIT.fullmatch(text.strip())
-    unit = found[2].lower().removesuffix("s") if found else ""
-    if found is None or unit not in _LIMIT_UNITS or int(found[1]) == 0:
-        raise RequestInvalid(
-            f"{text!r} is not a rate limit: write a count above 0 and one of "
-            f"{', '.join(_LIMIT_UNITS)}, such as '60/minute'"
-        )
-    return f"{int(found[1])}/{unit}"

@@ -6,9 +6,10 @@ from typing import Final
 from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
+from server.api.limiting import count_request
 from server.api.state import state_of
 from server.core.turn import Caller
-from server.errors import KeyMissing
+from server.errors import KeyForeign, KeyMissing, RateLimited
 
 DOCUMENTED_SCHEMES: Final = (
     Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
@@ -16,6 +17,9 @@ DOCUMENTED_SCHEMES: Final = (
 )
 """For the documentation's "Authorize" button, on every route that needs a key; the
 reading is done by `key_of`."""
+
+ADMIN: Final = "admin"
+"""The role of keys that may look after the server."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
@@ -57,8 +61,35 @@ def _is_here(host: str) -> bool:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who is asking. Raises an `AccessDenied` that says what is wrong with the key."""
+    """Who is asking, one request counted.
+
+    Raises:
+        AccessDenied: the key, or what a gateway says beside it, is wrong; it says what.
+        RateLimited: the key or its adapter has asked too often.
+    """
     state = state_of(request)
-    return await state.keys.authenticate(
+    caller = await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
+    caller = state.gateway.speak_for(
+        caller, request.headers, request.method, request.url.path, await request.body()
+    )
+    of_adapter = state.adapters.rate_limits(caller.adapter)
+    try:
+        await count_request(request, state.limits, caller, of_adapter)
+    except RateLimited:
+        state.metrics.rate_limited(caller.adapter)
+        raise
+    return caller
+
+
+async def admin_of(request: Request) -> Caller:
+    """Who is asking, when it is an admin.
+
+    Raises:
+        AccessDenied: as `caller_of`, and KeyForeign for a key of another role.
+    """
+    caller = await caller_of(request)
+    if caller.role != ADMIN:
+        raise KeyForeign(f"this needs a key of role {ADMIN!r}; this one is of role {caller.role!r}")
+    return caller

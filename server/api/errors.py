@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from server import errors
 from server.api.json_response import json_response
+from server.api.leaving import ClientLeft
 from server.errors import OrbitError
 
 _log = logging.getLogger(__name__)
@@ -33,7 +34,10 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (BodyTooLarge, 413),
     (FieldsInvalid, 422),
     (errors.RequestInvalid, 400),
+    (ClientLeft, 499),
     (errors.KeyForeign, 403),
+    (errors.GatewayRefused, 403),
+    (errors.RateLimited, 429),
     (errors.AccessDenied, 401),
     (errors.AdapterUnknown, 404),
     (errors.IntentsUndefined, 404),
@@ -66,6 +70,8 @@ def error_response(failure: OrbitError, request_id: str) -> Response:
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(failure, errors.RateLimited):
+        headers["Retry-After"] = f"{failure.retry_after_s:.0f}"
     if status == 503:
         headers["Retry-After"] = "5"
     body = error_body(failure.code, message, request_id, getattr(failure, "details", None))

@@ -2,12 +2,14 @@
 
 import logging
 import re
+from time import perf_counter
 from typing import Final
 from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.api.errors import BodyTooLarge, error_response, unexpected_response
+from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
 _GIVEN_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -19,12 +21,14 @@ class RequestFrame:
 
     Takes the client's `X-Request-ID` when it is plain, makes one otherwise, and
     returns it with the response. Reads the whole body before the application sees
-    the request, and answers 413 as soon as it passes `max_body_bytes`.
+    the request, and answers 413 as soon as it passes `max_body_bytes`. Counts and times
+    every request by the route it took.
     """
 
-    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics) -> None:
         self._app = app
         self._max_body_bytes = max_body_bytes
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -33,12 +37,17 @@ class RequestFrame:
         request_id = _request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
         started = False
+        status = 499  # what is logged elsewhere for a client that left
+        since = perf_counter()
 
         async def send_with_id(message: Message) -> None:
-            nonlocal started
+            nonlocal started, status
             if message["type"] == "http.response.start":
                 started = True
-                message.setdefault("headers", []).append((b"x-request-id", request_id.encode()))
+                status = message["status"]
+                headers = message.setdefault("headers", [])
+                headers.append((b"x-request-id", request_id.encode()))
+                headers.extend(scope["state"].get("rate_headers", ()))
             await send(message)
 
         try:
@@ -54,6 +63,8 @@ class RequestFrame:
             if started:
                 raise
             await unexpected_response(request_id)(scope, receive, send_with_id)
+        finally:
+            self._metrics.request(scope["method"], _route(scope), status, perf_counter() - since)
 
     async def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         refused = BodyTooLarge(
@@ -85,6 +96,11 @@ def _replay(first: Message, receive: Receive) -> Receive:
         return pending.pop() if pending else await receive()
 
     return replayed
+
+
+def _route(scope: Scope) -> str:
+    """The pattern that the router found; a path that it did not is anybody's text."""
+    return getattr(scope.get("route"), "path", "unmatched")
 
 
 def _request_id(scope: Scope) -> str:

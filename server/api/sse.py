@@ -1,27 +1,92 @@
-"""An answer as server-sent events: `sources`, `streaming` word by word, `complete`."""
+"""An answer as server-sent events: `sources`, `streaming` word by word, `complete`.
 
+Until the answer is there, a comment line every few seconds keeps proxies from closing the
+connection. When the client leaves, the turn is stopped.
+"""
+
+import asyncio
+import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from server.api.errors import error_body, error_response, status_of
+from server.api.leaving import left, stop
 from server.core.answer import Answer
 from server.core.jsonable import to_json
+from server.errors import OrbitError
+
+_log = logging.getLogger(__name__)
 
 _WORDS: Final = re.compile(r"\s*\S+\s*|\s+")
+_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+}
+HEARTBEAT: Final = b": waiting\n\n"
 
 
-def stream_answer(answer: Answer, session_id: str) -> StreamingResponse:
-    """The events of one answer; `complete` carries what the JSON answer has besides text."""
-    return StreamingResponse(
-        _events(answer, session_id),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+class AnswerStream(Response):
+    """The events of one turn; `complete` carries what the JSON answer has besides text.
+
+    A turn that fails before the first heartbeat is due is answered with its status, as
+    without streaming; one that fails later with an `error` event in the one error shape.
+    """
+
+    def __init__(
+        self, turn: "asyncio.Task[Answer]", session_id: str, request_id: str, heartbeat_s: float
+    ) -> None:
+        super().__init__()
+        self._turn = turn
+        self._session_id = session_id
+        self._request_id = request_id
+        self._heartbeat_s = heartbeat_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        watch = asyncio.create_task(left(receive))
+        respond = asyncio.create_task(self._respond(scope, receive, send))
+        try:
+            await asyncio.wait({watch, respond}, return_when=asyncio.FIRST_COMPLETED)
+            if respond.done():
+                respond.result()
+        finally:
+            for task in (respond, watch, self._turn):
+                await stop(task)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.wait({self._turn}, timeout=self._heartbeat_s)
+        failed = self._turn.exception() if self._turn.done() else None
+        if isinstance(failed, OrbitError):
+            await error_response(failed, self._request_id)(scope, receive, send)
+            return
+        if failed is not None:
+            raise failed
+        headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        async for part in self._parts():
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _parts(self) -> AsyncIterator[bytes]:
+        while not self._turn.done():
+            yield HEARTBEAT
+            await asyncio.wait({self._turn}, timeout=self._heartbeat_s)
+        failed = self._turn.exception()
+        if failed is None:
+            for event in answer_events(self._turn.result(), self._session_id):
+                yield event
+            return
+        if not isinstance(failed, OrbitError):
+            _log.error("request %s failed", self._request_id, exc_info=failed)
+        yield _event({"status": "error", "isComplete": True, **_failure(failed, self._request_id)})
 
 
-async def _events(answer: Answer, session_id: str) -> AsyncIterator[bytes]:
+def answer_events(answer: Answer, session_id: str) -> Iterator[bytes]:
+    """Every event of an answer, in order."""
     yield _event({"status": "sources", "sources": _sources(answer), "isComplete": False})
     for word in _WORDS.findall(answer.content):
         yield _event({"status": "streaming", "chunk": word, "isComplete": False})
@@ -29,10 +94,18 @@ async def _events(answer: Answer, session_id: str) -> AsyncIterator[bytes]:
     yield _event({"status": "complete", "chunk": "", "isComplete": True, **rest})
 
 
+def _failure(failed: BaseException, request_id: str) -> Mapping[str, Any]:
+    if isinstance(failed, OrbitError) and status_of(failed) != 500:
+        return error_body(failed.code, str(failed), request_id)
+    return error_body(
+        "internal_error", "Something went wrong here; it has been logged.", request_id
+    )
+
+
 def _sources(answer: Answer) -> list[dict[str, Any]]:
     template_id = answer.metadata.get("template_id")
     return [{"template_id": template_id}] if template_id else []
 
 
-def _event(data: dict[str, Any]) -> bytes:
+def _event(data: Mapping[str, Any]) -> bytes:
     return f"data: {to_json(data)}\n\n".encode("utf-8", "replace")

@@ -5,8 +5,12 @@ from uuid import uuid4
 
 from fastapi import Request
 
+from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.limits import RateLimits
 from server.chat.adapters import Adapters
+from server.guards.keeper import GuardKeeper
+from server.metrics.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,14 @@ class ApiState:
     max_message_chars: int
     turn_timeout_s: float
     sample_keys: bool
+    limits: RateLimits = field(default_factory=RateLimits)
+    gateway: Gateway = field(default_factory=Gateway)
+    guards: GuardKeeper | None = None
+    heartbeat_s: float = 15.0
+    metrics: Metrics = field(default_factory=Metrics)
+    metrics_token: str | None = field(default=None, repr=False)
+    """What `/metrics` asks for; without one, only this machine may read it."""
+    serve_metrics: bool = True
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

@@ -1,32 +1,46 @@
 """An adapter that is open: everything one turn needs, in one place."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from server.chat.compose import Composer
+from server.core.decision import Decision
 from server.core.ports import Retriever
+from server.core.turn import Turn
+from server.guards.guard import Guard
 from server.intents.opening import Detect
 from server.library.model import Library
-from server.tools.executor import ToolExecutor
+from server.metrics.metrics import Metrics
+from server.tools.policy.chain import PolicyChain
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """`details` is what readiness reports about it: counts, encoder, what was re-embedded.
 
-    `detect` is how its rule pack reads a question, for an adapter that has one.
+    `guard` judges questions first, when there is one. Its routes are followed with
+    `to_template`, which decides for a template by name, and `elsewhere`, which finds
+    another adapter.
     """
 
     name: str
     library: Library
     retriever: Retriever
-    executor: ToolExecutor
+    chain: PolicyChain
     composer: Composer
     tool_timeout_s: float
-    verbose: bool = False
     detect: Detect | None = None
+    """What the adapter's rule pack makes of a question, for adapters that have one."""
+    rate_limits: tuple[str, ...] = ()
+    """How often all keys together may ask it."""
+    verbose: bool = False
+    metrics: Metrics = field(default_factory=Metrics)
+    guard: Guard | None = None
+    to_template: Callable[[str, Turn], Decision] | None = None
+    elsewhere: "Callable[[str], Adapter] | None" = None
     details: dict[str, Any] = field(default_factory=dict)
 
     async def close(self) -> None:
         await self.retriever.close()
-        await self.executor.aclose()
+        await self.chain.aclose()

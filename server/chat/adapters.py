@@ -62,6 +62,11 @@ class Adapters:
             )
         return self.get(caller.adapter)
 
+    def rate_limits(self, name: str) -> tuple[str, ...]:
+        """How often an adapter may be asked; one that is not open counts nothing."""
+        adapter = self._open.get(name)
+        return adapter.rate_limits if adapter is not None else ()
+
     def opened(self, adapter: Adapter) -> None:
         self._why.pop(adapter.name, None)
         self._open[adapter.name] = adapter

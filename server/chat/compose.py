@@ -12,6 +12,7 @@ from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Match,
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.trace import Trace
 from server.library.model import Library, Template
+from server.tools.policy.proposal import Refusal
 
 _log = logging.getLogger(__name__)
 
@@ -39,9 +40,15 @@ class Composer:
         return self._response.default_language
 
     def result(
-        self, decision: Call, result: ToolResult, trace: Trace, languages: Sequence[str] = ()
+        self,
+        decision: Call,
+        result: ToolResult,
+        trace: Trace,
+        languages: Sequence[str] = (),
+        *,
+        refusal: Refusal | None = None,
     ) -> Answer:
-        """The answer after a tool ran: its result in words, or why it failed."""
+        """The answer after a tool ran: its result in words, why it failed or was refused."""
         template = self._templates[decision.match.template_id]
         language = self.language_for(languages)
         execution = result.to_dict()
@@ -50,9 +57,9 @@ class Composer:
             notes = _notes(decision.call.sources, result, said=content)
             content += "".join(f"\n({note}.)" for note in notes)
         else:
-            content, how = self._failure(result, language)
+            content, how = self._failure(result, language, refused=refusal is not None)
             execution.pop("result", None)
-        metadata = {
+        metadata: dict[str, Any] = {
             "source": _SOURCE,
             "template_id": template.id,
             "tool_execution": execution,
@@ -60,6 +67,8 @@ class Composer:
             "match": describe_match(decision.match),
             "arguments": describe_sources(decision.call.sources),
         }
+        if refusal is not None:
+            metadata["policy"] = describe_refusal(refusal)
         trace.note("compose", {"by": how, "language": language})
         return Answer(content, decision.match.confidence, metadata, decision, trace)
 
@@ -151,12 +160,16 @@ class Composer:
                 _log.info("template %s: %s does not fit: %s", template.id, name, failed)
         return _readable(result.result), "readable rendering"
 
-    def _failure(self, result: ToolResult, language: str) -> tuple[str, str]:
+    def _failure(
+        self, result: ToolResult, language: str, *, refused: bool = False
+    ) -> tuple[str, str]:
         context = {
             "error_message": result.error_message or "",
             "tool_name": result.tool_name,
             "operation": result.operation,
         }
+        if refused:
+            return self._phrase("tool_refused", context, language), "tool_refused"
         if result.status is ToolResultStatus.TIMEOUT:
             return self._phrase("tool_timeout", context, language), "tool_timeout"
         name = f"{result.tool_name}_error"
@@ -189,6 +202,14 @@ class Composer:
             "confidence": round(match.confidence, 4),
         }
         return option | ({"tags": list(template.tags)} if template.tags else {})
+
+
+def describe_refusal(refusal: Refusal) -> dict[str, Any]:
+    """Why a call did not run, as metadata."""
+    data: dict[str, Any] = {"outcome": refusal.outcome}
+    if refusal.retry_after_s is not None:
+        data["retry_after_s"] = refusal.retry_after_s
+    return data
 
 
 def describe_match(match: Match) -> dict[str, Any]:

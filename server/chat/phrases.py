@@ -50,6 +50,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "I couldn't work with that data. Please check your input. ({{ error_message }})"
     ),
     "tool_error": "I couldn't do that. ({{ error_message }})",
+    "tool_refused": "I didn't do that: {{ error_message }}.",
     "tool_timeout": "That took too long, so I stopped it. ({{ error_message }})",
 }
 

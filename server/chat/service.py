@@ -2,14 +2,20 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from server.chat.adapter import Adapter
-from server.chat.understanding import understand_turn
+from server.chat.guarding import guard_turn
+from server.chat.understanding import Understood, understand_turn
+from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
 from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
+from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
+from server.tools.policy.chain import Carried
+from server.tools.policy.proposal import Proposal, ProposedBy
 
 _log = logging.getLogger(__name__)
 
@@ -24,12 +30,21 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
-            understood = await understand_turn(adapter, turn, trace)
-            turn = understood.turn
-            decision = understood.decision or await adapter.retriever.decide(turn, trace)
-            answer = understood.told(await _act(adapter, turn, decision, trace))
+            guarded = await guard_turn(adapter, turn, trace)
+            by, decision = guarded.adapter, guarded.decision
+            if isinstance(decision, Blocked):
+                understood = Understood(turn)
+            else:
+                understood = await understand_turn(by, turn, trace)
+                turn = understood.turn
+            if decision is None:
+                decision = understood.decision or await by.retriever.decide(turn, trace)
+            clean_trace(by.library, trace)
+            answer = await _act(by, turn, decision, trace)
+            answer = guarded.told(understood.told(answer))
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
+    adapter.metrics.turn(adapter.name, answer)
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, trace.to_list())
@@ -39,18 +54,15 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
 async def _act(adapter: Adapter, turn: Turn, decision: Decision, trace: Trace) -> Answer:
     match decision:
         case Call():
-            with trace.stage("tool") as details:
-                result = await adapter.executor.execute(
-                    decision.call, timeout_s=adapter.tool_timeout_s
-                )
-                details |= {
-                    "tool": result.tool_name,
-                    "operation": result.operation,
-                    "status": str(result.status),
-                }
-            return adapter.composer.result(decision, result, trace, turn.languages)
+            carried = await carry_out(adapter, turn, decision.call, trace)
+            shown = replace(decision, call=carried.call)
+            return adapter.composer.result(
+                shown, carried.result, trace, turn.languages, refusal=carried.refusal
+            )
         case AskFor():
-            return adapter.composer.ask_for(decision, trace, turn.languages)
+            return adapter.composer.ask_for(
+                without_secrets(adapter.library, decision), trace, turn.languages
+            )
         case Clarify():
             return adapter.composer.clarify(decision, trace, turn.languages)
         case AskBack():
@@ -59,3 +71,31 @@ async def _act(adapter: Adapter, turn: Turn, decision: Decision, trace: Trace) -
             return adapter.composer.no_match(decision, trace, turn.languages)
         case Blocked():
             return adapter.composer.blocked(decision, trace)
+
+
+async def carry_out(
+    adapter: Adapter, turn: Turn, call: ToolCall, trace: Trace, *, by: ProposedBy = "system"
+) -> Carried:
+    """Take a call through the adapter's chain; what is sensitive in it leaves the trace.
+
+    Raises:
+        StoreUnavailable: the counts of rate limits cannot be reached.
+    """
+    proposal = Proposal(
+        call=call,
+        caller=turn.caller,
+        request_id=turn.id,
+        intent=turn.intent.name if turn.intent is not None else None,
+        proposed_by=by,
+    )
+    with trace.stage("tool") as details:
+        carried = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
+        result = carried.result
+        details |= {
+            "tool": result.tool_name,
+            "operation": result.operation,
+            "status": str(result.status),
+            "outcome": carried.outcome,
+        }
+    clean_trace(adapter.library, trace, carried.secrets)
+    return carried

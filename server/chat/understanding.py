@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from server.chat.adapter import Adapter
 from server.core.answer import Answer
 from server.core.decision import AskBack
+from server.core.redaction import Redactor
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.intents.result import Detection
+from server.library.model import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,7 @@ class Understood:
 
     turn: Turn
     detection: Detection | None = None
+    library: Library | None = None
 
     @property
     def decision(self) -> AskBack | None:
@@ -26,10 +29,14 @@ class Understood:
         return AskBack(intent.ask, intent.confidence, intent.explanation)
 
     def told(self, answer: Answer) -> Answer:
-        """The answer with the detection in its metadata, in the pack's own fields."""
+        """The answer with the detection in its metadata, in the pack's own fields, less secrets."""
         if self.detection is None:
             return answer
         found = {"method": self.detection.intent.method, **self.detection.result}
+        templates = self.library.templates.values() if self.library is not None else ()
+        redactor = Redactor(tuple(name for t in templates for name in t.policy.sensitive_params))
+        if redactor:
+            found = redactor.secrets(self.detection.intent.entities).data(found)
         return replace(answer, metadata={**answer.metadata, "intent": found})
 
 
@@ -55,4 +62,4 @@ async def understand_turn(adapter: Adapter, turn: Turn, trace: Trace) -> Underst
             "route": intent.route,
             "explanation": intent.explanation,
         }
-    return Understood(replace(turn, intent=intent), detection)
+    return Understood(replace(turn, intent=intent), detection, adapter.library)

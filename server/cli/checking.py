@@ -7,10 +7,13 @@ from typing import Final
 
 from server.core.problems import Location, Problem
 from server.evaluation.questions import load_questions
+from server.guards.loading import load_guards
+from server.guards.opening import guard_problems
 from server.opening import read_library
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.environment import with_env_file
 from server.settings.loading import load_settings, root_of
+from server.settings.models import Settings
 from server.settings.source import read_yaml
 
 _DOMAIN: Final = "domain.yaml"
@@ -33,6 +36,8 @@ def check_path(path: Path) -> list[Problem]:
             return problems + _check_library(path.parent, [path], environ)
         case "domain":
             return problems + _check_library(path.parent, _template_files(path.parent), environ)
+        case "guards":
+            return problems + list(load_guards([path], environ).problems)
         case "questions":
             return problems + list(load_questions(path, None, environ)[1])
         case _:
@@ -47,7 +52,7 @@ def check_configuration(config: Path) -> list[Problem]:
         return problems
     for adapter in loaded.settings.adapters:
         if adapter.enabled:
-            problems += _check_adapter(adapter, loaded.settings.tools, loaded.environ)
+            problems += _check_adapter(adapter, loaded.environ, loaded.settings)
     return problems
 
 
@@ -71,14 +76,16 @@ def _check_library(
         domain_config_path=domain, template_library_path=tuple(templates)
     )
     adapter = AdapterSettings.model_construct(name=folder.name or "library", config=config)
-    return _check_adapter(adapter, {}, environ)
+    return _check_adapter(adapter, environ)
 
 
 def _check_adapter(
-    adapter: AdapterSettings, tools: Mapping[str, str], environ: Mapping[str, str]
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
-    read = read_library(adapter, tools, environ)
+    read = read_library(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
+    if settings is not None:
+        problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
     known = read.library.templates if read.library else None
     for path in _question_files(adapter.config.domain_config_path.parent):
@@ -107,6 +114,7 @@ def _kind_of(path: Path, environ: Mapping[str, str]) -> str:
         ("templates", "templates"),
         ("domain", "domain"),
         ("domain_name", "domain"),
+        ("categories", "guards"),
         ("questions", "questions"),
     ):
         if key in data:

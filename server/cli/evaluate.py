@@ -103,7 +103,7 @@ async def _evaluate(
             if not listed:
                 fail(f"no question in {path} can be used")
 
-            rehearsed = replace(opened, executor=Rehearsal(opened.executor))
+            rehearsed = replace(opened, chain=opened.chain.rehearsed(Rehearsal))
 
             async def ask(text: str) -> "Outcome":
                 start = perf_counter()

@@ -33,12 +33,13 @@ def create(
         str | None, typer.Option("--user", metavar="ID", help="Whose key it is.")
     ] = None,
     role: Annotated[
-        str, typer.Option("--role", metavar="ROLE", help="A word for what its holder may do.")
+        str,
+        typer.Option("--role", metavar="ROLE", help="What its holder may do: one of access.roles."),
     ] = "user",
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit", metavar="RATE", help="A rate limit to keep with it: 60/minute. Repeatable."
+            "--limit", metavar="RATE", help="How often it may ask: 60/minute. Repeatable."
         ),
     ] = None,
     expires: Annotated[
@@ -67,6 +68,11 @@ def create(
         )
         settings = _settings(config, data)
         _check_adapter(settings, adapter)
+        roles = settings.access.roles.names
+        if role not in roles:
+            say(
+                f"warning: {role!r} is not among the roles {', '.join(roles)}; it counts as a guest"
+            )
         raw, record = _in_store(settings, lambda store: store.create(new))
         _show_key(settings, raw, record, as_json=as_json)
 

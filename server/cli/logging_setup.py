@@ -14,7 +14,7 @@ service's key may be part of one."""
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record."""
+    """One JSON object a record, with the `fields` that were given as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
         row = {
@@ -23,9 +23,10 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        row |= getattr(record, "fields", {})
         if record.exc_info:
             row["exception"] = self.formatException(record.exc_info)
-        return json.dumps(row, ensure_ascii=False)
+        return json.dumps(row, ensure_ascii=False, default=str)
 
 
 def set_up_logging(settings: LoggingSettings) -> None:

@@ -43,10 +43,12 @@ def _register(asked: str = "") -> None:
         return
     from server.cli import (
         ask,
+        audit,
         check,
         demo_services,
         detect,
         evaluate,
+        guards,
         init,
         keys,
         processes,
@@ -56,6 +58,8 @@ def _register(asked: str = "") -> None:
     for module in (processes, serve, ask, check, evaluate, init, demo_services, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
+    app.add_typer(audit.audit_app, name="audit")
+    app.add_typer(guards.guards_app, name="guards")
 
 
 def main() -> None:

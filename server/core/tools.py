@@ -47,6 +47,8 @@ class ToolCall:
     arguments: Mapping[str, Any]
     sources: Mapping[str, Source] = field(default_factory=dict)
     effect: Effect = "read"
+    sensitive: bool = False
+    """Whether what it is called with must not be written anywhere, not even to the log."""
 
 
 class ToolResultStatus(StrEnum):

@@ -1,19 +1,18 @@
 """Running what only reads: asking questions to test a library must change nothing."""
 
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.tools.executor import ToolExecutor
+from server.tools.policy.chain import Runner
 
 
-class Rehearsal(ToolExecutor):
+class Rehearsal:
     """Runs the calls that read, and says of those that write that they were not made."""
 
-    def __init__(self, executor: ToolExecutor) -> None:
-        super().__init__(executor.registry)
-        self._executor = executor
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
         if call.effect == "read":
-            return await self._executor.execute(call, timeout_s=timeout_s)
+            return await self._runner.execute(call, timeout_s=timeout_s)
         return ToolResult(
             tool_name=call.tool,
             operation=call.operation,
@@ -24,4 +23,4 @@ class Rehearsal(ToolExecutor):
         )
 
     async def aclose(self) -> None:
-        await self._executor.aclose()
+        await self._runner.aclose()

@@ -10,13 +10,20 @@ from server.library.http import HttpDefaults, HttpExecution
 from server.library.http_executions import Written, build_http
 from server.library.http_yaml import REQUEST_TEXTS, HttpYaml
 from server.library.jinja import examine
-from server.library.model import BuiltinExecution, Execution, Parameter, TemplateKind
+from server.library.model import (
+    BuiltinExecution,
+    Execution,
+    Parameter,
+    PythonExecution,
+    TemplateKind,
+)
 from server.library.template_yaml import ExecutionYaml, TemplateYaml
 from server.settings.nodes import Unresolved
 from server.settings.source import Document, Keys
 from server.settings.wording import instead
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
+_FUNCTION: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
 
 
@@ -73,11 +80,7 @@ def build_execution(
     if sends_request(written):
         return _http_execution(written, parameters, defaults, document, at, findings)
     if execution.type == "python":
-        what = (
-            f"{written.id!r} is a Python template, which this server does not run; it is left out"
-        )
-        findings.warn("execution-unsupported", what, document.where(at))
-        return None
+        return _python_execution(written, document, at, findings)
     for place in (at, inside):
         for key in _REQUEST_KEYS:
             if key in (document.at(place) or {}):
@@ -148,6 +151,22 @@ def _http_execution(
                 what = f"{parameter.name!r} is part of the path, so it is required or has a default"
                 findings.add("optional-in-path", what, parameter.where)
     return execution
+
+
+def _python_execution(
+    written: TemplateYaml, document: Document, at: Keys, findings: Findings
+) -> PythonExecution | None:
+    """The function that a Python template calls; whether there is one is found on opening."""
+    function = written.execution.function if written.execution is not None else None
+    if function is None:
+        what = "names no function; write function: package.module:name under execution"
+        findings.add("missing-key", what, document.where((*at, "execution")))
+        return None
+    if not _FUNCTION.fullmatch(function):
+        what = f"{function!r} names no function; write it as package.module:name"
+        findings.add("bad-name", what, document.where((*at, "execution", "function")))
+        return None
+    return PythonExecution(function)
 
 
 def _request(written: TemplateYaml, document: Document, at: Keys, findings: Findings) -> Written:

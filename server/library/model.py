@@ -14,6 +14,9 @@ from server.library.http import HttpDefaults, HttpExecution
 
 TemplateKind = Literal["function", "query"]
 
+PYTHON_TOOL: Final = "python"
+"""What calls of Python functions name as their tool."""
+
 PARAMETER_TYPES: Final[Mapping[str, tuple[JsonType, str | None]]] = {
     "string": ("string", None),
     "number": ("number", None),
@@ -90,8 +93,37 @@ class BuiltinExecution:
     operation: str
 
 
-Execution = BuiltinExecution | HttpExecution
-"""How a template runs. Python executions join here, one type each."""
+@dataclass(frozen=True, slots=True)
+class PythonExecution:
+    """Call a function of the operator's own, `function` being `package.module:name`."""
+
+    function: str
+
+    @property
+    def tool(self) -> str:
+        return PYTHON_TOOL
+
+    @property
+    def operation(self) -> str:
+        return self.function.rpartition(":")[2]
+
+
+Execution = BuiltinExecution | HttpExecution | PythonExecution
+"""How a template runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """What has to hold before a template runs, and what is kept of it."""
+
+    requires_auth: bool = False
+    allowed_roles: tuple[str, ...] = ()
+    """Empty for every role."""
+    rate_limit: tuple[str, ...] = ()
+    """Limits for each user, as `20/hour`."""
+    sensitive_params: tuple[str, ...] = ()
+    confirm: bool = False
+    log_invocations: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +148,7 @@ class Template:
     """Intents of the rule pack that it is for; any when empty."""
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """The values of an entity of the pack that it is for, by entity."""
+    policy: CallPolicy = CallPolicy()
     where: Location = field(default=Location(""), compare=False)
 
     @property

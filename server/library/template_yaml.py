@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from server.library.edge import Edge, Version, Words
 from server.library.http_yaml import HttpYaml
+from server.settings.fields import RateLimits
 
 
 def _is_id(value: str) -> str:
@@ -83,13 +84,15 @@ class ExecutionYaml(HttpYaml):
     """How a template of the nested notation runs."""
 
     type: Literal["builtin", "http_call", "python"] = "builtin"
-    """`builtin` for a tool that lives in the server."""
+    """`builtin` for a tool of the server, `http_call` for a request, `python` for a function."""
     tool: str | None = None
     """Name of the tool."""
     builtin_function: str | None = None
     """Another spelling of `tool`."""
     operation: str | None = None
     """Which of the tool's operations."""
+    function: str | None = None
+    """For `python`: the function, as `package.module:name`."""
 
 
 class TemplateYaml(HttpYaml):
@@ -127,6 +130,18 @@ class TemplateYaml(HttpYaml):
     """Values of the pack's entities that it is for: one each, or a list of them."""
     tags: Words = ()
     """Words to find it by."""
+    requires_auth: bool = False
+    """Whether the key has to belong to a user, and not to a guest."""
+    allowed_roles: Words = ()
+    """Roles that may run it; left out, every role may."""
+    rate_limit: RateLimits = ()
+    """How often one user may run it, as `20/hour`; several limits make a list."""
+    sensitive_params: Words = ()
+    """Parameters whose values are never shown or written; `customer.card` means a part."""
+    confirm: bool = False
+    """Whether it runs only after the user has confirmed it."""
+    log_invocations: bool = True
+    """Whether calls of it are written to the audit."""
 
     not_used: ClassVar = frozenset(
         [

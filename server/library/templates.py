@@ -16,6 +16,7 @@ from server.library.findings import Findings
 from server.library.jinja import examine
 from server.library.model import Domain, Parameter, Template
 from server.library.parameters import build_parameters
+from server.library.policies import build_policy
 from server.library.responses import check_jinja
 from server.library.template_yaml import FunctionSchemaYaml, ParameterYaml, TemplateYaml
 from server.settings.source import Document, Keys
@@ -73,6 +74,7 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
         intents=written.intents,
         when={entity: _several(value) for entity, value in written.when.items()},
         tags=written.tags,
+        policy=build_policy(written, parameters, document, at, findings),
         where=document.where(at),
     )
 

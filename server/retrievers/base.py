@@ -1,5 +1,6 @@
 """What every retriever is built from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.extraction.extractor import Extractor
@@ -22,3 +23,5 @@ class RetrieverParts:
     confidence_threshold: float
     max_templates: int
     clarify_margin: float
+    intent_tools: Mapping[str, tuple[str, ...]] | None = None
+    """The templates that each intent allows, where the adapter says so."""

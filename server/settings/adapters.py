@@ -5,7 +5,15 @@ from typing import Literal
 from pydantic import Field, PrivateAttr
 
 from server.core.problems import Location
-from server.settings.fields import Name, RootedPath, RootedPaths, Seconds, Strict
+from server.settings.fields import (
+    Name,
+    OneOrMore,
+    RateLimits,
+    RootedPath,
+    RootedPaths,
+    Seconds,
+    Strict,
+)
 
 
 class AgentSettings(Strict):
@@ -21,6 +29,26 @@ class AgentSettings(Strict):
     """Seconds that one tool may take."""
     verbose: bool = False
     """Whether every stage of every turn is written to the log."""
+
+
+class PolicySettings(Strict):
+    """What the adapter lets through, and who proposes calls."""
+
+    mode: Literal["system_first", "llm_first"] | None = None
+    """Who proposes a call: the server or a model; left out, `SYSTEM_FIRST_ARCHITECTURE` says."""
+    intent_tools: dict[str, OneOrMore] | None = None
+    """The templates that each intent allows; an intent that is not listed allows none."""
+    rate_limit: RateLimits = ()
+    """How often the adapter may be asked, by all keys together, as `6000/hour`."""
+
+
+class HttpSettings(Strict):
+    """Where calls over HTTP may go."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """When given, the only hosts that may be called, as `api.example.org` or `host:8080`."""
+    private_hosts: tuple[str, ...] = ()
+    """Hosts that may stand on loopback, link-local or private addresses, written alike."""
 
 
 class AdapterConfig(Strict):
@@ -40,6 +68,27 @@ class AdapterConfig(Strict):
     """Whether examples of the pack are compared by meaning when none of its rules fires."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
+    http: HttpSettings = HttpSettings()
+    """Where calls over HTTP may go."""
+    policy: PolicySettings = PolicySettings()
+    """What the adapter lets through, and who proposes calls."""
+
+
+class AdapterGuards(Strict):
+    """Guards of one adapter, beside those of every adapter; what is left out is as there."""
+
+    enabled: bool | None = None
+    """Whether guards judge the questions of this adapter."""
+    packs: RootedPaths = ()
+    """Guard packs of this adapter, asked after those of every adapter."""
+    compare: RootedPaths | None = None
+    """Packs of a second set, which judges as well and decides nothing."""
+    fail_closed: bool | None = None
+    """Whether a guard that cannot judge refuses."""
+    semantic_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Threshold of all categories of this adapter."""
+    shadow: bool | None = None
+    """Whether blocks and routes are only reported, and not done."""
 
 
 class AdapterSettings(Strict):
@@ -65,6 +114,8 @@ class AdapterSettings(Strict):
     """Provider of the model that phrases answers; without one, answers are composed."""
     inference_model: str | None = None
     """Name of that model, as its provider knows it."""
+    guards: AdapterGuards = AdapterGuards()
+    """Guards of this adapter, beside those of every adapter."""
     config: AdapterConfig
     """What the adapter knows."""
 

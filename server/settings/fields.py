@@ -7,6 +7,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from server.core.limits import parse_limit
+from server.errors import RequestInvalid
+
 
 class Strict(BaseModel):
     """A part of the configuration: frozen, and refusing what it does not know."""
@@ -51,3 +54,17 @@ Name = Annotated[str, AfterValidator(_is_name)]
 """A name that can stand in commands, URLs and file names."""
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+def _in_one_spelling(value: Any) -> Any:
+    """Limits as the server keeps them; a bare number counts calls an hour."""
+    written = value if isinstance(value, list | tuple) else [value]
+    limits = [f"{item}/hour" if type(item) is int else item for item in written]
+    try:
+        return tuple(parse_limit(limit) if isinstance(limit, str) else limit for limit in limits)
+    except RequestInvalid as invalid:
+        raise PydanticCustomError("bad-limit", "{why}", {"why": str(invalid)}) from None
+
+
+RateLimits = Annotated[tuple[str, ...], BeforeValidator(_in_one_spelling)]
+"""Rate limits, each `COUNT/second`, `minute`, `hour` or `day`."""

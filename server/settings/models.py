@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
+from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
-from server.settings.fields import OneOrMore, RootedPath, Seconds, Strict
+from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
-__all__ = ["AdapterSettings", "Settings"]
+__all__ = ["AccessSettings", "AdapterSettings", "Settings"]
 
 
 class ServerSettings(Strict):
@@ -28,6 +29,8 @@ class ServerSettings(Strict):
     """Longest question, in characters."""
     turn_timeout_s: Seconds = 60.0
     """Seconds from question to answer, whatever the answer needs."""
+    heartbeat_s: Seconds = 15.0
+    """Seconds between the signs of life of a streamed answer that is not there yet."""
     shutdown_grace_s: Seconds = 10.0
     """Seconds that requests in flight get to finish when the server stops."""
 
@@ -39,15 +42,26 @@ class LoggingSettings(Strict):
     """Least severity that is written."""
     format: Literal["console", "json"] = "console"
     """`console` for people, `json` for one object a line."""
+    question_preview_chars: int = Field(default=50, ge=0, le=1000)
+    """Characters of a question that guards log and keep, redacted; 0 for none."""
 
 
-class AccessSettings(Strict):
-    """API keys and where they are kept."""
+class MetricsSettings(Strict):
+    """`GET /metrics`, for Prometheus."""
 
-    sample_keys: bool = True
-    """Whether documented sample keys work, for clients on this machine only."""
-    database_url: SecretStr | None = None
-    """SQLAlchemy URL of the database for keys; without one, SQLite in `data_dir`."""
+    enabled: bool = True
+    """Whether `/metrics` is served."""
+    token: SecretStr | None = None
+    """Bearer token `/metrics` asks for; without one, only this machine may read it."""
+
+
+class PythonToolsSettings(Strict):
+    """Which Python functions templates may call."""
+
+    modules: tuple[str, ...] = ()
+    """Modules and packages that templates may name; none without this list."""
+    paths: RootedPaths = ()
+    """Folders to find them in, beside what is installed."""
 
 
 class LocalEmbeddings(Strict):
@@ -130,6 +144,25 @@ class MatchingSettings(Strict):
     """Two templates whose confidences differ by less are asked about, not chosen from."""
 
 
+class GuardsSettings(Strict):
+    """What is judged before anything runs, for every adapter."""
+
+    enabled: bool = True
+    """Whether guards judge at all; `INTENT_ROUTER_ENABLED` wins over it."""
+    packs: RootedPaths = ()
+    """Guard packs in front of every adapter: one file, or a list, asked in this order."""
+    compare: RootedPaths = ()
+    """Packs of a second set, which judges as well and decides nothing: see differences."""
+    fail_closed: bool = False
+    """Whether a guard that cannot judge refuses; `INTENT_ROUTER_FAIL_CLOSED` wins over it."""
+    semantic_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Threshold of all categories; `INTENT_ROUTER_SEMANTIC_THRESHOLD` wins over it."""
+    stage_timeout_s: Seconds = 2.0
+    """Seconds the semantic stage may take; one that is late counts as one that failed."""
+    shadow: bool = False
+    """Whether blocks and routes are only reported, and not done."""
+
+
 class Imports(Strict, extra="ignore"):
     """The one key that is read before the others."""
 
@@ -146,6 +179,8 @@ class Settings(Imports, extra="forbid"):
     """Where the server listens, and how much it takes."""
     logging: LoggingSettings = LoggingSettings()
     """What the log holds."""
+    metrics: MetricsSettings = MetricsSettings()
+    """`GET /metrics`, for Prometheus."""
     access: AccessSettings = AccessSettings()
     """API keys and where they are kept."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
@@ -154,8 +189,12 @@ class Settings(Imports, extra="forbid"):
     """The ChromaDB that keeps the vectors of templates."""
     matching: MatchingSettings = MatchingSettings()
     """How the template for a question is found."""
+    guards: GuardsSettings = GuardsSettings()
+    """What is judged before anything runs."""
     tools: dict[Annotated[str, Field(min_length=1)], str] = Field(default_factory=dict)
     """Tools of your own: the name templates use, and the dotted path of the class."""
+    python_tools: PythonToolsSettings = PythonToolsSettings()
+    """Which Python functions templates may call."""
     adapters: tuple[AdapterSettings, ...] = ()
     """What the server answers with; see the section on adapters."""
 

@@ -1,6 +1,8 @@
 """Running tool calls: where, for how long, and what a failure becomes."""
 
 import logging
+import sys
+import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping
 from time import perf_counter
@@ -10,7 +12,9 @@ from server.core.ports import Tool
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ToolError, ToolTimedOut
 from server.library.http import HTTP_TOOL
+from server.library.model import PYTHON_TOOL
 from server.tools.http.calls import HttpCalls
+from server.tools.python.calls import PythonCalls
 from server.tools.registry import ToolRegistry
 from server.tools.workers import Workers, WorkersBusy
 
@@ -45,11 +49,13 @@ class ToolExecutor:
         registry: ToolRegistry,
         *,
         http: HttpCalls | None = None,
+        python: PythonCalls | None = None,
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
-        """`http` are the calls that templates make over HTTP, if any do."""
+        """`http` and `python` are the requests and functions of templates, if they have any."""
         self._registry = registry
         self._http = http
+        self._python = python
         self._threads_per_tool = threads_per_tool
         self._workers: dict[str, Workers[_Outcome]] = {}
 
@@ -66,6 +72,8 @@ class ToolExecutor:
         start = perf_counter()
         if call.tool == HTTP_TOOL and self._http is not None:
             outcome = await _run_http(self._http, call, timeout_s)
+        elif call.tool == PYTHON_TOOL and self._python is not None:
+            outcome = await _run_python(self._python, call, timeout_s)
         else:
             outcome = await self._run_tool(call, timeout_s)
         status, result, message = outcome
@@ -83,6 +91,8 @@ class ToolExecutor:
         """Let idle threads end."""
         for workers in self._workers.values():
             workers.close()
+        if self._python is not None:
+            self._python.close()
 
     async def aclose(self) -> None:
         """Let idle threads end, and close connections."""
@@ -131,9 +141,35 @@ async def _run_http(http: HttpCalls, call: ToolCall, timeout_s: float) -> _Outco
     except ToolError as failed:
         return ToolResultStatus.ERROR, None, str(failed)
     except Exception:
-        _log.exception("the HTTP call of template %s failed", call.template_id)
+        _log_failure(call, f"the HTTP call of template {call.template_id} failed")
         message = f"{call.operation} failed unexpectedly; the server's log says why"
         return ToolResultStatus.ERROR, None, message
+
+
+async def _run_python(python: PythonCalls, call: ToolCall, timeout_s: float) -> _Outcome:
+    """Call a function of the operator's own, which may do anything."""
+    try:
+        return ToolResultStatus.SUCCESS, await python.run(call, timeout_s=timeout_s), None
+    except ToolTimedOut as late:
+        return ToolResultStatus.TIMEOUT, None, str(late)
+    except ToolError as failed:
+        return ToolResultStatus.ERROR, None, str(failed)
+    except Exception:
+        _log_failure(call, f"the function of template {call.template_id} failed")
+        message = f"{call.operation} failed unexpectedly; the server's log says why"
+        return ToolResultStatus.ERROR, None, message
+
+
+def _log_failure(call: ToolCall, what: str) -> None:
+    """Log the failure at hand, without its words where they could hold what is sensitive."""
+    if not call.sensitive:
+        _log.exception("%s", what)
+        return
+    kind, failed, trace = sys.exc_info()
+    places = traceback.extract_tb(trace)
+    where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
+    name = kind.__name__ if kind is not None else type(failed).__name__
+    _log.error("%s: %s at %s (its words are withheld)", what, name, where)
 
 
 def _run(tool: Tool, call: ToolCall) -> _Outcome:
@@ -145,7 +181,7 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
     except ToolError as failed:
         return ToolResultStatus.ERROR, None, str(failed)
     except (Exception, SystemExit, CancelledError):
-        _log.exception("tool %s failed in %s", call.tool, call.operation)
+        _log_failure(call, f"tool {call.tool} failed in {call.operation}")
         message = f"{call.tool} failed unexpectedly; the server's log says why"
         return ToolResultStatus.ERROR, None, message
     if not isinstance(result, Mapping) or "result" not in result:

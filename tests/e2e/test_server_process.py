@@ -135,7 +135,10 @@ def test_status_tells_people_and_programs(orbit: Orbit) -> None:
         "ready",
         str(orbit.data_dir),
     )
-    assert [row["name"] for row in told["adapters"]] == ["intent-agent-example"]
+    assert [row["name"] for row in told["adapters"]] == [
+        "intent-agent-example",
+        "intent-http-example",
+    ]
     shown = orbit.run("status")
     assert shown.returncode == 0
     assert shown.stdout.splitlines() == [
@@ -143,6 +146,7 @@ def test_status_tells_people_and_programs(orbit: Orbit) -> None:
         f"  since  {told['started_at']}",
         f"  log    {orbit.data_dir}/logs/server.log",
         "  ready  intent-agent-example",
+        "  ready  intent-http-example",
     ]
 
 

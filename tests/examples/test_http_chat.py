@@ -19,11 +19,13 @@ adapters:
     config:
       domain_config_path: {EXAMPLES}/agent-template/domain.yaml
       template_library_path: {EXAMPLES}/agent-template/*tools.yaml
+      http: {{private_hosts: [127.0.0.1, localhost]}}
   - name: http
     implementation: retrievers.implementations.intent.IntentHTTPRetriever
     config:
       domain_config_path: {EXAMPLES}/jsonplaceholder/domain.yaml
       template_library_path: {EXAMPLES}/jsonplaceholder/templates.yaml
+      http: {{private_hosts: [127.0.0.1, localhost]}}
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.core.problems import Location
-from server.library.model import BuiltinExecution, Parameter, Template
+from server.library.model import BuiltinExecution, CallPolicy, Parameter, PythonExecution, Template
 from tests.library.samples import DOMAIN, TEMPLATE, errors, load, template_of
 
 FLAT = r"""
@@ -132,12 +132,35 @@ def test_result_fields_in_a_response_are_left_to_the_tool(tmp_path: Path) -> Non
     assert load(tmp_path, DOMAIN, text).problems == ()
 
 
-def test_a_python_template_is_named_and_left_out(tmp_path: Path) -> None:
-    text = TEMPLATE + ("  - id: own\n    nl_examples: [Do it]\n    execution: {type: python}\n")
+def test_a_python_template_names_its_function(tmp_path: Path) -> None:
+    text = TEMPLATE + (
+        "  - id: own\n    nl_examples: [Do it]\n"
+        "    execution: {type: python, function: 'shop.orders:cancel'}\n"
+    )
     loaded = load(tmp_path, DOMAIN, text)
-    assert [(p.kind, p.where.line) for p in loaded.problems] == [("execution-unsupported", 7)]
+    assert loaded.problems == ()
     assert loaded.library is not None
-    assert list(loaded.library.templates) == ["add_numbers"]
+    execution = loaded.library.templates["own"].execution
+    assert execution == PythonExecution("shop.orders:cancel")
+    assert (execution.tool, execution.operation) == ("python", "cancel")
+
+
+def test_a_template_says_who_may_run_it_how_often_and_what_is_not_shown(tmp_path: Path) -> None:
+    text = TEMPLATE + (
+        "    requires_auth: true\n    allowed_roles: [premium, admin]\n    rate_limit: 20\n"
+        "    confirm: true\n    log_invocations: false\n    sensitive_params: a\n"
+        "    parameters: [{name: a, type: number}]\n"
+    )
+    loaded = load(tmp_path, DOMAIN, text)
+    assert loaded.library is not None
+    assert loaded.library.templates["add_numbers"].policy == CallPolicy(
+        requires_auth=True,
+        allowed_roles=("premium", "admin"),
+        rate_limit=("20/hour",),
+        sensitive_params=("a",),
+        confirm=True,
+        log_invocations=False,
+    )
 
 
 def test_a_request_without_described_parameters_takes_them_from_its_placeholders(

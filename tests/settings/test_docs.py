@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from server.guards.loading import load_guards
 from server.library.edge import Edge
 from server.library.loading import load_library
 from server.library.model import PARAMETER_TYPES
@@ -60,6 +61,11 @@ def test_every_block_of_yaml_loads(kind: str | None, text: str, tmp_path: Path) 
         (folder / "block.yaml").write_text(text)
         (folder / "config.yaml").write_text("import: block.yaml\n")
         assert load_settings(folder / "config.yaml", ENVIRON).problems == ()
+        return
+    if kind == "guards":
+        pack = tmp_path / "guard.yaml"
+        pack.write_text(text)
+        assert load_guards([pack], ENVIRON).problems == ()
         return
     if kind == "parameters":
         text = f"{TEMPLATE}  parameters:\n" + "".join(f"    {line}\n" for line in text.splitlines())

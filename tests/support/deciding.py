@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
 from server.chat.compose import Composer
 from server.core.decision import AskFor, Call, Clarify, Decision, Match, Missing, NoMatch
@@ -13,6 +14,7 @@ from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.tools.executor import ToolExecutor
+from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 
 PERCENTAGE = Template(
@@ -84,11 +86,14 @@ class ByTable:
 
 
 def table_adapter(name: str = "arithmetic", library: Library = LIBRARY) -> Adapter:
+    registry = ToolRegistry.build()
     return Adapter(
         name=name,
         library=library,
         retriever=ByTable(),
-        executor=ToolExecutor(ToolRegistry.build()),
+        chain=build_chain(
+            name, library, registry, ToolExecutor(registry), Guardrails(RateLimits())
+        ),
         composer=Composer(library),
         tool_timeout_s=5,
         details={"templates": len(library.templates)},

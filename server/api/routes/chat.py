@@ -1,5 +1,6 @@
 """`POST /chat`: one question, one answer."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
@@ -9,8 +10,9 @@ from starlette.responses import Response
 
 from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
 from server.api.json_response import json_response
+from server.api.leaving import while_waited_for
 from server.api.messages import read_message
-from server.api.sse import stream_answer
+from server.api.sse import AnswerStream
 from server.api.state import state_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
 from server.chat.service import answer_turn
@@ -27,6 +29,7 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
         (401, "No key, or one that is unknown, expired or revoked."),
         (403, "A good key, but not for this."),
         (413, "The body is too large."),
+        (429, "The key or its adapter was used too often; `Retry-After` says when to come back."),
         (422, "A field is missing, unknown or of the wrong type."),
         (503, "The adapter, or a provider that it needs, is unavailable."),
         (504, "No answer within the turn's deadline."),
@@ -60,9 +63,10 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
         received_at=datetime.now(UTC),
         languages=_languages(request.headers.get("accept-language", "")),
     )
-    answer = await answer_turn(adapter, turn, timeout_s=state.turn_timeout_s)
+    work = asyncio.create_task(answer_turn(adapter, turn, timeout_s=state.turn_timeout_s))
     if asked.stream:
-        return stream_answer(answer, turn.session_id)
+        return AnswerStream(work, turn.session_id, turn.id, state.heartbeat_s)
+    answer = await while_waited_for(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
 
 

@@ -1,5 +1,6 @@
 """From the names in an adapter's settings to an embedder."""
 
+from collections.abc import Callable
 from typing import Any
 
 from server import plugins
@@ -9,8 +10,16 @@ from server.providers.embeddings.cached import CachedEmbedder
 from server.settings.models import EmbeddingsSettings
 
 
-def build_embedder(provider: str, model: str | None, settings: EmbeddingsSettings) -> Embedder:
+def build_embedder(
+    provider: str,
+    model: str | None,
+    settings: EmbeddingsSettings,
+    *,
+    metered: Callable[[Embedder], Embedder] = lambda embedder: embedder,
+) -> Embedder:
     """The embedder of a provider, with a cache in front of it.
+
+    `metered` goes between the two, so that what the cache answers is no call.
 
     A provider of an operator's own, named by dotted path, is called with `model` alone.
 
@@ -22,7 +31,7 @@ def build_embedder(provider: str, model: str | None, settings: EmbeddingsSetting
         raise PluginInvalid(
             f"embedding provider {provider!r} needs name, fingerprint, warm, embed and close"
         )
-    return CachedEmbedder(made, size=settings.query_cache_size)
+    return CachedEmbedder(metered(made), size=settings.query_cache_size)
 
 
 def _options(provider: str, settings: EmbeddingsSettings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from server.core.tools import ToolCall
 from server.errors import ToolUnknown
 from server.library.http import HttpExecution
 from server.library.model import Library, Template
+from server.tools.http.cage import Cage
 from server.tools.http.engine import HttpEngine
 
 
@@ -24,13 +25,24 @@ class HttpCalls:
         }
 
     @classmethod
-    def of(cls, library: Library, transport: httpx.AsyncBaseTransport | None = None) -> Self | None:
-        """The calls of a library over a pool of its own; None when it makes none."""
+    def of(
+        cls,
+        library: Library,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        cage: Cage | None = None,
+    ) -> Self | None:
+        """The calls of a library over a pool of its own; None when it makes none.
+
+        Without a `cage` none but public addresses are called.
+        """
         templates = library.templates.values()
         if not any(isinstance(template.execution, HttpExecution) for template in templates):
             return None
         concurrency = library.domain.http.max_concurrency
-        return cls(templates, HttpEngine(max_concurrency=concurrency, transport=transport))
+        return cls(
+            templates, HttpEngine(max_concurrency=concurrency, transport=transport, cage=cage)
+        )
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
         """Make the call of `call.template_id` and return its mapped answer.

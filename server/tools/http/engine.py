@@ -18,6 +18,7 @@ from server.library.http import (
 from server.library.placeholders import ExpressionFailed
 from server.tools.http.body import Received
 from server.tools.http.cache import AnswerCache
+from server.tools.http.cage import Cage
 from server.tools.http.encode import wire
 from server.tools.http.failures import without_secrets
 from server.tools.http.mapping import Mapped, map_answer
@@ -42,8 +43,9 @@ class HttpEngine:
         *,
         max_concurrency: int = DEFAULT_CONCURRENCY,
         transport: httpx.AsyncBaseTransport | None = None,
+        cage: Cage | None = None,
     ) -> None:
-        self._client = open_client(transport)
+        self._client = open_client(transport, cage)
         self._sender = Sender(self._client, max_concurrency=max_concurrency)
         self._cache = AnswerCache()
 

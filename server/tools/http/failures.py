@@ -11,6 +11,7 @@ import httpx
 
 from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.tools.http.body import Received
+from server.tools.http.cage import AddressRefused
 from server.tools.http.read import AnswerUnreadable, read_json
 
 _DETAIL_NAMES: Final = ("message", "error_description", "detail", "reason", "error", "title")
@@ -47,6 +48,8 @@ def from_transport(host: str, error: httpx.TransportError) -> ToolError:
     match error:
         case httpx.TimeoutException():
             return ToolTimedOut(f"{host} did not answer in time")
+        case httpx.ConnectError() if is_refused(error):
+            return ToolFailed(f"{host} stands where this server makes no calls")
         case httpx.ConnectError() if _cause(error, ssl.SSLError) is not None:
             return ToolFailed(f"{host} could not prove who it is (TLS: {_tls_reason(error)})")
         case httpx.ConnectError() if _cause(error, ConnectionRefusedError) is not None:
@@ -57,6 +60,11 @@ def from_transport(host: str, error: httpx.TransportError) -> ToolError:
             return ToolFailed(f"{host} broke off its answer, or did not speak HTTP")
         case _:
             return ToolFailed(f"the call to {host} failed ({type(error).__name__})")
+
+
+def is_refused(error: httpx.TransportError) -> bool:
+    """Whether no connection was even tried, because none may go there."""
+    return _cause(error, AddressRefused) is not None
 
 
 def retry_after_s(headers: httpx.Headers) -> float:

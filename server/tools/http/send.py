@@ -10,7 +10,13 @@ from tenacity.wait import wait_exponential, wait_random
 from server.errors import ToolFailed, ToolTimedOut
 from server.library.http import IDEMPOTENT, HttpService
 from server.tools.http.body import BodyUnusable, Received, read_body
-from server.tools.http.failures import TryAgain, from_status, from_transport, retry_after_s
+from server.tools.http.failures import (
+    TryAgain,
+    from_status,
+    from_transport,
+    is_refused,
+    retry_after_s,
+)
 from server.tools.http.request import FilledRequest
 
 _TOO_MANY_REQUESTS: Final = 429
@@ -139,7 +145,9 @@ class _Exchange:
     def _may_repeat(self, error: httpx.TransportError) -> bool:
         # A connection that never stood has carried nothing, whatever the method.
         never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError) or is_refused(
+            error
+        ):
             return False
         return never_sent or self._request.method in IDEMPOTENT
 

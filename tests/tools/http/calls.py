@@ -7,10 +7,13 @@ from typing import Any
 from server.library.endpoints import parse_endpoint
 from server.library.http import HttpBody, HttpExecution, HttpMethod, HttpRequest, HttpService
 from server.library.placeholders import parse_text, to_texts
+from server.tools.http.cage import Cage
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.upstream import Answering, Asked, Upstream, upstream
 
 FAST = HttpService(backoff_s=0.001, timeout_s=5.0)
+
+LOOPBACK = Cage(private_hosts=frozenset({"127.0.0.1", "localhost", "[::1]"}))
 
 
 def request(
@@ -74,7 +77,7 @@ async def once(
     arguments: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    engine = HttpEngine()
+    engine = HttpEngine(cage=LOOPBACK)
     try:
         call = execution(method, path, base_url=there.origin, **more)
         return await engine.run(call, arguments or {})

@@ -2,5 +2,6 @@
 
 from server.retrievers.implementations.intent.agent import IntentAgentRetriever
 from server.retrievers.implementations.intent.http import IntentHTTPRetriever
+from server.retrievers.implementations.intent.pack import IntentPackRetriever
 
-__all__ = ["IntentAgentRetriever", "IntentHTTPRetriever"]
+__all__ = ["IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"]

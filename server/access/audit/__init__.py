@@ -1,0 +1,1 @@
+"""What was called and refused, chained so that no entry goes missing unseen."""

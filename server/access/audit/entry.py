@@ -1,0 +1,88 @@
+"""One line of the audit: a call or a refusal, and its place in the chain."""
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from server.core.jsonable import to_json
+
+GENESIS: Final = "0" * 64
+"""What the first entry follows."""
+
+MOST_CHARS: Final = 20_000
+"""Of longer arguments the beginning is kept, and how long they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened. `arguments` are redacted before they come here."""
+
+    at: datetime
+    request_id: str
+    adapter: str
+    key_id: str
+    user_id: str | None
+    role: str
+    intent: str | None
+    template_id: str
+    tool: str
+    operation: str
+    outcome: str
+    reason: str = ""
+    duration_ms: float = 0.0
+    proposed_by: str = "system"
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event as it is kept: numbered, and bound to the entry before it."""
+
+    number: int
+    event: Mapping[str, Any]
+    previous: str
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        chain = {"number": self.number, "previous": self.previous, "digest": self.digest}
+        return {**self.event, **chain}
+
+
+class Seal:
+    """Makes and checks the chain with the secret of the installation.
+
+    Without that secret nobody can write an entry, or a whole trail, that holds.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = hmac.digest(secret, b"audit", "sha256")
+
+    def entry(self, number: int, event: Mapping[str, Any], previous: str) -> Entry:
+        return Entry(number, event, previous, self.digest(number, event, previous))
+
+    def digest(self, number: int, event: Mapping[str, Any], previous: str) -> str:
+        plain = json.dumps(
+            [number, previous, event], ensure_ascii=True, sort_keys=True, separators=(",", ":")
+        )
+        return hmac.new(self._secret, plain.encode(), "sha256").hexdigest()
+
+    def end(self, number: int, digest: str) -> str:
+        """The seal of a trail's end, so that its last entries cannot be cut off unseen."""
+        return hmac.new(self._secret, f"end:{number}:{digest}".encode(), "sha256").hexdigest()
+
+
+def to_row(event: Event) -> dict[str, Any]:
+    """The event as JSON-ready data, which reads back as exactly the same."""
+    row = {field.name: getattr(event, field.name) for field in fields(event)}
+    row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
+    row["duration_ms"] = round(event.duration_ms, 3)
+    written = to_json(event.arguments)
+    if len(written) > MOST_CHARS:
+        row["arguments"] = {"cut": written[:MOST_CHARS], "chars": len(written)}
+    # A lone half of a character can be neither written nor compared.
+    text = to_json(row).encode("utf-8", "replace").decode()
+    plain: dict[str, Any] = json.loads(text)
+    return plain

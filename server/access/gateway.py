@@ -1,0 +1,87 @@
+"""A gateway in front of the server that says, signed, for whom it asks."""
+
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from threading import Lock
+from time import time
+from typing import Final
+
+from server.core.turn import Caller
+from server.errors import GatewayRefused
+
+USER: Final = "x-orbit-user"
+ROLE: Final = "x-orbit-role"
+TIME: Final = "x-orbit-time"
+SIGNATURE: Final = "x-orbit-signature"
+HEADERS: Final = (USER, ROLE, TIME, SIGNATURE)
+
+_USER_ID: Final = re.compile(r"[!-~]{1,255}")
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_MOST_REMEMBERED: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Reads the headers `X-Orbit-User`, `-Role`, `-Time` and `-Signature`.
+
+    Without a secret, or with a key that is not the gateway's, their presence alone is
+    refused: a request that claims to be somebody is never answered as somebody else.
+    """
+
+    secret: bytes = field(default=b"", repr=False)
+    keys: frozenset[str] = frozenset()
+    roles: tuple[str, ...] = ()
+    max_age_s: float = 60.0
+    clock_s: Callable[[], float] = time
+    _seen: dict[str, float] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def speak_for(
+        self, caller: Caller, headers: Mapping[str, str], method: str, path: str, body: bytes
+    ) -> Caller:
+        """Return whom the request is for: the caller, or the user that its gateway names.
+
+        Raises:
+            GatewayRefused: the headers are not this gateway's, not whole, too old, or were
+                sent before.
+        """
+        if not any(name in headers for name in HEADERS):
+            return caller
+        if not self.secret or caller.key_id not in self.keys:
+            raise GatewayRefused("this key may not ask for other users")
+        user, role, stamp, signature = (headers.get(name, "") for name in HEADERS)
+        expected = sign(self.secret, method, path, user, role, stamp, body)
+        if not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
+            raise GatewayRefused("the signature of the gateway does not fit the request")
+        if not _SECONDS.fullmatch(stamp) or abs(self.clock_s() - int(stamp)) > self.max_age_s:
+            raise GatewayRefused("the signature of the gateway is too old")
+        if not _USER_ID.fullmatch(user) or role not in self.roles:
+            raise GatewayRefused("the gateway names no user or no role that is known")
+        self._refuse_replay(signature)
+        return replace(caller, user_id=user, role=role)
+
+    def _refuse_replay(self, signature: str) -> None:
+        now = self.clock_s()
+        with self._lock:
+            if signature in self._seen:
+                raise GatewayRefused("this request of the gateway was sent before")
+            if len(self._seen) >= _MOST_REMEMBERED:
+                for old in [s for s, end in self._seen.items() if end < now]:
+                    del self._seen[old]
+                if len(self._seen) >= _MOST_REMEMBERED:
+                    raise GatewayRefused("too many requests of the gateway at once")
+            self._seen[signature] = now + 2 * self.max_age_s
+
+
+def sign(
+    secret: bytes, method: str, path: str, user: str, role: str, stamp: str, body: bytes
+) -> str:
+    """HMAC-SHA-256, in hexadecimal, of six lines.
+
+    They are method, path, user, role, time, and the SHA-256 of the body in hexadecimal.
+    """
+    lines = (method.upper(), path, user, role, stamp, sha256(body).hexdigest())
+    return hmac.new(secret, "\n".join(lines).encode("utf-8", "replace"), "sha256").hexdigest()

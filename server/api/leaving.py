@@ -1,0 +1,46 @@
+"""Work that is only worth doing while somebody waits for it."""
+
+import asyncio
+from typing import Any, TypeVar
+
+from starlette.types import Receive
+
+from server.errors import OrbitError
+
+T = TypeVar("T")
+
+
+class ClientLeft(OrbitError):
+    """The client closed the connection; nobody will read the response."""
+
+    code = "client_left"
+
+
+async def left(receive: Receive) -> None:
+    """Return when the client has closed the connection. The body has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def while_waited_for(receive: Receive, work: "asyncio.Task[T]") -> T:
+    """Return what `work` gives; stop it when the client leaves.
+
+    Raises:
+        ClientLeft: it was stopped.
+    """
+    watch = asyncio.create_task(left(receive))
+    try:
+        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        raise ClientLeft("the client left before the answer was there")
+    finally:
+        await stop(watch)
+        await stop(work)
+
+
+async def stop(task: "asyncio.Task[Any]") -> None:
+    """Cancel a task and wait until it has ended; whatever it says is of no interest."""
+    if not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,177 @@
+"""Keeping what must not be shown out of everything that is written or said.
+
+One place decides: logs, audit, trace, errors and metadata all come here.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+from server.core.tools import Source
+
+REDACTED: Final = "[REDACTED]"
+
+_LEAST_CHARS: Final = 4
+"""Shorter texts are redacted where they are a whole value, and not inside other text."""
+
+_SIGNS_OF_A_CUT: Final = 8
+"""Characters of a longer secret that give it away when a message cuts it short."""
+
+
+class Redactor:
+    """Redacts the parameters of `names`, and what was given for them, wherever it turns up.
+
+    A name means a key at any depth; `customer.card` means the `card` within `customer`.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._paths = tuple(tuple(name.split(".")) for name in names)
+
+    def __bool__(self) -> bool:
+        return bool(self._paths)
+
+    def covers(self, name: str) -> bool:
+        """Whether the value of that parameter, or a part of it, must not be shown."""
+        return any(name in path for path in self._paths)
+
+    def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments with every sensitive value replaced, nested ones too."""
+        if not self._paths:
+            return dict(arguments)
+        return {name: self._hidden(value, (name,)) for name, value in arguments.items()}
+
+    def secrets(self, arguments: Mapping[str, Any]) -> "Secrets":
+        """Every text and number that stands in a sensitive place of the arguments."""
+        found: list[Any] = []
+        if self._paths:
+            for name, value in arguments.items():
+                self._gather(value, (name,), found)
+        return Secrets(found)
+
+    def sources(self, sources: Mapping[str, Source]) -> dict[str, Source]:
+        """Sources without the words that sensitive values were read from."""
+        return {
+            name: replace(source, text=REDACTED)
+            if source.text is not None and self.covers(name)
+            else source
+            for name, source in sources.items()
+        }
+
+    def _sensitive(self, path: tuple[str, ...]) -> bool:
+        return any(path[-len(wanted) :] == wanted for wanted in self._paths)
+
+    def _hidden(self, value: Any, path: tuple[str, ...]) -> Any:
+        if self._sensitive(path):
+            return REDACTED
+        if isinstance(value, Mapping):
+            return {key: self._hidden(item, (*path, str(key))) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._hidden(item, path) for item in value]
+        return value
+
+    def _gather(self, value: Any, path: tuple[str, ...], found: list[Any]) -> None:
+        if self._sensitive(path):
+            found.extend(_leaves(value))
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                self._gather(item, (*path, str(key)), found)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._gather(item, path, found)
+
+
+class Secrets:
+    """Values that must not be shown, to be found in data whose shape is not known."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._values = {str(value) for value in values} - {""}
+        spellings = {
+            spelling
+            for value in self._values
+            if len(value) >= _LEAST_CHARS
+            for spelling in _spellings(value)
+        }
+        longest_first = sorted(spellings, key=len, reverse=True)
+        self._spellings = [(_beginning(spelling), spelling) for spelling in longest_first]
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def text(self, text: str) -> str:
+        """The text without any of the values, however quoted, and without their beginnings."""
+        if text in self._values:
+            return REDACTED
+        for beginning, spelling in self._spellings:
+            text = _cut_out(text, beginning, spelling)
+        return text
+
+    def data(self, value: Any) -> Any:
+        """JSON-like data without any of the values, as keys or as values."""
+        if not self._values:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {
+                self.text(key) if isinstance(key, str) else key: self.data(item)
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self.data(item) for item in value]
+        if value is None or isinstance(value, bool):
+            return value
+        shown = str(value)
+        return value if self.text(shown) == shown else REDACTED
+
+
+NO_SECRETS: Final = Secrets(())
+
+
+def _leaves(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from _leaves(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def _spellings(value: str) -> set[str]:
+    """A text as messages may quote it: as it is, in JSON, in Python, in a URL, on one line."""
+    return {
+        value,
+        value.strip() or value,
+        " ".join(value.split()) or value,
+        repr(value)[1:-1],
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        quote(value, safe="", errors="replace"),
+        quote_plus(value, errors="replace"),
+    }
+
+
+def _beginning(spelling: str) -> re.Pattern[str]:
+    return re.compile(re.escape(spelling[:_SIGNS_OF_A_CUT]), re.IGNORECASE)
+
+
+def _cut_out(text: str, beginning: re.Pattern[str], spelling: str) -> str:
+    """The text without a spelling, or as much of it as stands there when it was cut short."""
+    kept: list[str] = []
+    place = 0
+    while (found := beginning.search(text, place)) is not None:
+        end, known = found.end(), found.end() - found.start()
+        while (
+            known < len(spelling)
+            and end < len(text)
+            and text[end].lower() == spelling[known].lower()
+        ):
+            end, known = end + 1, known + 1
+        kept += [text[place : found.start()], REDACTED]
+        place = end
+    return "".join([*kept, text[place:]]) if kept else text

@@ -1,0 +1,1 @@
+"""Guards: what a question may not be about, told before anything runs."""

@@ -1,0 +1,165 @@
+"""Changes that operators make to a guard while it runs, and what a set is with them.
+
+A change is never edited or removed: what holds is what the changes, in their order, make
+of the packs. So the list of changes is the audit as well.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from server.errors import RequestInvalid
+from server.guards.model import Allowed, Category, GuardSet
+from server.guards.texts import normalized
+from server.library.patterns import matches_nothing, pattern_problem
+
+Kind = Literal[
+    "set_threshold",
+    "reset_threshold",
+    "add_pattern",
+    "remove_pattern",
+    "add_example",
+    "remove_example",
+    "allow_question",
+    "forget_question",
+]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+_LONGEST: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change. `number` is for thresholds, and for how similar an allowed question is.
+
+    `by` is a key id, or who typed the command; `id` and `at` are the store's.
+    """
+
+    guard: str
+    kind: Kind
+    category: str = ""
+    text: str = ""
+    number: float | None = None
+    by: str = ""
+    id: int = 0
+    at: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"id": self.id, "guard": self.guard, "kind": self.kind}
+        optional = {
+            "category": self.category or None,
+            "text": self.text or None,
+            "number": self.number,
+            "by": self.by or None,
+            "at": self.at.isoformat() if self.at else None,
+        }
+        return data | {name: value for name, value in optional.items() if value is not None}
+
+    def __str__(self) -> str:
+        number = "" if self.number is None else f" {self.number:g}"
+        words = " ".join(word for word in (self.category, self.text and repr(self.text)) if word)
+        return f"{self.kind} {words}{number} (by {self.by or 'unknown'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A set with its changes. `passed_over` no longer fit the packs, and do nothing."""
+
+    guards: GuardSet
+    thresholds: dict[str, float]
+    active: tuple[Change, ...] = ()
+    passed_over: tuple[Change, ...] = ()
+
+
+def with_changes(guards: GuardSet, changes: Iterable[Change]) -> Changed:
+    """Apply `changes` in their order; one that no longer fits is passed over."""
+    thresholds: dict[str, float] = {}
+    active, passed_over = [], []
+    for change in changes:
+        try:
+            guards = _apply(guards, thresholds, change)
+        except RequestInvalid:
+            passed_over.append(change)
+        else:
+            active.append(change)
+    return Changed(guards, thresholds, tuple(active), tuple(passed_over))
+
+
+def check_change(now: Changed, change: Change) -> None:
+    """Raise what is wrong with a new change.
+
+    Raises:
+        RequestInvalid: it names what is not there, or what cannot be used.
+    """
+    _apply(now.guards, dict(now.thresholds), change)
+
+
+def _apply(guards: GuardSet, thresholds: dict[str, float], change: Change) -> GuardSet:
+    if len(change.text) > _LONGEST:
+        raise RequestInvalid(f"a text of a guard has at most {_LONGEST} characters")
+    if change.kind in ("allow_question", "forget_question"):
+        return _allow(guards, change)
+    category = guards.category(change.category)
+    if category is None:
+        known = ", ".join(c.name for c in guards.categories)
+        raise RequestInvalid(f"there is no category {change.category!r}; there are: {known}")
+    if change.kind == "set_threshold":
+        thresholds[category.name] = _share(change.number, "a threshold")
+        return guards
+    if change.kind == "reset_threshold":
+        if thresholds.pop(category.name, None) is None:
+            raise RequestInvalid(f"the threshold of {category.name!r} was not changed")
+        return guards
+    of_patterns = change.kind in ("add_pattern", "remove_pattern")
+    changed = _patterns(category, change) if of_patterns else _examples(category, change)
+    rest = tuple(changed if c.name == changed.name else c for c in guards.categories)
+    return replace(guards, categories=rest)
+
+
+def _patterns(category: Category, change: Change) -> Category:
+    if change.kind == "remove_pattern":
+        if change.text not in category.patterns:
+            raise RequestInvalid(f"category {category.name!r} has no pattern {change.text!r}")
+        kept = tuple(p for p in category.patterns if p != change.text)
+        return replace(category, patterns=kept)
+    problem = pattern_problem(change.text)
+    if problem is not None:
+        raise RequestInvalid(f"pattern cannot be used: {problem}")
+    if not change.text or matches_nothing(change.text):
+        raise RequestInvalid("this pattern matches the empty text, so every question")
+    if change.text in category.patterns:
+        raise RequestInvalid(f"category {category.name!r} has this pattern already")
+    return replace(category, patterns=(*category.patterns, change.text))
+
+
+def _examples(category: Category, change: Change) -> Category:
+    if change.kind == "remove_example":
+        if change.text not in category.examples:
+            raise RequestInvalid(f"category {category.name!r} has no example {change.text!r}")
+        kept = tuple(e for e in category.examples if e != change.text)
+        return replace(category, examples=kept)
+    if not change.text.strip():
+        raise RequestInvalid("an example cannot be empty")
+    if change.text in category.examples:
+        raise RequestInvalid(f"category {category.name!r} has this example already")
+    return replace(category, examples=(*category.examples, change.text))
+
+
+def _allow(guards: GuardSet, change: Change) -> GuardSet:
+    wanted = normalized(change.text)
+    if not wanted:
+        raise RequestInvalid("say which question")
+    rest = tuple(a for a in guards.allowed if normalized(a.question) != wanted)
+    if change.kind == "forget_question":
+        if len(rest) == len(guards.allowed):
+            raise RequestInvalid("this question is not on the allow-list")
+        return replace(guards, allowed=rest)
+    similarity = None if change.number is None else _share(change.number, "a similarity")
+    return replace(guards, allowed=(*rest, Allowed(change.text, similarity)))
+
+
+def _share(number: float | None, what: str) -> float:
+    if number is None or not 0 <= number <= 1:
+        raise RequestInvalid(f"{what} is a number between 0 and 1")
+    return number

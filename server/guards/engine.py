@@ -1,0 +1,184 @@
+"""One guard set, ready to judge: patterns compiled, examples embedded, a scorer learnt."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from server.core.ports import Vectors
+from server.guards.model import Allowed, Category, GuardSet, Verdict
+from server.guards.regexes import PatternStage
+from server.guards.scoring import Scorer, learn
+from server.guards.texts import normalized
+from server.guards.vectors import ExampleVectors
+
+Readings = Callable[[str], tuple[str, ...]]
+"""The texts to embed for a question: those that matching embeds as well."""
+
+_TOO_CLOSE: Final = 0.9
+"""Harmless questions that are nearer than this to an example teach nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """`origin` is admin, settings (the environment included), pack or calibrated."""
+
+    value: float
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Thresholds that are given from outside the packs: for all, and for one category."""
+
+    for_all: float | None = None
+    by_admin: Mapping[str, float] | None = None
+
+    def of(self, category: Category, calibrated: float) -> Threshold:
+        admin = (self.by_admin or {}).get(category.name)
+        if admin is not None:
+            return Threshold(admin, "admin")
+        if self.for_all is not None:
+            return Threshold(self.for_all, "settings")
+        if category.threshold is not None:
+            return Threshold(category.threshold, "pack")
+        return Threshold(calibrated, "calibrated")
+
+
+class Engine:
+    """Judges; knows nothing of deadlines, shadow mode or what to do about failures."""
+
+    def __init__(
+        self,
+        guards: GuardSet,
+        scorer: Scorer | None,
+        similar: Sequence[tuple[Allowed, Vectors]],
+        fixed: Fixed,
+    ) -> None:
+        self.guards = guards
+        self._patterns = PatternStage(guards.categories)
+        self._by_name = {category.name: category for category in guards.categories}
+        self._meant = meant(guards)
+        self._scorer = scorer
+        self._similar = tuple(similar)
+        self._exact = {normalized(a.question) for a in guards.allowed}
+        self.thresholds = {
+            category.name: fixed.of(category, scorer.thresholds[n])
+            for n, category in enumerate(self._meant)
+            if scorer is not None
+        }
+
+    @classmethod
+    async def build(
+        cls,
+        guards: GuardSet,
+        vectors: ExampleVectors,
+        readings: Readings,
+        harmless: Sequence[str],
+        fixed: Fixed,
+    ) -> Self:
+        """Embed what is not known yet, and learn.
+
+        Raises:
+            ProviderError: examples could not be embedded.
+            PatternRefused: a pattern does not compile.
+        """
+        categories = meant(guards)
+        owned = [
+            (reading, n)
+            for n, category in enumerate(categories)
+            for example in category.examples
+            for reading in readings(example)[:1]
+        ]
+        others = [reading for text in harmless for reading in readings(text)[:1]]
+        allowed = [(a, readings(a.question)) for a in guards.allowed if a.similarity is not None]
+        texts = [text for text, _ in owned] + others if owned else []
+        rows = await vectors.of([*texts, *(text for _, found in allowed for text in found)])
+        scorer = None
+        if owned:
+            owners = np.array([n for _, n in owned] + [-1] * len(others))
+            scorer = await asyncio.to_thread(_learnt, rows[: len(texts)], owners, len(categories))
+        similar, place = [], len(texts)
+        for entry, found in allowed:
+            similar.append((entry, rows[place : place + len(found)]))
+            place += len(found)
+        return cls(guards, scorer, similar, fixed)
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether meaning has anything to say at all."""
+        return self._scorer is not None
+
+    @property
+    def allows_by_similarity(self) -> bool:
+        return bool(self._similar)
+
+    @property
+    def pattern_count(self) -> int:
+        return len(self._patterns)
+
+    def allowed_exactly(self, text: str) -> Verdict | None:
+        """`text` is normalized."""
+        if text not in self._exact:
+            return None
+        return Verdict("allow", "allow_list", "allow_list", 1.0, "this very question is allowed")
+
+    def allowed_by_similarity(self, vectors: Vectors) -> Verdict | None:
+        for entry, rows in self._similar:
+            if not rows.size or not vectors.size or entry.similarity is None:
+                continue
+            cosine = min(float((vectors @ rows.T).max()), 1.0)
+            if cosine >= entry.similarity:
+                why = f"{cosine:.2f} similar to the allowed {entry.question!r}"
+                return Verdict("allow", "allow_list", "allow_list", cosine, why)
+        return None
+
+    def by_pattern(self, text: str) -> Verdict | None:
+        """`text` is normalized."""
+        hit = self._patterns.find(text)
+        if hit is None:
+            return None
+        category = self._by_name[hit.category]
+        why = f"pattern {hit.pattern}"
+        return Verdict(category.action, category.name, "regex", 1.0, why, route=category.route)
+
+    def by_meaning(self, vectors: Vectors) -> tuple[Verdict, dict[str, float]]:
+        """The likeliest category that clears its threshold, and every category's score."""
+        if self._scorer is None or not vectors.size:
+            return Verdict(None), {}
+        found = dict(
+            zip((c.name for c in self._meant), self._scorer.scores(vectors).tolist(), strict=True)
+        )
+        best = max(found, key=lambda name: found[name])
+        # What is likelier to be allowed is not restricted, however likely it seems.
+        harmless = max((found[c.name] for c in self._meant if c.action == "allow"), default=0.0)
+        clear = [
+            name for name in found if found[name] >= max(self.thresholds[name].value, harmless)
+        ]
+        if not clear:
+            needed = self.thresholds[best]
+            why = f"nearest is {best}, which needs {needed.value:.2f} ({needed.origin})"
+            return Verdict(None, confidence=found[best], why=why), found
+        chosen = self._by_name[max(clear, key=lambda name: found[name])]
+        needed = self.thresholds[chosen.name]
+        why = f"{found[chosen.name]:.2f}, at least {needed.value:.2f} ({needed.origin})"
+        confidence = found[chosen.name]
+        return (
+            Verdict(chosen.action, chosen.name, "semantic", confidence, why, route=chosen.route),
+            found,
+        )
+
+
+def meant(guards: GuardSet) -> tuple[Category, ...]:
+    """The categories that are recognised by meaning: those that have examples."""
+    return tuple(category for category in guards.categories if category.examples)
+
+
+def _learnt(rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int) -> Scorer:
+    """Learn, leaving out harmless questions that are all but examples themselves."""
+    own = rows[owners >= 0]
+    near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
+    kept = (owners >= 0) | ~near
+    return learn(rows[kept], owners[kept], k)

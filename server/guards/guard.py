@@ -1,0 +1,220 @@
+"""The guard in front of one adapter."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from server.core.ports import Embedder
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.guards.changes import Change, Changed, with_changes
+from server.guards.engine import Engine, Fixed, Readings
+from server.guards.judging import Question, judge
+from server.guards.ledger import Ledger
+from server.guards.model import NOTHING, GuardSet, Verdict
+from server.guards.options import GuardOptions
+from server.guards.responses import WHEN_FAILED, choose_response
+from server.guards.store import Decided
+from server.guards.texts import redacted
+from server.guards.vectors import ExampleVectors
+from server.metrics.metrics import Metrics
+
+_log = logging.getLogger(__name__)
+
+
+class Guard:
+    """Judges the questions of one adapter. `rebuild` has to be awaited before the first."""
+
+    def __init__(
+        self,
+        options: GuardOptions,
+        packs: GuardSet,
+        compared: GuardSet | None,
+        *,
+        embedder: Embedder,
+        vectors: ExampleVectors,
+        readings: Readings,
+        harmless: Sequence[str],
+        metrics: Metrics,
+        ledger: Ledger,
+    ) -> None:
+        self.options = options
+        self.packs = packs
+        self._compared_packs = compared
+        self._embedder = embedder
+        self._vectors = vectors
+        self._readings = readings
+        self._harmless = tuple(harmless)
+        self._metrics = metrics
+        self._ledger = ledger
+        self.changed = Changed(packs, {})
+        self._engine: Engine | None = None
+        self._compared: Engine | None = None
+
+    async def rebuild(self, changes: Iterable[Change]) -> None:
+        """Take `changes` on top of the packs; questions go on being judged meanwhile.
+
+        Raises:
+            ProviderError: new examples could not be embedded; the guard is as it was.
+        """
+        changed = with_changes(self.packs, changes)
+        for change in changed.passed_over:
+            _log.warning("guard %s: %s does not fit its packs", self.options.adapter, change)
+        engine = await self._build(changed.guards, changed.thresholds)
+        if self._compared is None and self._compared_packs is not None:
+            self._compared = await self._build(self._compared_packs, {})
+        self._engine, self.changed = engine, changed
+
+    async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
+        """What the guard makes of a question, now and with a change, counting nothing.
+
+        Raises:
+            RequestInvalid: the change cannot be made.
+            ProviderError: its example could not be embedded.
+        """
+        question = Question(text, self._readings, self._embedder)
+        answer = {"now": await self._tried(self._ready(), question)}
+        if change is not None:
+            changed = with_changes(self.packs, (*self.changed.active, change))
+            engine = await self._build(changed.guards, changed.thresholds)
+            answer["then"] = await self._tried(engine, question)
+        return answer
+
+    async def check(self, turn: Turn, trace: Trace) -> Verdict:
+        """Judge a question, and count, log and keep what came of it.
+
+        In shadow mode the verdict is not `enforced`, and everything else is as usual.
+        """
+        since = perf_counter()
+        options = self.options
+        question = Question(turn.text, self._readings, self._embedder)
+        with trace.stage("guard") as details:
+            verdict, scores = await self._judged(self._ready(), question)
+            verdict = replace(verdict, enforced=not options.shadow)
+            if verdict.action == "block":
+                verdict = replace(verdict, response=self._response(verdict, turn))
+            details |= verdict.to_dict()
+            if scores:
+                details["scores"] = {name: round(score, 4) for name, score in scores.items()}
+            if self.changed.active:
+                details["changes"] = [str(change) for change in self.changed.active]
+            other = None
+            if self._compared is not None:
+                other, _ = await self._judged(self._compared, question)
+                details["compared"] = other.to_dict()
+        self._count(turn, verdict, other, perf_counter() - since)
+        return verdict
+
+    def describe(self) -> dict[str, Any]:
+        """Its categories with their thresholds, its mode, and its changes, JSON-ready."""
+        engine, options = self._ready(), self.options
+        return {
+            "adapter": options.adapter,
+            "packs": self.packs.name,
+            "compared": self._compared_packs.name if self._compared_packs else None,
+            "mode": "shadow" if options.shadow else "enforce",
+            "fail_closed": options.fail_closed,
+            "patterns": engine.pattern_count,
+            "categories": [self._described(engine, name) for name in self._names(engine)],
+            "allowed": [
+                {"question": a.question, "similarity": a.similarity} for a in engine.guards.allowed
+            ],
+            "changes": len(self.changed.active),
+        }
+
+    def _names(self, engine: Engine) -> list[str]:
+        return [category.name for category in engine.guards.categories]
+
+    def _described(self, engine: Engine, name: str) -> dict[str, Any]:
+        category = engine.guards.category(name)
+        assert category is not None  # noqa: S101  named by the set itself
+        threshold = engine.thresholds.get(name)
+        return {
+            "name": name,
+            "action": category.action,
+            "patterns": list(category.patterns),
+            "examples": list(category.examples),
+            "threshold": None if threshold is None else round(threshold.value, 4),
+            "threshold_origin": None if threshold is None else threshold.origin,
+        }
+
+    def _ready(self) -> Engine:
+        assert self._engine is not None  # noqa: S101  `rebuild` comes first
+        return self._engine
+
+    async def _build(self, guards: GuardSet, by_admin: dict[str, float]) -> Engine:
+        fixed = Fixed(self.options.threshold, by_admin)
+        return await Engine.build(guards, self._vectors, self._readings, self._harmless, fixed)
+
+    async def _judged(self, engine: Engine, question: Question) -> tuple[Verdict, dict[str, float]]:
+        return await judge(
+            engine,
+            question,
+            fail_closed=self.options.fail_closed,
+            stage_timeout_s=self.options.stage_timeout_s,
+        )
+
+    async def _tried(self, engine: Engine, question: Question) -> dict[str, Any]:
+        verdict, scores = await self._judged(engine, question)
+        rounded = {name: round(score, 4) for name, score in scores.items()}
+        return verdict.to_dict() | ({"scores": rounded} if rounded else {})
+
+    def _response(self, verdict: Verdict, turn: Turn) -> str:
+        category = self.changed.guards.category(verdict.category)
+        if category is None:
+            responses = self.packs.failure_responses or {"": (WHEN_FAILED,)}
+        else:
+            responses = category.responses
+        return choose_response(responses, turn.languages, turn.id)[0]
+
+    def _count(self, turn: Turn, verdict: Verdict, other: Verdict | None, seconds: float) -> None:
+        options, outcome = self.options, verdict.outcome
+        differs = other is not None and _told(other) != _told(verdict)
+        self._metrics.guard_decided(
+            options.adapter,
+            outcome,
+            intent=verdict.category,
+            method=verdict.method,
+            score=verdict.confidence,
+            seconds=seconds,
+        )
+        for stage in verdict.failures:
+            policy = "closed" if options.fail_closed else "open"
+            self._metrics.guard_failed(options.adapter, stage, policy)
+        if differs:
+            self._metrics.guards_differ(options.adapter)
+        preview = redacted(turn.text, limit=options.preview_chars)
+        self._log(turn, verdict, preview)
+        kept = None
+        if differs or verdict.failures or verdict.action not in (None, "allow"):
+            told = other.to_dict() if differs and other is not None else None
+            now = datetime.now(UTC)
+            kept = Decided(now, options.adapter, turn.id, preview, verdict.to_dict(), told)
+        self._ledger.count((options.adapter, verdict.category, verdict.method, outcome), kept)
+
+    def _log(self, turn: Turn, verdict: Verdict, preview: str) -> None:
+        level = logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG
+        if not _log.isEnabledFor(level):
+            return
+        fields = {"adapter": self.options.adapter, "turn": turn.id} | verdict.to_dict()
+        if preview:
+            fields["question"] = preview
+        _log.log(
+            level,
+            "guard of %s: %s: intent=%s method=%s confidence=%.3f%s",
+            self.options.adapter,
+            verdict.outcome,
+            verdict.category,
+            verdict.method,
+            verdict.confidence,
+            f" question={preview!r}" if preview else "",
+            extra={"fields": fields},
+        )
+
+
+def _told(verdict: Verdict) -> tuple[str | None, str]:
+    restricts = verdict.action in ("block", "route", "flag")
+    return (verdict.action if restricts else None, verdict.category if restricts else NOTHING)

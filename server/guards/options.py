@@ -1,0 +1,99 @@
+"""How one adapter is guarded: the settings of all, its own, and the environment on top."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from server.core.problems import Location, Problem
+from server.errors import ConfigurationInvalid
+from server.settings.adapters import AdapterGuards
+from server.settings.models import GuardsSettings
+
+ENABLED: Final = "INTENT_ROUTER_ENABLED"
+FAIL_CLOSED: Final = "INTENT_ROUTER_FAIL_CLOSED"
+THRESHOLD: Final = "INTENT_ROUTER_SEMANTIC_THRESHOLD"
+
+_TRUE: Final = frozenset({"true", "1", "yes", "on"})
+_FALSE: Final = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class GuardOptions:
+    """What holds for one adapter. `packs` is empty when nothing judges."""
+
+    adapter: str
+    packs: tuple[Path, ...] = ()
+    compare: tuple[Path, ...] = ()
+    fail_closed: bool = False
+    threshold: float | None = None
+    stage_timeout_s: float = 2.0
+    shadow: bool = False
+    preview_chars: int = 50
+
+
+def guard_options(
+    adapter: str,
+    shared: GuardsSettings,
+    own: AdapterGuards,
+    environ: Mapping[str, str],
+    *,
+    preview_chars: int = 50,
+) -> GuardOptions:
+    """Return what holds for `adapter`.
+
+    Raises:
+        ConfigurationInvalid: an environment variable holds what it cannot.
+    """
+    problems: list[Problem] = []
+    enabled = _truth(ENABLED, environ, problems)
+    fail_closed = _truth(FAIL_CLOSED, environ, problems)
+    threshold = _share(THRESHOLD, environ, problems)
+    if problems:
+        raise ConfigurationInvalid(problems)
+    packs = (*shared.packs, *own.packs)
+    if not _first(enabled, own.enabled, shared.enabled):
+        packs = ()
+    given = own.semantic_threshold
+    return GuardOptions(
+        adapter=adapter,
+        packs=tuple(dict.fromkeys(packs)),
+        compare=shared.compare if own.compare is None else own.compare,
+        fail_closed=_first(fail_closed, own.fail_closed, shared.fail_closed),
+        threshold=next(
+            (t for t in (threshold, given, shared.semantic_threshold) if t is not None), None
+        ),
+        stage_timeout_s=shared.stage_timeout_s,
+        shadow=_first(own.shadow, shared.shadow),
+        preview_chars=preview_chars,
+    )
+
+
+def _first(*given: bool | None) -> bool:
+    return next((value for value in given if value is not None), False)
+
+
+def _truth(name: str, environ: Mapping[str, str], problems: list[Problem]) -> bool | None:
+    written = environ.get(name, "").strip().lower()
+    if written in _TRUE:
+        return True
+    if not written or written in _FALSE:
+        return False if written else None
+    what = f"{name}: expected true or false, got {written!r}"
+    problems.append(Problem(what, Location("environment"), "wrong-value"))
+    return None
+
+
+def _share(name: str, environ: Mapping[str, str], problems: list[Problem]) -> float | None:
+    written = environ.get(name, "").strip()
+    if not written:
+        return None
+    try:
+        number = float(written)
+    except ValueError:
+        number = -1.0
+    if 0 <= number <= 1:
+        return number
+    what = f"{name}: expected a number between 0 and 1, got {written!r}"
+    problems.append(Problem(what, Location("environment"), "out-of-range"))
+    return None

@@ -1,0 +1,108 @@
+"""How sure one can be that a question is of a category, learnt from a few examples of each.
+
+Each category is a regression, over the distances between embeddings, towards 1 on its own
+examples and 0 on everyone else's; far from all of them it says 0. Ridge regression has its
+leave-one-out predictions in closed form, so calibration needs no held-out data: they are
+what the probability is fitted on, and what the threshold is chosen by.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Vectors
+
+Numbers = NDArray[np.float64]
+
+_SHARPNESS: Final = 2.0
+_RIDGE: Final = 0.1
+_FALSE_BLOCK_COST: Final = 2.0
+"""The share of good questions refused, in shares of bad ones missed, when a threshold is
+chosen. Shares, since a library has far more harmless questions than a category examples."""
+_LOWEST: Final = 0.6
+_HIGHEST: Final = 0.9
+_SAME: Final = 0.97
+"""Cosine from which a question is as good as the example itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """What was learnt: for category k, probability = sigmoid(slope[k] · f[k] + offset[k])."""
+
+    rows: Vectors
+    owners: NDArray[np.int64]
+    """For each row its category; -1 for what is harmless and in none."""
+    weights: Numbers
+    slopes: Numbers
+    offsets: Numbers
+    thresholds: tuple[float, ...]
+    """The calibrated threshold of each category."""
+
+    def scores(self, vectors: Vectors) -> Numbers:
+        """(categories,) probabilities; of several readings of a question, the likeliest."""
+        cosines = (vectors @ self.rows.T).astype(np.float64)
+        raw = np.exp(_SHARPNESS * (cosines - 1)) @ self.weights
+        found = _sigmoid(self.slopes * raw + self.offsets)
+        for category in range(found.shape[1]):
+            own = cosines[:, self.owners == category]
+            if own.size:
+                nearest = own.max(axis=1)
+                same = nearest >= _SAME
+                found[same, category] = np.maximum(found[same, category], nearest[same])
+        return np.asarray(np.minimum(found.max(axis=0), 1.0))
+
+
+def learn(rows: Vectors, owners: NDArray[np.int64], categories: int) -> Scorer:
+    """Learn from `rows`, (n, d) unit rows, of which `owners` says the category, -1 for none."""
+    kernel = np.exp(_SHARPNESS * (rows.astype(np.float64) @ rows.T - 1))
+    inverse = np.linalg.inv(kernel + _RIDGE * np.eye(len(rows)))
+    targets = (owners[:, None] == np.arange(categories)[None, :]).astype(np.float64)
+    weights = inverse @ targets
+    left_out = targets - weights / np.diag(inverse)[:, None]
+    slopes, offsets = np.zeros(categories), np.zeros(categories)
+    thresholds = []
+    for k in range(categories):
+        slopes[k], offsets[k] = _fit(left_out[:, k], targets[:, k])
+        odds = _sigmoid(slopes[k] * left_out[:, k] + offsets[k])
+        thresholds.append(_threshold(odds, targets[:, k] > 0))
+    return Scorer(rows, owners, weights, slopes, offsets, tuple(thresholds))
+
+
+def _sigmoid(values: Numbers) -> Numbers:
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -40, 40))))
+
+
+def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
+    """Slope and offset of a logistic curve, both sides weighing the same. Newton's method."""
+    positives = max(targets.sum(), 1.0)
+    negatives = max(len(targets) - targets.sum(), 1.0)
+    shares = np.where(targets > 0, 0.5 / positives, 0.5 / negatives)
+    # Targets short of 0 and 1, as Platt has them: few examples are no certainty.
+    wanted = np.where(targets > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    features = np.stack([values, np.ones_like(values)], axis=1)
+    line = np.array([4.0, -2.0])
+    for _ in range(50):
+        guess = _sigmoid(features @ line)
+        slope = features.T @ (shares * (guess - wanted)) + 1e-4 * line
+        curve = features.T @ (features * (shares * guess * (1 - guess))[:, None])
+        step = np.linalg.solve(curve + 1e-4 * np.eye(2), slope)
+        line = line - step
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    return max(float(line[0]), 1e-6), float(line[1])
+
+
+def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
+    """The middle of the range of thresholds that cost least on what was left out."""
+    if own.all() or not own.any():
+        return _HIGHEST
+    places = np.unique(odds)
+    cuts = np.concatenate([[0.0], (places[1:] + places[:-1]) / 2, [1.0]])
+    costs = [
+        float((odds[own] < cut).mean() + _FALSE_BLOCK_COST * (odds[~own] >= cut).mean())
+        for cut in cuts
+    ]
+    best = cuts[np.array(costs) == min(costs)]
+    return float(np.clip((best[0] + best[-1]) / 2, _LOWEST, _HIGHEST))

@@ -1,0 +1,208 @@
+"""What guards keep in the database: changes, counts, and the latest decisions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final, Self, TypeVar
+
+import sqlalchemy as sa
+from anyio import CapacityLimiter, to_thread
+
+from server.access.table import UtcTime, open_engine, unavailable
+from server.guards.changes import Change
+
+_T = TypeVar("_T")
+_KEPT: Final = 2000
+"""Decisions kept for each guard."""
+
+_METADATA: Final = sa.MetaData()
+CHANGES: Final = sa.Table(
+    "guard_changes",
+    _METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("at", UtcTime, nullable=False),
+    sa.Column("by", sa.String(255), nullable=False),
+    sa.Column("guard", sa.String(255), nullable=False, index=True),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("category", sa.String(255), nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("number", sa.Float),
+)
+COUNTS: Final = sa.Table(
+    "guard_counts",
+    _METADATA,
+    sa.Column("guard", sa.String(255), primary_key=True),
+    sa.Column("category", sa.String(255), primary_key=True),
+    sa.Column("method", sa.String(32), primary_key=True),
+    sa.Column("outcome", sa.String(32), primary_key=True),
+    sa.Column("count", sa.BigInteger, nullable=False),
+)
+DECISIONS: Final = sa.Table(
+    "guard_decisions",
+    _METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("at", UtcTime, nullable=False),
+    sa.Column("guard", sa.String(255), nullable=False, index=True),
+    sa.Column("turn", sa.String(64), nullable=False),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("verdict", sa.JSON, nullable=False),
+    sa.Column("other", sa.JSON),
+)
+
+Counted = tuple[str, str, str, str]
+"""Guard, category, method, outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision worth keeping; `question` is redacted, `other` what the compared set says."""
+
+    at: datetime
+    guard: str
+    turn: str
+    question: str
+    verdict: Mapping[str, Any]
+    other: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {
+            "at": self.at.isoformat(),
+            "turn": self.turn,
+            "question": self.question,
+            **self.verdict,
+        }
+        return data if self.other is None else data | {"compared": dict(self.other)}
+
+
+class GuardStore:
+    """The tables of guards, in the database of keys."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._limiter = CapacityLimiter(1)
+
+    @classmethod
+    async def open(cls, url: str) -> Self:
+        """Raises StoreUnavailable when the database cannot be used."""
+
+        def opened() -> sa.Engine:
+            engine = open_engine(url)
+            try:
+                _METADATA.create_all(engine)
+            except sa.exc.DBAPIError as failure:
+                engine.dispose()
+                raise unavailable(engine, failure) from failure
+            return engine
+
+        return cls(await to_thread.run_sync(opened))
+
+    async def close(self) -> None:
+        await to_thread.run_sync(self._engine.dispose)
+
+    async def changes(self, guard: str) -> tuple[Change, ...]:
+        """Every change of a guard, oldest first."""
+        asked = sa.select(CHANGES).where(CHANGES.c.guard == guard).order_by(CHANGES.c.id)
+        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        return tuple(Change(**row) for row in rows)
+
+    async def last_change(self) -> int:
+        asked = sa.select(sa.func.max(CHANGES.c.id))
+        return await self._run(lambda c: c.execute(asked).scalar()) or 0
+
+    async def add_change(self, change: Change) -> Change:
+        """Keep a change, and return it with its id and time."""
+        at = datetime.now(UTC)
+        row = {
+            "at": at,
+            "by": change.by,
+            "guard": change.guard,
+            "kind": change.kind,
+            "category": change.category,
+            "text": change.text,
+            "number": change.number,
+        }
+        made = await self._run(lambda c: c.execute(CHANGES.insert(), row).inserted_primary_key)
+        return replace(change, at=at, id=made[0] if made else 0)
+
+    async def add(self, counts: Mapping[Counted, int], decided: Sequence[Decided]) -> None:
+        """Add to the counts, and keep the latest decisions."""
+
+        def work(connection: sa.Connection) -> None:
+            for key, count in counts.items():
+                _count(connection, key, count)
+            if decided:
+                rows = [
+                    {
+                        "at": d.at,
+                        "guard": d.guard,
+                        "turn": d.turn[:64],
+                        "question": d.question,
+                        "verdict": dict(d.verdict),
+                        "other": None if d.other is None else dict(d.other),
+                    }
+                    for d in decided
+                ]
+                connection.execute(DECISIONS.insert(), rows)
+                for guard in {d.guard for d in decided}:
+                    _prune(connection, guard)
+
+        await self._run(work)
+
+    async def counts(self, guard: str) -> list[dict[str, Any]]:
+        """Rows of category, method, outcome and count, most first."""
+        asked = (
+            sa.select(COUNTS.c.category, COUNTS.c.method, COUNTS.c.outcome, COUNTS.c.count)
+            .where(COUNTS.c.guard == guard)
+            .order_by(COUNTS.c.count.desc(), COUNTS.c.category, COUNTS.c.method)
+        )
+        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        return [dict(row) for row in rows]
+
+    async def decisions(
+        self, guard: str, *, limit: int, differing: bool = False
+    ) -> tuple[Decided, ...]:
+        """The latest decisions, latest first; or those that a compared set judged otherwise."""
+        asked = sa.select(DECISIONS).where(DECISIONS.c.guard == guard)
+        if differing:
+            asked = asked.where(sa.cast(DECISIONS.c.other, sa.Text) != "null")
+        asked = asked.order_by(DECISIONS.c.id.desc()).limit(limit)
+        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        return tuple(Decided(**{k: v for k, v in row.items() if k != "id"}) for row in rows)
+
+    async def _run(self, job: Callable[[sa.Connection], _T]) -> _T:
+        def work() -> _T:
+            try:
+                with self._engine.begin() as connection:
+                    return job(connection)
+            except sa.exc.DBAPIError as failure:
+                raise unavailable(self._engine, failure) from failure
+
+        return await to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _count(connection: sa.Connection, key: Counted, count: int) -> None:
+    names = ("guard", "category", "method", "outcome")
+    row = dict(zip(names, key, strict=True))
+    here = sa.and_(*(COUNTS.c[name] == value for name, value in row.items()))
+    more = COUNTS.update().where(here).values(count=COUNTS.c.count + count)
+    if connection.execute(more).rowcount:
+        return
+    try:
+        with connection.begin_nested():
+            connection.execute(COUNTS.insert(), row | {"count": count})
+    except sa.exc.IntegrityError:  # another process was first
+        connection.execute(more)
+
+
+def _prune(connection: sa.Connection, guard: str) -> None:
+    of_guard = DECISIONS.c.guard == guard
+    oldest = (
+        sa.select(DECISIONS.c.id)
+        .where(of_guard)
+        .order_by(DECISIONS.c.id.desc())
+        .offset(_KEPT)
+        .limit(1)
+    )
+    last = connection.execute(oldest).scalar()
+    if last is not None:
+        connection.execute(DECISIONS.delete().where(of_guard, DECISIONS.c.id <= last))

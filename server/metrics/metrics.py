@@ -1,0 +1,182 @@
+"""Every metric of the server, in a registry of its own that is handed around.
+
+Label values come from configuration (adapters, categories, tools) or from a short list,
+so their number is bounded whatever people ask.
+"""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from server.core.answer import Answer
+from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+_ROUTER_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+_CONFIDENCES: Final = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
+_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+_NAMES: Final[Sequence[tuple[type[Decision], str]]] = (
+    (Call, "call"),
+    (AskFor, "ask_for"),
+    (Clarify, "clarify"),
+    (AskBack, "ask_back"),
+    (NoMatch, "no_match"),
+    (Blocked, "blocked"),
+)
+
+
+class Metrics:
+    """The counters of one server. Safe to use from any thread."""
+
+    def __init__(self, version: str = "") -> None:
+        registry = self._registry = CollectorRegistry()
+        self._router_blocks = Counter(
+            "intent_router_blocks_total",
+            "Questions refused by a guard",
+            ["intent", "method"],
+            registry=registry,
+        )
+        self._router_seconds = Histogram(
+            "intent_router_latency_seconds",
+            "Seconds a guard took, by the method that decided",
+            ["method"],
+            buckets=_ROUTER_SECONDS,
+            registry=registry,
+        )
+        self._router_confidence = Histogram(
+            "intent_router_confidence_score",
+            "How sure a guard was, by the category and method that decided",
+            ["intent", "method"],
+            buckets=_CONFIDENCES,
+            registry=registry,
+        )
+        self._guard_outcomes = Counter(
+            "orbit_guard_outcomes_total",
+            "What guards made of questions",
+            ["adapter", "outcome"],
+            registry=registry,
+        )
+        self._guard_failures = Counter(
+            "orbit_guard_failures_total",
+            "Guard stages that failed or were late",
+            ["adapter", "stage", "policy"],
+            registry=registry,
+        )
+        self._guard_differences = Counter(
+            "orbit_guard_differences_total",
+            "Questions on which two compared guard sets differ",
+            ["adapter"],
+            registry=registry,
+        )
+        self._requests = Counter(
+            "orbit_requests_total",
+            "HTTP requests",
+            ["method", "route", "status"],
+            registry=registry,
+        )
+        self._request_seconds = Histogram(
+            "orbit_request_seconds",
+            "Seconds from request to the end of its response",
+            ["route"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._stage_seconds = Histogram(
+            "orbit_stage_seconds",
+            "Seconds of each stage of a turn",
+            ["adapter", "stage"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._decisions = Counter(
+            "orbit_decisions_total",
+            "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
+            ["adapter", "decision"],
+            registry=registry,
+        )
+        self._tool_calls = Counter(
+            "orbit_tool_calls_total",
+            "Tool calls",
+            ["adapter", "tool", "operation", "status"],
+            registry=registry,
+        )
+        self._provider_calls = Counter(
+            "orbit_provider_calls_total",
+            "Calls to embedding providers",
+            ["provider", "outcome"],
+            registry=registry,
+        )
+        self._provider_seconds = Histogram(
+            "orbit_provider_seconds",
+            "Seconds of calls to embedding providers",
+            ["provider"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "orbit_rate_limit_refusals_total",
+            "Requests refused because a rate limit was reached",
+            ["adapter"],
+            registry=registry,
+        )
+        self._vectors = Gauge(
+            "orbit_index_vectors", "Vectors in the index", ["adapter"], registry=registry
+        )
+        build = Gauge("orbit_build_info", "Always 1", ["version"], registry=registry)
+        build.labels(version).set(1)
+        ProcessCollector(registry=registry)
+
+    def text(self) -> bytes:
+        """Everything, in the format that Prometheus scrapes."""
+        return generate_latest(self._registry)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """`route` is the pattern that was matched, never the path that was asked for."""
+        known = method if method in _METHODS else "other"
+        self._requests.labels(known, route, str(status)).inc()
+        self._request_seconds.labels(route).observe(seconds)
+
+    def turn(self, adapter: str, answer: Answer) -> None:
+        """Count a turn that was answered, its stages and its tool calls."""
+        name = next(name for kind, name in _NAMES if isinstance(answer.decision, kind))
+        self._decisions.labels(adapter, name).inc()
+        for stage in answer.trace.stages:
+            self._stage_seconds.labels(adapter, stage.name).observe(stage.ms / 1000)
+            if stage.name == "tool" and "tool" in stage.details:
+                found = stage.details
+                self._tool_calls.labels(
+                    adapter, found["tool"], found["operation"], found["status"]
+                ).inc()
+
+    def provider_call(self, provider: str, outcome: str, since: float) -> None:
+        """`since` is the `perf_counter` of the call's beginning."""
+        self._provider_calls.labels(provider, outcome).inc()
+        self._provider_seconds.labels(provider).observe(perf_counter() - since)
+
+    def rate_limited(self, adapter: str) -> None:
+        self._refusals.labels(adapter).inc()
+
+    def index_size(self, adapter: str, vectors: int) -> None:
+        self._vectors.labels(adapter).set(vectors)
+
+    def guard_decided(
+        self, adapter: str, outcome: str, *, intent: str, method: str, score: float, seconds: float
+    ) -> None:
+        """Count what a guard made of a question; `intent` is a category of its packs."""
+        self._guard_outcomes.labels(adapter, outcome).inc()
+        self._router_seconds.labels(method).observe(seconds)
+        self._router_confidence.labels(intent, method).observe(score)
+        if outcome == "block":
+            self._router_blocks.labels(intent, method).inc()
+
+    def guard_failed(self, adapter: str, stage: str, policy: str) -> None:
+        self._guard_failures.labels(adapter, stage, policy).inc()
+
+    def guards_differ(self, adapter: str) -> None:
+        self._guard_differences.labels(adapter).inc()

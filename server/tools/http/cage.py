@@ -1,0 +1,126 @@
+"""Where calls may go: every address is resolved, judged and connected to here.
+
+A name is resolved once, and the connection goes to the very address that was judged, so
+that a name which means another address a moment later gains nothing. TLS still proves the
+name. Redirects come through here as well, since they open connections like any call.
+"""
+
+import ipaddress
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import anyio
+import httpcore
+import httpx
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class AddressRefused(httpcore.ConnectError):
+    """The host is not one that may be called, or stands where no call may go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """`allowed_hosts`, when there are any, are the only ones that may be called.
+
+    `private_hosts` may stand on loopback, link-local and private addresses. Both are
+    written as `host` or `host:port`.
+    """
+
+    allowed_hosts: frozenset[str] = frozenset()
+    private_hosts: frozenset[str] = frozenset()
+
+    def admits(self, host: str, port: int) -> bool:
+        return not self.allowed_hosts or _listed(self.allowed_hosts, host, port)
+
+    def may_be_private(self, host: str, port: int) -> bool:
+        return _listed(self.private_hosts, host, port)
+
+
+def _listed(hosts: frozenset[str], host: str, port: int) -> bool:
+    name = host.lower().rstrip(".")
+    bracketed = f"[{name}]" if ":" in name else name
+    return not hosts.isdisjoint({name, bracketed, f"{bracketed}:{port}"})
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is on the open internet, also within what IPv6 wraps around it."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if inner is None and address.teredo is not None:
+            inner = address.teredo[1]
+        if inner is not None:
+            return is_public(inner)
+        if int(address) >> 32 == 0:
+            return False  # the old IPv4-compatible form, ::127.0.0.1
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+class CagedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to judged addresses alone."""
+
+    def __init__(self, cage: Cage) -> None:
+        self._cage = cage
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises `AddressRefused`, or as httpcore does."""
+        if not self._cage.admits(host, port):
+            raise AddressRefused(f"{host} is not among the hosts that may be called")
+        try:
+            with anyio.fail_after(timeout):
+                addresses = await _resolve(host, port)
+        except TimeoutError as late:
+            raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from late
+        private = self._cage.may_be_private(host, port)
+        if not private and not all(is_public(address) for address in addresses):
+            raise AddressRefused(f"{host} is on an address that must not be called")
+        failure: httpcore.ConnectError | None = None
+        for address in addresses:
+            try:
+                return await self._network.connect_tcp(
+                    str(address), port, timeout, local_address, socket_options
+                )
+            except httpcore.ConnectError as failed:
+                failure = failed
+        raise failure or httpcore.ConnectError(f"{host} has no address")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._network.sleep(seconds)
+
+
+async def _resolve(host: str, port: int) -> list[Address]:
+    """The addresses of a host, in the resolver's order; odd spellings of numbers included."""
+    try:
+        found = await anyio.getaddrinfo(host, port, type=1)
+    except (OSError, UnicodeError) as unknown:
+        raise httpcore.ConnectError(f"{host} could not be resolved") from unknown
+    texts = dict.fromkeys(str(entry[4][0]).split("%")[0] for entry in found)
+    return [ipaddress.ip_address(text) for text in texts]
+
+
+class CagedTransport(httpx.AsyncHTTPTransport):
+    """httpx's own transport, over connections that the cage opens."""
+
+    def __init__(self, cage: Cage, limits: httpx.Limits, context: ssl.SSLContext) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_keepalive_connections,
+            keepalive_expiry=limits.keepalive_expiry,
+            network_backend=CagedBackend(cage),
+        )

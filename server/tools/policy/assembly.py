@@ -1,0 +1,112 @@
+"""From settings and a library to the chain of an adapter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from server.access.audit.trail import Trail
+from server.access.limits import RateLimits
+from server.core.problems import Location, Problem
+from server.core.redaction import Redactor
+from server.library.model import Library
+from server.settings.access import AccessSettings
+from server.tools.policy.arguments import ArgumentsValid
+from server.tools.policy.chain import PolicyChain, Runner
+from server.tools.policy.confirmation import Confirmed
+from server.tools.policy.intents import IntentAllows
+from server.tools.policy.known import KnownTool
+from server.tools.policy.rates import RateAllows
+from server.tools.policy.record import Recorder
+from server.tools.policy.roles import RoleAllows, Roles
+from server.tools.policy.system import SystemParameters
+from server.tools.registry import ToolRegistry
+from server.tools.wording import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Guardrails:
+    """What the chains of all adapters share."""
+
+    limits: RateLimits
+    trail: Trail | None = None
+    access: AccessSettings = field(default_factory=AccessSettings)
+
+    @property
+    def roles(self) -> Roles:
+        return Roles(self.access.roles.names, self.access.roles.order)
+
+    async def close(self) -> None:
+        """Write what waits, and let go of what counts."""
+        if self.trail is not None:
+            await self.trail.close()
+        await self.limits.close()
+
+
+def build_chain(
+    adapter: str,
+    library: Library,
+    registry: ToolRegistry,
+    runner: Runner,
+    guardrails: Guardrails,
+    *,
+    intent_tools: Mapping[str, tuple[str, ...]] | None = None,
+    system: Mapping[str, frozenset[str]] | None = None,
+) -> PolicyChain:
+    """Put the steps together, in the order that is promised.
+
+    `system` says which system parameters the functions of Python templates take.
+    """
+    templates = library.templates
+    redactors = {t.id: Redactor(t.policy.sensitive_params) for t in templates.values()}
+    rates = RateAllows(guardrails.limits, adapter)
+    allowed = None
+    if intent_tools is not None:
+        allowed = {intent: frozenset(names) for intent, names in intent_tools.items()}
+    audit = guardrails.access.audit
+    return PolicyChain(
+        KnownTool(templates, registry),
+        (
+            IntentAllows(allowed),
+            RoleAllows(guardrails.roles),
+            rates,
+            ArgumentsValid(library, redactors),
+            SystemParameters(system or {}),
+            Confirmed(),
+        ),
+        rates,
+        runner,
+        Recorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
+        redactors,
+    )
+
+
+def policy_problems(
+    library: Library,
+    roles: tuple[str, ...],
+    intent_tools: Mapping[str, tuple[str, ...]] | None,
+    where: Location,
+) -> list[Problem]:
+    """Roles and templates that policies name and that are not there.
+
+    Kinds: `unknown-role`, `unknown-template`.
+    """
+    problems = [
+        Problem(
+            f"template {template.id!r}: {unknown('role', role, roles)}",
+            template.where,
+            "unknown-role",
+        )
+        for template in library.templates.values()
+        for role in template.policy.allowed_roles
+        if role not in roles
+    ]
+    for intent, names in (intent_tools or {}).items():
+        problems += [
+            Problem(
+                f"intent_tools of {intent!r}: {unknown('template', name, library.templates)}",
+                where,
+                "unknown-template",
+            )
+            for name in names
+            if name not in library.templates
+        ]
+    return problems

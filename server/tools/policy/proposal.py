@@ -1,0 +1,63 @@
+"""A call that somebody proposes, and the ways in which it can be refused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from server.core.tools import ToolCall
+from server.core.turn import Caller
+from server.library.model import Template
+
+ProposedBy = Literal["system", "model"]
+
+Outcome = Literal[
+    "started",
+    "success",
+    "error",
+    "timeout",
+    "tool_unknown",
+    "intent_forbids",
+    "auth_required",
+    "role_forbids",
+    "rate_limited",
+    "arguments_invalid",
+    "confirmation_required",
+    "audit_unavailable",
+]
+"""How a call ended, in the audit and in `metadata.policy.outcome`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
+
+    `intent` is what the rule engine found, never what a user or a model says of itself.
+    `confirmed` is set by whoever held the call for the user's yes.
+    """
+
+    call: ToolCall
+    caller: Caller
+    request_id: str = ""
+    intent: str | None = None
+    proposed_by: ProposedBy = "system"
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call does not run; `message` is for the person who asked."""
+
+    outcome: Outcome
+    message: str
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A proposal between two steps: the template it names, and the arguments so far."""
+
+    proposal: Proposal
+    template: Template
+    arguments: Mapping[str, Any]
+    system: Mapping[str, Any]
+    """What the server itself adds, such as `user_id`; never from the user."""

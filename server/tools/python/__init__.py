@@ -1,0 +1,1 @@
+"""Functions of the operator's own, as tools."""

@@ -1,0 +1,250 @@
+"""What is kept of calls, and what is found when somebody changes it."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from server.access.audit.entry import Event, Seal, to_row
+from server.access.audit.file import FileSink
+from server.access.audit.sinks import Sink, verify
+from server.access.audit.table import ENTRIES, TableSink
+from server.access.audit.trail import Trail
+from server.errors import StoreUnavailable
+
+SEAL = Seal(b"k" * 32)
+EVENT = Event(
+    at=datetime(2025, 3, 4, 10, 0, 0, 123456, tzinfo=UTC),
+    request_id="r",
+    adapter="a",
+    key_id="k",
+    user_id="ana",
+    role="user",
+    intent=None,
+    template_id="t",
+    tool="calculator",
+    operation="add",
+    outcome="success",
+    arguments={"a": 1, "b": "é"},
+)
+
+
+def table(folder: Path) -> TableSink:
+    return TableSink(f"sqlite:///{folder / 'audit.db'}", SEAL)
+
+
+def file(folder: Path, *, max_bytes: int = 10**9, keep: int = 100) -> FileSink:
+    return FileSink(folder / "audit.jsonl", SEAL, max_bytes=max_bytes, keep=keep)
+
+
+SINKS: list[Callable[[Path], Sink]] = [table, file]
+
+
+def fill(sink: Sink, count: int = 10) -> Sink:
+    for number in range(count):
+        sink.append([to_row(replace(EVENT, request_id=f"r{number}"))])
+    return sink
+
+
+@pytest.mark.parametrize("opened", SINKS)
+def test_a_trail_reads_back_as_it_was_written(
+    opened: Callable[[Path], Sink], tmp_path: Path
+) -> None:
+    sink = fill(opened(tmp_path))
+    entries = list(sink.entries())
+    assert [entry.number for entry in entries] == list(range(1, 11))
+    assert entries[3].event == {
+        "at": "2025-03-04T10:00:00.123+00:00",
+        "request_id": "r3",
+        "adapter": "a",
+        "key_id": "k",
+        "user_id": "ana",
+        "role": "user",
+        "intent": None,
+        "template_id": "t",
+        "tool": "calculator",
+        "operation": "add",
+        "outcome": "success",
+        "reason": "",
+        "duration_ms": 0.0,
+        "proposed_by": "system",
+        "arguments": {"a": 1, "b": "é"},
+    }
+    assert verify(sink, SEAL).problems == ()
+    sink.close()
+
+
+@pytest.mark.parametrize("opened", SINKS)
+def test_a_trail_goes_on_where_it_ended(opened: Callable[[Path], Sink], tmp_path: Path) -> None:
+    fill(opened(tmp_path), 3).close()
+    again = fill(opened(tmp_path), 3)
+    verdict = verify(again, SEAL)
+    assert (verdict.entries, verdict.problems) == (6, ())
+    again.close()
+
+
+@pytest.mark.parametrize("opened", SINKS)
+def test_another_installations_secret_fits_nothing(
+    opened: Callable[[Path], Sink], tmp_path: Path
+) -> None:
+    sink = fill(opened(tmp_path), 2)
+    assert verify(sink, Seal(b"x" * 32)).problems[:2] == (
+        "entry 1 was altered", "entry 2 was altered"
+    )  # fmt: skip
+    sink.close()
+
+
+def _sql(folder: Path, statement: Any) -> None:
+    engine = sa.create_engine(f"sqlite:///{folder / 'audit.db'}")
+    with engine.begin() as connection:
+        connection.execute(statement)
+    engine.dispose()
+
+
+NUMBER = ENTRIES.c.number
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (ENTRIES.update().where(NUMBER == 4).values(outcome="error"), "entry 4 was altered"),
+        (ENTRIES.update().where(NUMBER == 4).values(event="{}"), "entry 4 was altered"),
+        (ENTRIES.delete().where(NUMBER == 4), "between entries 3 and 5 some are missing"),
+        (ENTRIES.delete().where(NUMBER < 4), "the entries before 4 are missing"),
+        (ENTRIES.delete().where(NUMBER > 7),
+         "the trail ends with entry 7, and was sealed at entry 10"),
+        (ENTRIES.delete(), "all 10 entries are missing"),
+        (ENTRIES.update().where(NUMBER == 10).values(number=11), "entry 11 was altered"),
+        (sa.text("UPDATE audit_end SET number = 7"), "the seal of the trail's end was altered"),
+        (sa.text("DELETE FROM audit_end"), "the seal of the trail's end is missing"),
+    ],
+)  # fmt: skip
+def test_a_change_to_the_table_is_found(change: Any, found: str, tmp_path: Path) -> None:
+    sink = fill(table(tmp_path))
+    _sql(tmp_path, change)
+    assert found in verify(sink, SEAL).problems
+    sink.close()
+
+
+def _without(place: slice) -> Callable[[list[str]], list[str]]:
+    def change(lines: list[str]) -> list[str]:
+        del lines[place]
+        return lines
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (_without(slice(3, 4)), "between entries 3 and 5 some are missing"),
+        (_without(slice(0, 2)), "the entries before 3 are missing"),
+        (_without(slice(8, 10)), "the trail ends with entry 8, and was sealed at entry 10"),
+        (_without(slice(0, 10)), "all 10 entries are missing"),
+        (lambda lines: [line.replace('"r4"', '"r9"') for line in lines], "entry 5 was altered"),
+        (lambda lines: [*lines[:4], lines[5], lines[4], *lines[6:]],
+         "between entries 4 and 6 some are missing"),
+        (lambda lines: [*lines, "not JSON"], "entry 0 was altered"),
+    ],
+)  # fmt: skip
+def test_a_change_to_the_file_is_found(
+    change: Callable[[list[str]], list[str]], found: str, tmp_path: Path
+) -> None:
+    sink = fill(file(tmp_path))
+    path = tmp_path / "audit.jsonl"
+    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
+    assert found in verify(sink, SEAL).problems
+
+
+@pytest.mark.parametrize("opened", SINKS)
+def test_what_was_cut_off_stays_missing_after_more_is_written(
+    opened: Callable[[Path], Sink], tmp_path: Path
+) -> None:
+    sink = fill(opened(tmp_path))
+    path = tmp_path / "audit.jsonl"
+    if path.exists():
+        path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:7]))
+    else:
+        _sql(tmp_path, ENTRIES.delete().where(NUMBER > 7))
+    fill(sink, 1)
+    assert verify(sink, SEAL).problems == ("between entries 7 and 11 some are missing",)
+    sink.close()
+
+
+def test_full_files_are_put_aside_and_old_ones_deleted(tmp_path: Path) -> None:
+    sink = fill(file(tmp_path, max_bytes=1500, keep=2), 30)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    aside = [name for name in names if name.rpartition(".")[2].isdigit()]
+    assert len(aside) == 2
+    assert all(os.stat(tmp_path / name).st_mode & 0o077 == 0 for name in names)
+    verdict = verify(sink, SEAL)
+    assert verdict.entries < 30
+    assert verdict.problems == ()
+
+
+def test_a_line_that_a_crash_cut_is_ended_and_told(tmp_path: Path) -> None:
+    fill(file(tmp_path), 3)
+    with (tmp_path / "audit.jsonl").open("a") as lines:
+        lines.write('{"number": 4, "previ')
+    sink = fill(file(tmp_path), 1)
+    assert [entry.number for entry in sink.entries()] == [1, 2, 3, 0, 4]
+    assert "entry 0 was altered" in verify(sink, SEAL).problems
+
+
+def test_many_writers_make_one_chain(tmp_path: Path) -> None:
+    async def write(sink: Sink) -> None:
+        trail = Trail(sink)
+        await asyncio.gather(*(trail.write(EVENT) for _ in range(20)))
+        await trail.close()
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(write(table(tmp_path)) for _ in range(4)))
+
+    asyncio.run(all_of_them())
+    sink = table(tmp_path)
+    verdict = verify(sink, SEAL)
+    assert (verdict.entries, verdict.problems) == (80, ())
+    sink.close()
+
+
+def test_what_is_noted_is_written_before_the_trail_closes(tmp_path: Path) -> None:
+    async def run() -> None:
+        trail = Trail(file(tmp_path))
+        for _ in range(1000):
+            trail.note(EVENT)
+        await trail.close()
+
+    asyncio.run(run())
+    assert verify(file(tmp_path), SEAL).entries == 1000
+
+
+def test_a_sink_that_fails_is_told_of_and_counted(tmp_path: Path) -> None:
+    sink = file(tmp_path)
+    (tmp_path / "audit.jsonl").mkdir()
+
+    async def run() -> None:
+        trail = Trail(sink)
+        with pytest.raises(StoreUnavailable, match="cannot be written"):
+            await trail.write(EVENT)
+        trail.note(EVENT)
+        await trail.flush()
+        assert trail.failing
+        (tmp_path / "audit.jsonl").rmdir()
+        await trail.write(EVENT)
+        assert (trail.failing, trail.lost) == (False, 2)
+        await trail.close()
+
+    asyncio.run(run())
+
+
+def test_long_arguments_are_cut(tmp_path: Path) -> None:
+    row = to_row(replace(EVENT, arguments={"text": "x" * 100_000}))
+    assert row["arguments"]["chars"] == 100_011
+    assert len(json.dumps(row)) < 25_000

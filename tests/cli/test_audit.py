@@ -1,0 +1,92 @@
+"""`audit`: what it shows, finds and reports."""
+
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from server.access import secret
+from server.access.audit.entry import Seal, to_row
+from server.access.audit.table import TableSink
+from server.cli.audit import audit_app
+from tests.access.test_audit import EVENT
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A configuration with a trail of three entries."""
+    (tmp_path / "config.yaml").write_text("data_dir: data\n")
+    (tmp_path / "data").mkdir(mode=0o700)
+    found, _ = secret.load_or_create(tmp_path / "data" / "secret")
+    sink = TableSink(f"sqlite:///{tmp_path / 'data' / 'orbit.db'}", Seal(found))
+    events = [
+        EVENT,
+        replace(EVENT, user_id="bob", outcome="role_forbids", reason="no\x1b[31m way"),
+        replace(EVENT, at=EVENT.at.replace(month=4), template_id="u"),
+    ]
+    sink.append([to_row(event) for event in events])
+    sink.close()
+    return tmp_path
+
+
+def run(place: Path, *words: str) -> Any:
+    return CliRunner().invoke(audit_app, [*words, "--config", str(place / "config.yaml")])
+
+
+def numbers(place: Path, *words: str) -> list[int]:
+    result = run(place, *words, "--json")
+    assert result.exit_code == 0, result.output
+    return [entry["number"] for entry in json.loads(result.stdout)["entries"]]
+
+
+def test_tail_shows_the_last_entries(place: Path) -> None:
+    assert numbers(place, "tail", "--lines", "2") == [2, 3]
+
+
+def test_what_was_asked_moves_no_terminal(place: Path) -> None:
+    line = run(place, "tail").stdout.splitlines()[1]
+    assert line == ("2  2025-03-04T10:00:00.123+00:00  role_forbids  t  bob  user  k  no�[31m way")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--user", "bob"), [2]),
+        (("--outcome", "success"), [1, 3]),
+        (("--template", "u"), [3]),
+        (("--outcome", "success", "--template", "t"), [1]),
+        (("--since", "2025-04-01T00:00+00:00"), [3]),
+        (("--until", "2025-04-01T00:00+00:00"), [1, 2]),
+        (("--adapter", "other"), []),
+    ],
+)
+def test_search_shows_what_fits_everything(
+    place: Path, words: tuple[str, ...], found: list[int]
+) -> None:
+    assert numbers(place, "search", *words) == found
+
+
+def test_verify_says_that_a_trail_is_whole(place: Path) -> None:
+    result = run(place, "verify")
+    assert (result.exit_code, result.stdout) == (
+        0, "3 entries, and all of them are as they were written\n"
+    )  # fmt: skip
+
+
+def test_verify_finds_what_was_removed(place: Path) -> None:
+    connection = sqlite3.connect(place / "data" / "orbit.db")
+    connection.execute("DELETE FROM audit_entries WHERE number = 2")
+    connection.commit()
+    connection.close()
+    result = run(place, "verify")
+    assert result.exit_code == 1
+    assert result.stdout == "between entries 1 and 3 some are missing\n"
+
+
+def test_a_trail_that_is_not_kept_is_said(place: Path) -> None:
+    (place / "config.yaml").write_text("data_dir: data\naccess: {audit: {sink: 'off'}}\n")
+    assert run(place, "tail").exit_code == 1
