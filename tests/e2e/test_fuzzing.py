@@ -41,7 +41,7 @@ class Served:
         self._runner.close()
 
     async def _until_ready(self) -> None:
-        while (await self._client.get("/ready")).status_code != 200:  # noqa: ASYNC110
+        while (await self._client.get("/ready")).json()["status"] != "ready":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
     async def _make_key(self, found: Configured) -> str:

@@ -74,7 +74,7 @@ def start(data: str) -> tuple[float, subprocess.Popen[str], str]:
         raise SystemExit("the server did not start")
     while True:
         ready = httpx.get(f"{url}/ready")
-        if ready.status_code == 200:
+        if ready.json()["status"] == "ready":
             return time.perf_counter() - begin, process, url
         if ready.json()["status"] == "unavailable":
             stop(process)
