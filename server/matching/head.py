@@ -15,21 +15,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching.lesson import Lesson, features
-from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity
+from server.matching.lesson import SKETCH_SHARE, Lesson
+from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity, sketch
 from server.matching.softmax import Weights, softmax
 
 _REREAD_SHARE: Final = np.float32(0.7)
 
-_VERSION: Final = "6"
+_VERSION: Final = "7"
 """Changes with what training would give, so that older files are learnt anew."""
+
+_PARTS: Final = ("meaning", "words", "bias", "rarity")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Calibrated weights (templates + 1, d + sketch) and bias; the last row is "none"."""
+    """Calibrated weights of each answer, the last of which is "none of these".
 
-    weights: Weights
+    `meaning` is (templates + 1, d), `words` (sketch, templates + 1): a question touches
+    few places of a sketch, and only their rows are read.
+    """
+
+    meaning: Weights
+    words: Weights
     bias: NDArray[np.float32]
     rarity: Rarity
 
@@ -39,7 +46,10 @@ class Head:
         `vectors` and `texts` are its readings, one or two. The second is the first with
         its slips put right, and has more to say.
         """
-        logits = features(vectors, texts, self.rarity) @ self.weights.T + self.bias
+        sketches = sketch(texts, self.rarity)
+        places = np.flatnonzero(sketches.any(axis=0))
+        logits = vectors @ self.meaning.T + self.bias
+        logits += sketches[:, places] @ self.words[places]
         shares = softmax(logits)
         mixed: NDArray[np.float32] = shares[0]
         if len(shares) > 1:
@@ -52,7 +62,13 @@ def learn_head(lesson: Lesson) -> Head:
     from server.matching.training import learn
 
     learnt = learn(lesson)
-    return Head(learnt.weights, learnt.bias, lesson.weights)
+    dimensions = len(lesson.centre)
+    return Head(
+        meaning=np.ascontiguousarray(learnt.weights[:, :dimensions]),
+        words=np.ascontiguousarray(learnt.weights[:, dimensions:].T) * SKETCH_SHARE,
+        bias=learnt.bias,
+        rarity=lesson.weights,
+    )
 
 
 def head_key(ids: Sequence[str], strangers: Sequence[str]) -> str:
@@ -69,15 +85,15 @@ def load_head(path: Path, key: str, templates: int) -> Head | None:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if str(stored["key"]) != key:
                 return None
-            head = Head(stored["weights"], stored["bias"], stored["rarity"])
+            head = Head(**{name: stored[name] for name in _PARTS})
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
         return None  # cut short or not ours: learning it anew costs seconds
+    answers = templates + 1
     fits = (
-        head.weights.ndim == 2
-        and len(head.weights) == templates + 1
-        and head.bias.shape == (templates + 1,)
+        head.meaning.shape[:1] == head.bias.shape == (answers,)
+        and head.words.shape == (DIMENSIONS, answers)
         and head.rarity.shape == (BUCKETS,)
-        and bool(np.isfinite(head.weights).all())
+        and all(bool(np.isfinite(getattr(head, name)).all()) for name in _PARTS)
     )
     return head if fits else None
 
@@ -87,5 +103,5 @@ def save_head(path: Path, key: str, head: Head) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     with unfinished.open("wb") as file:
-        np.savez(file, key=key, weights=head.weights, bias=head.bias, rarity=head.rarity)
+        np.savez(file, key=key, **{name: getattr(head, name) for name in _PARTS})
     unfinished.replace(path)

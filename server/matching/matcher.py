@@ -22,7 +22,7 @@ from server.matching.threads import use_one_thread
 
 SearchMode = Literal["auto", "resident", "chroma"]
 
-_INLINE_WEIGHTS: Final = 2_000_000
+_INLINE_WEIGHTS: Final = 1_000_000
 """Weights that are multiplied in well under a millisecond, which a thread would double."""
 
 
@@ -116,7 +116,7 @@ class Matcher:
             # One by one: each may be known already, and the provider makes one batch of them.
             parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
             vectors = np.vstack(parts)
-        if self._head.weights.size <= _INLINE_WEIGHTS:
+        if self._head.meaning.size <= _INLINE_WEIGHTS:
             shares = self._head.probabilities(vectors, readings)
         else:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)

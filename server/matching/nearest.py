@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from server.core.ports import Vectors
 from server.matching.entries import Entry
 from server.matching.index import TemplateIndex
@@ -43,10 +41,9 @@ class ResidentSearch:
         self._places = places_of(entries)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> tuple[Nearest, ...]:
-        return tuple(
-            _nearest(readings, self._vectors[places], places, self._entries)
-            for places in (self._places[template] for template in templates)
-        )
+        wanted = [self._places[template] for template in templates]
+        vectors = self._vectors[[place for places in wanted for place in places]]
+        return _nearest(readings, vectors, wanted, self._entries)
 
 
 class StoredSearch:
@@ -58,15 +55,8 @@ class StoredSearch:
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> tuple[Nearest, ...]:
         wanted = [self._places[template] for template in templates]
-        if not wanted:
-            return ()
         ids = [self._index.ids[place] for places in wanted for place in places]
-        vectors = await self._index.vectors_of(ids)
-        ends = np.cumsum([len(places) for places in wanted])
-        return tuple(
-            _nearest(readings, part, places, self._index.entries)
-            for part, places in zip(np.split(vectors, ends[:-1]), wanted, strict=True)
-        )
+        return _nearest(readings, await self._index.vectors_of(ids), wanted, self._index.entries)
 
 
 def places_of(entries: Sequence[Entry]) -> Mapping[str, list[int]]:
@@ -78,8 +68,18 @@ def places_of(entries: Sequence[Entry]) -> Mapping[str, list[int]]:
 
 
 def _nearest(
-    readings: Vectors, vectors: Vectors, places: Sequence[int], entries: Sequence[Entry]
-) -> Nearest:
-    cosines = (vectors @ readings.T).max(axis=1)
-    best = int(cosines.argmax())
-    return Nearest(max(-1.0, min(1.0, float(cosines[best]))), entries[places[best]].text)
+    readings: Vectors,
+    vectors: Vectors,
+    wanted: Sequence[Sequence[int]],
+    entries: Sequence[Entry],
+) -> tuple[Nearest, ...]:
+    """The nearest of each group of `wanted`, whose vectors follow each other in `vectors`."""
+    cosines = (vectors @ readings.T).max(axis=1).tolist()
+    found = []
+    start = 0
+    for places in wanted:
+        group = cosines[start : start + len(places)]
+        best = max(range(len(group)), key=group.__getitem__)
+        found.append(Nearest(max(-1.0, min(1.0, group[best])), entries[places[best]].text))
+        start += len(places)
+    return tuple(found)

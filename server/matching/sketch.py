@@ -6,6 +6,7 @@ is close to the cosine of the two bags of words, and needs no vocabulary to be k
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
@@ -46,7 +47,7 @@ def rarity(texts: Iterable[str]) -> Rarity:
     counts = np.zeros(BUCKETS, np.float32)
     count = 0
     for text in texts:
-        counts[np.unique(_hashes(text) % BUCKETS)] += 1
+        counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
         count += 1
     return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
 
@@ -59,22 +60,22 @@ def sketch(texts: Sequence[str], weights: Rarity) -> Vectors:
     """
     sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in zip(sketches, texts, strict=True):
-        hashes, counts = np.unique(_hashes(text), return_counts=True)
-        if not len(hashes):
+        counts = Counter(_hashes(text))
+        if not counts:
             continue
-        weight = weights[hashes % BUCKETS] * (1 + np.log(counts.astype(np.float32)))
-        weight *= _SCALE / np.sqrt(weight @ weight)
+        hashes = np.fromiter(counts, np.uint32, len(counts))
+        weight = weights[hashes % BUCKETS]
+        if len(counts) < counts.total():
+            weight = weight * (1 + np.log(np.fromiter(counts.values(), np.float32, len(counts))))
+        weight = weight * (_SCALE / np.sqrt(weight @ weight))
         mixed = hashes[:, None] * _MULTIPLIERS
-        signs = np.where(mixed & 0x10000, np.float32(1), np.float32(-1))
-        row += np.bincount(
-            (mixed >> np.uint32(23)).ravel(),
-            (signs * weight[:, None]).ravel(),
-            minlength=DIMENSIONS,
-        ).astype(np.float32)
+        signs = (mixed >> 15 & 2).astype(np.float32) - 1
+        signs *= weight[:, None]
+        row += np.bincount((mixed >> 23).ravel(), signs.ravel(), DIMENSIONS).astype(np.float32)
     return sketches
 
 
-def _hashes(text: str) -> NDArray[np.uint32]:
+def _hashes(text: str) -> list[int]:
     words = tokens(text)
-    pairs = (f"{left} {right}" for left, right in pairwise(words))
-    return np.array([zlib.crc32(gram.encode()) for gram in (*words, *pairs)], np.uint32)
+    grams = (*words, *(f"{left} {right}" for left, right in pairwise(words)))
+    return [zlib.crc32(gram.encode()) for gram in grams]
