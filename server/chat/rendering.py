@@ -34,7 +34,8 @@ def format_value(value: Any) -> str:
         if not value.is_finite():
             return str(value)
         text = format(value, "f")
-        return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text in ("", "-0", "-") else text
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
