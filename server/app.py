@@ -23,7 +23,7 @@ from server.chat.adapters import Adapters
 from server.chat.service import answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
-from server.errors import ConfigurationInvalid, OrbitError, ProviderError
+from server.errors import ConfigurationInvalid, OrbitError, ProviderError, StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.opening import Workshop, open_adapter
 from server.settings.models import AdapterSettings, Settings
@@ -92,12 +92,12 @@ def _gateway(settings: Settings) -> Gateway:
 
 
 async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:
-    """Open one adapter. A provider that is down is asked again; a broken library is not."""
+    """Open one adapter. What is down is asked again; a broken library is not."""
     pause_s = _FIRST_RETRY_S
     while True:
         try:
             adapters.opened(await open_adapter(adapter, workshop))
-        except ProviderError as down:
+        except (ProviderError, StoreUnavailable) as down:
             adapters.failed(adapter.name, str(down))
             _log.warning("adapter %s: %s; trying again in %g s", adapter.name, down, pause_s)
             await asyncio.sleep(pause_s)
