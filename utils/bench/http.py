@@ -13,9 +13,12 @@ from typing import Any
 
 from server.library.endpoints import parse_endpoint
 from server.library.http import HttpExecution, HttpRequest, ResponseMapping
+from server.tools.http.cage import Cage
 from server.tools.http.engine import HttpEngine
 from server.tools.http.transport import open_client
 from utils.bench._machine import describe_machine, percentiles
+
+HERE = Cage(private_hosts=frozenset({"127.0.0.1"}))
 
 AT_ONCE = 32
 SLOW_S = 1.0
@@ -48,7 +51,7 @@ def _execution(origin: str, path: str) -> HttpExecution:
 
 
 async def _overhead(origin: str, runs: int) -> dict[str, Any]:
-    engine, client = HttpEngine(), open_client()
+    engine, client = HttpEngine(cage=HERE), open_client(cage=HERE)
     execution = _execution(origin, "/things/{number}?q={q}&limit=20")
     arguments = {"number": 7, "q": "a b"}
     samples: dict[str, list[float]] = {"httpx": [], "engine": []}
@@ -74,7 +77,7 @@ async def _overhead(origin: str, runs: int) -> dict[str, Any]:
 
 
 async def _at_once(origin: str) -> float:
-    engine = HttpEngine()
+    engine = HttpEngine(cage=HERE)
     execution = _execution(origin, "/slow")
     try:
         start = perf_counter()
