@@ -25,8 +25,9 @@ from server.core.answer import Answer
 from server.core.turn import Caller, Turn
 from server.errors import ConfigurationInvalid, OrbitError, ProviderError, StoreUnavailable
 from server.metrics.metrics import Metrics
-from server.opening import Workshop, open_adapter
+from server.opening import open_adapter
 from server.settings.models import AdapterSettings, Settings
+from server.workshop import Workshop
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from server.core.problems import Location, Problem
 from server.evaluation.questions import load_questions
 from server.guards.loading import load_guards
 from server.guards.opening import guard_problems
-from server.opening import read_library
+from server.reading import read_library
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.environment import with_env_file
 from server.settings.loading import load_settings, root_of

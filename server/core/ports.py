@@ -1,12 +1,13 @@
 """The seams, on one page. Each has at least two real implementations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.core.decision import Decision
+from server.core.speech import Message, Reply
 from server.core.tools import ToolDefinition
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -46,6 +47,52 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Give back connections and threads; the embedder is not used afterwards."""
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A model that speaks. Deterministic where it can be; never blocks the event loop."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model as the configuration names them, `ollama:gemma3:270m`."""
+
+    async def warm(self) -> None:
+        """Load or reach the model, so that the first answer does not wait for it.
+
+        Raises:
+            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
+        """
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        max_tokens: int | None = None,
+    ) -> Reply:
+        """Return the next message.
+
+        With a JSON `schema` the reply's `data` is valid against it, whether or not the
+        provider can force that. With `tools` the reply may hold `calls`.
+
+        Raises:
+            ProviderUnavailable, ProviderTimedOut.
+            ProviderRejected: it answered, and not with what was asked for.
+        """
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int | None = None
+    ) -> AsyncIterator[str | Reply]:
+        """Yield the next message's text as it comes, and the whole `Reply` last.
+
+        Raises:
+            ProviderUnavailable, ProviderTimedOut, ProviderRejected: also in mid-stream.
+        """
+
+    async def close(self) -> None:
+        """Give back connections, threads and memory; the model is not used afterwards."""
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from server.core.context import NO_CONTEXT, Context
 from server.core.intent import Intent
 
 
@@ -31,3 +32,5 @@ class Turn:
     """Languages the reader prefers, as BCP 47 tags, best first."""
     intent: Intent | None = None
     """What the rule engine makes of it, for adapters that have one."""
+    context: Context = NO_CONTEXT
+    """What the conversation remembers; nothing, when this is its first turn."""

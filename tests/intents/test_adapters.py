@@ -6,7 +6,7 @@ import pytest
 
 from server.core.intent import Intent
 from server.library.model import BuiltinExecution, Template
-from server.opening import read_library
+from server.reading import read_library
 from server.settings.loading import load_settings
 
 CONFIG = """

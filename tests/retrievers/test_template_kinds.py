@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.opening import read_library
+from server.reading import read_library
 from server.settings.loading import load_settings
 
 CONFIG = """

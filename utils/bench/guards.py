@@ -25,8 +25,9 @@ from server.guards.measuring import figures, load_labelled, measure
 from server.guards.model import Category
 from server.guards.regexes import PatternStage
 from server.guards.texts import normalized
-from server.opening import Workshop, open_adapter
+from server.opening import open_adapter
 from server.settings.loading import load_settings
+from server.workshop import Workshop
 from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,119 @@
+"""From an adapter's settings to its library, with everything that is known against it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from server import plugins
+from server.core.problems import Problem
+from server.errors import PluginInvalid
+from server.extraction.extractor import Extractor
+from server.extraction.lint import example_problems
+from server.intents.pack import Pack
+from server.library.loading import load_library
+from server.library.model import Library
+from server.packs import Reader, declaration_problems, read_pack
+from server.policies import cage_of, settings_problems
+from server.settings.models import AdapterSettings, Settings
+from server.tools.catalogue import template_problems
+from server.tools.http.hosts import host_problems
+from server.tools.python.functions import Function, find_functions
+from server.tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLibrary:
+    """A library with everything that is known against it, short of opening it.
+
+    `library` and `registry` are None when they could not be made at all; `pack` also when
+    the adapter names none.
+    """
+
+    library: Library | None
+    registry: ToolRegistry | None
+    problems: tuple[Problem, ...]
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    pack: Pack | None = None
+
+    @property
+    def usable(self) -> bool:
+        return self.library is not None and not any(
+            problem.severity == "error" for problem in self.problems
+        )
+
+
+def unused_models(adapter: AdapterSettings) -> list[Problem]:
+    """A warning for each model that is named but speaks in no answer of this version."""
+    agent = adapter.config.agent
+    named = []
+    if agent.synthesize_response and (adapter.inference_model_provider or adapter.inference_model):
+        named.append("inference_model: answers are composed from templates")
+    if agent.function_model_provider or agent.function_model:
+        named.append("agent.function_model: arguments are read from the question alone")
+    return [
+        Problem(
+            f"{what}; this version calls no chat model", adapter.where, "model-unused", "warning"
+        )
+        for what in named
+    ]
+
+
+def read_library(
+    adapter: AdapterSettings,
+    tools: Mapping[str, str],
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
+) -> ReadLibrary:
+    """Read an adapter's domain and templates, and judge them against tools and extraction.
+
+    Without the whole `settings`, what depends on them is not judged: roles, and the
+    modules that Python templates may name.
+    """
+    loaded = load_library(
+        adapter.config.domain_config_path, adapter.config.template_library_path, environ
+    )
+    library, problems = loaded.library, [*loaded.problems, *unused_models(adapter)]
+    pack, amiss = read_pack(adapter, environ)
+    problems += amiss
+    date_order = library.domain.date_order if library else "mdy"
+    try:
+        registry = ToolRegistry.build(tools, date_order=date_order)
+    except PluginInvalid as invalid:
+        problems.append(Problem(f"tools: {invalid}", adapter.where, "unknown-tool"))
+        return ReadLibrary(library, None, tuple(problems))
+    retriever = None
+    try:
+        retriever = plugins.resolve("retriever", adapter.implementation)
+    except PluginInvalid as invalid:
+        problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
+    if library is not None:
+        problems += _foreign_templates(library, retriever)
+        problems += template_problems(library, registry)
+        reader = Reader(pack)
+        problems += example_problems(library, Extractor(library.domain), reader)
+        if pack is not None or adapter.config.intents is None:
+            problems += declaration_problems(library, pack, reader)
+    if library is None or settings is None:
+        return ReadLibrary(library, registry, tuple(problems), pack=pack)
+    python_tools = settings.python_tools
+    functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
+    problems += host_problems(library, cage_of(adapter))
+    problems += settings_problems(adapter, library, pack, settings, environ)
+    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack)
+
+
+def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
+    """Templates of a kind that the retriever does not answer; one that names no kinds takes all."""
+    kinds = getattr(retriever, "template_kinds", None)
+    if kinds is None:
+        return []
+    return [
+        Problem(
+            f"{template.id!r} is a {template.kind} template, which {retriever.__name__} does not "
+            f"answer; it answers {' and '.join(sorted(kinds))} templates",
+            template.where,
+            "foreign-template",
+        )
+        for template in library.templates.values()
+        if template.kind not in kinds
+    ]

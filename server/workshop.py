@@ -1,0 +1,80 @@
+"""What the adapters of one server share: encoders, the vector store, limits and the audit."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from threading import Lock
+
+from server.access.audit.opening import open_sink
+from server.access.audit.trail import Trail
+from server.access.folders import make_private
+from server.access.limits import RateLimits
+from server.chat.adapter import Adapter
+from server.core.ports import Embedder
+from server.guards.keeper import GuardKeeper
+from server.matching.store import TemplateStore
+from server.metrics.embedding import MeteredEmbedder
+from server.metrics.metrics import Metrics
+from server.providers.embeddings.factory import build_embedder
+from server.settings.models import Settings
+from server.tools.policy.assembly import Guardrails
+
+
+class Workshop:
+    """What adapters share: an encoder for each provider and model, and one vector store."""
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], metrics: Metrics | None = None
+    ) -> None:
+        self.settings = settings
+        self.environ = environ
+        make_private(settings.data_dir)
+        self.metrics = metrics or Metrics()
+        self.store = TemplateStore(settings.vector_store, settings.data_dir)
+        self.guards = GuardKeeper(settings.database_url, settings.data_dir / "guards", self.metrics)
+        self.elsewhere: Callable[[str], Adapter] | None = None
+        self._embedders: dict[tuple[str, str | None], Embedder] = {}
+        self._guardrails: Guardrails | None = None
+        self._making = Lock()
+
+    def guardrails(self) -> Guardrails:
+        """Rate limits, audit and roles, made on first use. Blocks.
+
+        Raises:
+            StoreUnavailable: what counts or what is written to cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used.
+        """
+        with self._making:
+            if self._guardrails is None:
+                access = self.settings.access
+                opened = open_sink(self.settings)
+                trail = Trail(opened[0]) if opened is not None else None
+                storage = access.rate_limits.storage
+                limits = RateLimits(
+                    storage.get_secret_value() if storage else None, access.rate_limits.window
+                )
+                self._guardrails = Guardrails(limits, trail, access)
+            return self._guardrails
+
+    def embedder(self, provider: str, model: str | None) -> Embedder:
+        """The encoder of that name, made on first use.
+
+        Raises:
+            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
+                something that has to be installed.
+        """
+        key = (provider, model)
+        if key not in self._embedders:
+            self._embedders[key] = build_embedder(
+                provider,
+                model,
+                self.settings.embeddings,
+                metered=lambda made: MeteredEmbedder(made, self.metrics),
+            )
+        return self._embedders[key]
+
+    async def close(self) -> None:
+        await self.guards.close()
+        await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
+        await self.store.close()
+        if self._guardrails is not None:
+            await self._guardrails.close()
