@@ -123,14 +123,18 @@ async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: A
 
 @asynccontextmanager
 async def opened_adapter(
-    settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings
+    settings: Settings,
+    environ: Mapping[str, str],
+    adapter: AdapterSettings,
+    *,
+    remembers: bool = False,
 ) -> AsyncIterator[Adapter]:
-    """One adapter, open, with no server around it.
+    """One adapter, open, with no server around it; with `remembers`, it keeps conversations.
 
     Raises:
         ConfigurationInvalid, ProviderError, PluginInvalid: as `open_adapter`.
     """
-    workshop = Workshop(settings, environ)
+    workshop = Workshop(settings, environ, remembers=remembers)
     try:
         opened = await open_adapter(adapter, workshop)
         try:
@@ -141,8 +145,13 @@ async def opened_adapter(
         await workshop.close()
 
 
-async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: str) -> Answer:
-    """One question to an open adapter, from the person at this machine."""
+async def ask_once(
+    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool = False
+) -> Answer:
+    """One question to an open adapter, from the person at this machine.
+
+    `continues` says that there may be earlier turns of the session to remember.
+    """
     role = settings.access.roles.names[-1]  # who is at this machine may do everything
     turn = Turn(
         id=uuid4().hex,
@@ -150,5 +159,6 @@ async def ask_once(settings: Settings, adapter: Adapter, text: str, session_id: 
         session_id=session_id,
         caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role=role),
         received_at=datetime.now(UTC),
+        continues=continues,
     )
     return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)

@@ -70,6 +70,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         intent_tools=adapter.config.policy.intent_tools,
     )
     guardrails = await asyncio.to_thread(workshop.guardrails)
+    conversations = await asyncio.to_thread(workshop.conversations)
     policy = adapter.config.policy
     python = PythonCalls(read.functions)
     cage = cage_of(adapter)
@@ -98,6 +99,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         guard=guard,
         to_template=partial(decide_for, parts),
         elsewhere=workshop.elsewhere,
+        conversations=conversations,
         details=_details(adapter, library, embedder, matcher),
     )
 

@@ -9,6 +9,7 @@ from server.access.audit.trail import Trail
 from server.access.folders import make_private
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
+from server.conversation.store import ConversationStore
 from server.core.ports import Embedder
 from server.guards.keeper import GuardKeeper
 from server.matching.store import TemplateStore
@@ -23,10 +24,17 @@ class Workshop:
     """What adapters share: an encoder for each provider and model, and one vector store."""
 
     def __init__(
-        self, settings: Settings, environ: Mapping[str, str], metrics: Metrics | None = None
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        metrics: Metrics | None = None,
+        *,
+        remembers: bool = True,
     ) -> None:
+        """`remembers` says whether conversations are kept, or each question stands alone."""
         self.settings = settings
         self.environ = environ
+        self._remembers = remembers
         make_private(settings.data_dir)
         self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
@@ -34,6 +42,7 @@ class Workshop:
         self.elsewhere: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
         self._guardrails: Guardrails | None = None
+        self._conversations: ConversationStore | None = None
         self._making = Lock()
 
     def guardrails(self) -> Guardrails:
@@ -54,6 +63,21 @@ class Workshop:
                 )
                 self._guardrails = Guardrails(limits, trail, access)
             return self._guardrails
+
+    def conversations(self) -> ConversationStore | None:
+        """What conversations remember, made on first use; None where none is. Blocks.
+
+        Raises:
+            StoreUnavailable: the database cannot be used.
+        """
+        if not self._remembers:
+            return None
+        with self._making:
+            if self._conversations is None:
+                self._conversations = ConversationStore.open(
+                    self.settings.database_url, self.settings.conversation
+                )
+            return self._conversations
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """The encoder of that name, made on first use.
@@ -78,3 +102,5 @@ class Workshop:
         await self.store.close()
         if self._guardrails is not None:
             await self._guardrails.close()
+        if self._conversations is not None:
+            await self._conversations.close()

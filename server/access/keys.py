@@ -9,14 +9,15 @@ from time import monotonic
 from typing import Final, Self, TypeVar
 
 import sqlalchemy as sa
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 
 from server.access import secret, statements
+from server.access.batching import WriteBehind
 from server.access.cache import VerifiedKeys
-from server.access.last_used import LastUsed
+from server.access.database import Database
 from server.access.raw import LONGEST_RAW, Mint, Minted, key_id_of
 from server.access.records import KeyRecord, NewKey
-from server.access.table import open_engine, unavailable
+from server.access.table import open_engine
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,
@@ -32,6 +33,7 @@ _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 _THREADS: Final = 4
+_WRITE_USES_EVERY_S: Final = 5.0
 
 
 def _utc_now() -> datetime:
@@ -54,12 +56,13 @@ class KeyStore:
         now: Callable[[], datetime] = _utc_now,
         clock_s: Callable[[], float] = monotonic,
     ) -> None:
-        self._engine = engine
+        self._database = Database(engine, threads=_THREADS)
         self._mint = mint
         self._now = now
-        self._limiter = CapacityLimiter(_THREADS)
         self._verified = VerifiedKeys(remember_s, clock_s)
-        self._last_used = LastUsed(self._write_uses)
+        self._last_used = WriteBehind[str, datetime](
+            self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S
+        )
 
     @classmethod
     async def open(
@@ -83,7 +86,7 @@ class KeyStore:
     async def close(self) -> None:
         """Write down the last uses and let go of the database."""
         await self._last_used.close()
-        await to_thread.run_sync(self._engine.dispose)
+        await self._database.close()
 
     async def authenticate(self, raw: str, *, sample_allowed: bool = False) -> Caller:
         """Return whose key `raw` is.
@@ -106,7 +109,7 @@ class KeyStore:
             generation = self._verified.generation
             key_id = key_id_of(raw, digest)
             try:
-                record = await self._run(lambda c: statements.verified(c, key_id, digest))
+                record = await self._database.run(lambda c: statements.verified(c, key_id, digest))
             except StoreUnavailable as failure:
                 # Whoever presents a key may be anybody: where the keys are is not for them.
                 _log.error("%s", failure)
@@ -121,7 +124,7 @@ class KeyStore:
         """Make a key and return it, raw, for the only time, with its record."""
         minted = self._mint.issue()
         record = self._record(minted, new)
-        await self._run(lambda c: statements.insert(c, record, minted.digest))
+        await self._database.run(lambda c: statements.insert(c, record, minted.digest))
         return minted.raw, record
 
     async def create_sample(self, adapter: str, raw: str) -> KeyRecord:
@@ -140,7 +143,7 @@ class KeyStore:
     async def list(self) -> tuple[KeyRecord, ...]:
         """Every key there is, oldest first, revoked and expired ones included."""
         await self._last_used.flush()
-        return await self._run(statements.every)
+        return await self._database.run(statements.every)
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.
@@ -182,25 +185,13 @@ class KeyStore:
         )
 
     async def _write_uses(self, uses: Mapping[str, datetime]) -> None:
-        await self._run(lambda c: statements.note_uses(c, uses))
+        await self._database.run(lambda c: statements.note_uses(c, uses))
 
     async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
         try:
-            return await self._run(job)
+            return await self._database.run(job)
         finally:
             self._verified.forget()
-
-    async def _run(self, job: Callable[[sa.Connection], _T]) -> _T:
-        """Run a job in a thread and in one transaction."""
-
-        def work() -> _T:
-            try:
-                with self._engine.begin() as connection:
-                    return job(connection)
-            except sa.exc.DBAPIError as failure:
-                raise unavailable(self._engine, failure) from failure
-
-        return await to_thread.run_sync(work, limiter=self._limiter)
 
 
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, Mint]:

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
+SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
+SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 
 
 class ChatRequest(BaseModel):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.chat.compose import Composer
+from server.conversation.store import ConversationStore
 from server.core.decision import Decision
 from server.core.ports import Retriever
 from server.core.turn import Turn
@@ -39,6 +40,8 @@ class Adapter:
     guard: Guard | None = None
     to_template: Callable[[str, Turn], Decision] | None = None
     elsewhere: "Callable[[str], Adapter] | None" = None
+    conversations: ConversationStore | None = None
+    """What conversations remember; without it, every question stands alone."""
     details: dict[str, Any] = field(default_factory=dict)
 
     async def close(self) -> None:

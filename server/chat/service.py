@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from server.chat.adapter import Adapter
 from server.chat.guarding import guard_turn
+from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
@@ -26,10 +27,12 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
         ProviderError: the question could not be embedded.
+        StoreUnavailable: what the conversation remembers cannot be read.
     """
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s):
+            turn = await recall(adapter, turn, trace)
             guarded = await guard_turn(adapter, turn, trace)
             by, decision = guarded.adapter, guarded.decision
             if isinstance(decision, Blocked):
@@ -39,9 +42,10 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
                 turn = understood.turn
             if decision is None:
                 decision = understood.decision or await by.retriever.decide(turn, trace)
-            clean_trace(by.library, trace)
+            private = clean_trace(by.library, trace)
             answer = await _act(by, turn, decision, trace)
             answer = guarded.told(understood.told(answer))
+            await remember(adapter, turn, answer, private=private)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     adapter.metrics.turn(adapter.name, answer)

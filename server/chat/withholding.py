@@ -24,14 +24,14 @@ _OF_THE_QUESTION: Final = frozenset(
 """Fields of stages that hold words of the question."""
 
 
-def clean_trace(library: Library, trace: Trace, secrets: Secrets = NO_SECRETS) -> None:
-    """Take secrets out of every stage.
+def clean_trace(library: Library, trace: Trace, secrets: Secrets = NO_SECRETS) -> bool:
+    """Take secrets out of every stage, and return whether words of the question had to go.
 
     Where a template with sensitive parameters was as much as a candidate, no words of the
     question stay: another template may have read the same words under another name.
     """
     if not any(template.policy.sensitive_params for template in library.templates.values()):
-        return
+        return False
     named = {name for stage in trace.stages for name in _template_ids(stage.details)}
     hide = any(
         library.templates[name].policy.sensitive_params
@@ -41,6 +41,7 @@ def clean_trace(library: Library, trace: Trace, secrets: Secrets = NO_SECRETS) -
     for stage in trace.stages:
         details = _without_words(stage.details) if hide else stage.details
         stage.details = secrets.data(details)
+    return hide
 
 
 def without_secrets(library: Library, decision: AskFor) -> AskFor:

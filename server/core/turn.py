@@ -34,3 +34,5 @@ class Turn:
     """What the rule engine makes of it, for adapters that have one."""
     context: Context = NO_CONTEXT
     """What the conversation remembers; nothing, when this is its first turn."""
+    continues: bool = False
+    """Whether the client named the conversation, so that there may be something to remember."""

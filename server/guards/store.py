@@ -1,17 +1,18 @@
 """What guards keep in the database: changes, counts, and the latest decisions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Self, TypeVar
+from functools import partial
+from typing import Any, Final, Self
 
 import sqlalchemy as sa
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 
-from server.access.table import UtcTime, open_engine, unavailable
+from server.access.database import Database
+from server.access.table import UtcTime
 from server.guards.changes import Change
 
-_T = TypeVar("_T")
 _KEPT: Final = 2000
 """Decisions kept for each guard."""
 
@@ -77,37 +78,26 @@ class Decided:
 class GuardStore:
     """The tables of guards, in the database of keys."""
 
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._limiter = CapacityLimiter(1)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     @classmethod
     async def open(cls, url: str) -> Self:
         """Raises StoreUnavailable when the database cannot be used."""
-
-        def opened() -> sa.Engine:
-            engine = open_engine(url)
-            try:
-                _METADATA.create_all(engine)
-            except sa.exc.DBAPIError as failure:
-                engine.dispose()
-                raise unavailable(engine, failure) from failure
-            return engine
-
-        return cls(await to_thread.run_sync(opened))
+        return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
 
     async def close(self) -> None:
-        await to_thread.run_sync(self._engine.dispose)
+        await self._database.close()
 
     async def changes(self, guard: str) -> tuple[Change, ...]:
         """Every change of a guard, oldest first."""
         asked = sa.select(CHANGES).where(CHANGES.c.guard == guard).order_by(CHANGES.c.id)
-        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Change(**row) for row in rows)
 
     async def last_change(self) -> int:
         asked = sa.select(sa.func.max(CHANGES.c.id))
-        return await self._run(lambda c: c.execute(asked).scalar()) or 0
+        return await self._database.run(lambda c: c.execute(asked).scalar()) or 0
 
     async def add_change(self, change: Change) -> Change:
         """Keep a change, and return it with its id and time."""
@@ -121,7 +111,9 @@ class GuardStore:
             "text": change.text,
             "number": change.number,
         }
-        made = await self._run(lambda c: c.execute(CHANGES.insert(), row).inserted_primary_key)
+        made = await self._database.run(
+            lambda c: c.execute(CHANGES.insert(), row).inserted_primary_key
+        )
         return replace(change, at=at, id=made[0] if made else 0)
 
     async def add(self, counts: Mapping[Counted, int], decided: Sequence[Decided]) -> None:
@@ -146,7 +138,7 @@ class GuardStore:
                 for guard in {d.guard for d in decided}:
                     _prune(connection, guard)
 
-        await self._run(work)
+        await self._database.run(work)
 
     async def counts(self, guard: str) -> list[dict[str, Any]]:
         """Rows of category, method, outcome and count, most first."""
@@ -155,7 +147,7 @@ class GuardStore:
             .where(COUNTS.c.guard == guard)
             .order_by(COUNTS.c.count.desc(), COUNTS.c.category, COUNTS.c.method)
         )
-        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return [dict(row) for row in rows]
 
     async def decisions(
@@ -166,18 +158,8 @@ class GuardStore:
         if differing:
             asked = asked.where(sa.cast(DECISIONS.c.other, sa.Text) != "null")
         asked = asked.order_by(DECISIONS.c.id.desc()).limit(limit)
-        rows = await self._run(lambda c: c.execute(asked).mappings().all())
+        rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Decided(**{k: v for k, v in row.items() if k != "id"}) for row in rows)
-
-    async def _run(self, job: Callable[[sa.Connection], _T]) -> _T:
-        def work() -> _T:
-            try:
-                with self._engine.begin() as connection:
-                    return job(connection)
-            except sa.exc.DBAPIError as failure:
-                raise unavailable(self._engine, failure) from failure
-
-        return await to_thread.run_sync(work, limiter=self._limiter)
 
 
 def _count(connection: sa.Connection, key: Counted, count: int) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr
 
 from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
+from server.settings.conversation import ConversationSettings
 from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
 __all__ = ["AccessSettings", "AdapterSettings", "Settings"]
@@ -183,6 +184,8 @@ class Settings(Imports, extra="forbid"):
     """`GET /metrics`, for Prometheus."""
     access: AccessSettings = AccessSettings()
     """API keys and where they are kept."""
+    conversation: ConversationSettings = ConversationSettings()
+    """What is remembered of a conversation, and for how long."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     """One section for each embedding provider."""
     vector_store: VectorStoreSettings = VectorStoreSettings()

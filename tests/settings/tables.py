@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 
 from server.guards import pack_yaml
 from server.library import domain_yaml, http_yaml, template_yaml
-from server.settings import access, adapters, models
+from server.settings import access, adapters, conversation, models
 from server.settings.shape import follow
 from server.settings.wording import listed
 
@@ -25,7 +25,16 @@ PAGES: Final = tuple(
 )
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
-    for module in (models, access, adapters, domain_yaml, template_yaml, http_yaml, pack_yaml)
+    for module in (
+        models,
+        access,
+        adapters,
+        conversation,
+        domain_yaml,
+        template_yaml,
+        http_yaml,
+        pack_yaml,
+    )
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
 }

@@ -18,7 +18,10 @@ from server.settings.models import Settings
 from tests.settings.attribute_reads import reads
 
 SERVER = Path(__file__).parents[2] / "server"
-MODELS = [SERVER / "settings" / name for name in ("models.py", "access.py", "adapters.py")]
+MODELS = [
+    SERVER / "settings" / name
+    for name in ("models.py", "access.py", "adapters.py", "conversation.py")
+]
 READERS = [path for path in SERVER.rglob("*.py") if path not in MODELS]
 
 Names = frozenset[str]

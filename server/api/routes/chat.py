@@ -62,6 +62,7 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
         caller=caller,
         received_at=datetime.now(UTC),
         languages=_languages(request.headers.get("accept-language", "")),
+        continues=asked.session_id is not None,
     )
     work = asyncio.create_task(answer_turn(adapter, turn, timeout_s=state.turn_timeout_s))
     if asked.stream:

@@ -1,0 +1,85 @@
+"""Values that change often, written in batches and never while a request waits."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, Generic, TypeVar
+
+from server.errors import StoreUnavailable
+
+_log = logging.getLogger(__name__)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MOST_WAITING: Final = 50_000
+"""Values that wait at most; when the database is away for long, the oldest go."""
+
+
+class WriteBehind(Generic[K, V]):
+    """Keeps the latest value of each key, and hands them to `write` every `every_s` seconds.
+
+    `what` names the values in the log. What cannot be written is kept for the next time.
+    """
+
+    def __init__(
+        self, write: Callable[[Mapping[K, V]], Awaitable[None]], *, what: str, every_s: float
+    ) -> None:
+        self._write = write
+        self._what = what
+        self._every_s = every_s
+        self._waiting: dict[K, V] = {}
+        self._under_way: dict[K, V] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    def note(self, key: K, value: V) -> None:
+        """Write `value` soon."""
+        self._waiting[key] = value
+        if len(self._waiting) > _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+        self._start_timer()
+
+    def get(self, key: K) -> V | None:
+        """The value that is not in the database yet; None when nothing waits."""
+        found = self._waiting.get(key)
+        return found if found is not None else self._under_way.get(key)
+
+    async def drop(self, key: K) -> None:
+        """Write `key` no more; when this returns, no write of it is under way."""
+        async with self._lock:
+            self._waiting.pop(key, None)
+
+    async def flush(self) -> None:
+        """Write now what waits."""
+        async with self._lock:
+            batch, self._waiting = self._waiting, {}
+            if not batch:
+                return
+            self._under_way = batch
+            try:
+                await self._write(batch)
+            except StoreUnavailable as failure:
+                _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
+                self._waiting = batch | self._waiting
+                self._start_timer()
+            finally:
+                self._under_way = {}
+
+    async def close(self) -> None:
+        """Write what waits; whoever is done with it calls this once."""
+        if self._writing is not None:
+            await self._writing
+        await self.flush()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._every_s, self._start_writing)
+
+    def _start_writing(self) -> None:
+        self._timer = None
+        self._writing = asyncio.get_running_loop().create_task(self.flush())

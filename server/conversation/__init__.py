@@ -1,0 +1,1 @@
+"""What a conversation remembers, and what in it waits for a yes."""

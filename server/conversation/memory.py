@@ -1,0 +1,63 @@
+"""The messages of one conversation, in a window that slides."""
+
+from collections.abc import Iterable
+from typing import Final, Self
+
+from server.core.speech import Message, SpeakerRole
+
+_ROLES: Final[dict[str, SpeakerRole]] = {"user": "user", "assistant": "assistant"}
+_PER_TURN: Final = 2
+"""A turn is what a person said and what was replied."""
+
+
+class ChatMemory:
+    """Keeps the messages of the last `max_turns` turns, oldest first."""
+
+    def __init__(self, max_turns: int = 10) -> None:
+        if max_turns < 1:
+            raise ValueError(f"max_turns is {max_turns}, and one turn is the least")
+        self._max_turns = max_turns
+        self._messages: list[Message] = []
+
+    @classmethod
+    def of(cls, messages: Iterable[Message], max_turns: int = 10) -> Self:
+        """A memory of what was said before."""
+        memory = cls(max_turns)
+        for message in messages:
+            memory.add_message(message.role, message.content)
+        return memory
+
+    def add_message(self, role: str, content: str) -> None:
+        """Add what was said; the oldest messages go when there are too many.
+
+        Raises:
+            ValueError: `role` is neither `user` nor `assistant`.
+        """
+        try:
+            speaker = _ROLES[role]
+        except KeyError:
+            known = ", ".join(map(repr, _ROLES))
+            raise ValueError(f"role {role!r} is not one of {known}") from None
+        self._messages.append(Message(speaker, content))
+        self._trim()
+
+    def get_history(self) -> list[dict[str, str]]:
+        """Every message as `{"role", "content"}`; a copy, to do with as one likes."""
+        return [{"role": message.role, "content": message.content} for message in self._messages]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(self._messages)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._messages.clear()
+
+    def _trim(self) -> None:
+        del self._messages[: -self._max_turns * _PER_TURN]
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __repr__(self) -> str:
+        return f"ChatMemory(max_turns={self._max_turns}, messages={len(self)})"

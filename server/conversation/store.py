@@ -1,0 +1,191 @@
+"""Conversations in the database: what each remembers, for whom, and until when."""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, Self
+
+import sqlalchemy as sa
+
+from server.access.batching import WriteBehind
+from server.access.database import Database, put
+from server.access.table import UtcTime
+from server.conversation.context_json import from_text, to_text
+from server.core.context import NO_CONTEXT, Context
+from server.core.turn import Caller
+from server.settings.conversation import ConversationSettings
+
+_log = logging.getLogger(__name__)
+
+_WRITE_EVERY_S: Final = 0.2
+_TIDY_EVERY: Final = timedelta(seconds=10)
+
+_METADATA: Final = sa.MetaData()
+CONVERSATIONS: Final = sa.Table(
+    "conversations",
+    _METADATA,
+    sa.Column("key_id", sa.String(64), primary_key=True),
+    sa.Column("adapter", sa.String(255), primary_key=True),
+    sa.Column("user_id", sa.String(255), primary_key=True),
+    sa.Column("session_id", sa.String(128), primary_key=True),
+    sa.Column("context", sa.Text, nullable=False),
+    sa.Column("updated_at", UtcTime, nullable=False, index=True),
+    sa.Index("conversations_of_key", "key_id", "updated_at"),
+)
+
+
+class Place(NamedTuple):
+    """Whose conversation it is. Nobody else's key, adapter or user reaches it."""
+
+    key_id: str
+    adapter: str
+    user_id: str
+    session_id: str
+
+
+Kept = tuple[Context, datetime]
+
+
+def place_of(caller: Caller, session_id: str) -> Place:
+    return Place(caller.key_id, caller.adapter, caller.user_id or "", session_id)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ConversationStore:
+    """What conversations remember, in the database of keys.
+
+    A session id means something only together with its key, the adapter, and the user a
+    gateway speaks for: somebody else's is another, empty conversation. On SQLite, which one
+    server writes, what is to be remembered is written shortly after the answer, and seen by
+    the next turn at once; elsewhere it is written before the answer.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: ConversationSettings,
+        *,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._database = database
+        self._now = now
+        self._lasts = timedelta(hours=settings.expires_after_h)
+        self._most = settings.max_sessions_per_key
+        self.max_turns = settings.max_turns
+        self._behind = WriteBehind[Place, Kept](
+            self._write, what="conversations", every_s=_WRITE_EVERY_S
+        )
+        self._tidied_at: datetime | None = None
+        self._keys: set[str] = set()
+
+    @classmethod
+    def open(
+        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = _utc_now
+    ) -> Self:
+        """Open the store, making its table if there is none. Blocks.
+
+        Raises:
+            StoreUnavailable: the database cannot be used.
+        """
+        return cls(Database.open(url, _METADATA), settings, now=now)
+
+    async def close(self) -> None:
+        """Write down what is not yet, and let go of the database."""
+        await self._behind.close()
+        await self._database.close()
+
+    async def recall(self, caller: Caller, session_id: str) -> Context:
+        """What the caller's conversation remembers; nothing when it is new or expired.
+
+        Raises:
+            StoreUnavailable: the database cannot be read.
+        """
+        place = place_of(caller, session_id)
+        kept = self._behind.get(place)
+        if kept is None:
+            kept = await self._database.run(lambda c: _read(c, place))
+        if kept is None or kept[1] < self._now() - self._lasts:
+            return NO_CONTEXT
+        return kept[0]
+
+    async def remember(self, caller: Caller, session_id: str, context: Context) -> None:
+        """Keep what the conversation remembers, over what it did before.
+
+        Raises:
+            StoreUnavailable: not on SQLite; it could not be written.
+        """
+        place, kept = place_of(caller, session_id), (context, self._now())
+        if self._database.is_sqlite:
+            self._behind.note(place, kept)
+        else:
+            await self._write({place: kept})
+
+    async def forget(self, caller: Caller, session_id: str) -> None:
+        """Forget the caller's conversation, if there is one.
+
+        Raises:
+            StoreUnavailable: it could not be forgotten.
+        """
+        place = place_of(caller, session_id)
+        await self._behind.drop(place)
+        await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(_is(place))))
+
+    async def _write(self, batch: Mapping[Place, Kept]) -> None:
+        now = self._now()
+        self._keys |= {place.key_id for place in batch}
+        due = self._tidied_at is None or now - self._tidied_at >= _TIDY_EVERY
+        keys = tuple(sorted(self._keys)) if due else ()
+
+        def work(connection: sa.Connection) -> None:
+            # One order for all writers, so that two batches cannot wait for each other.
+            rows = [_to_row(place, *batch[place]) for place in sorted(batch)]
+            put(connection, CONVERSATIONS, rows)
+            if due:
+                connection.execute(
+                    CONVERSATIONS.delete().where(CONVERSATIONS.c.updated_at < now - self._lasts)
+                )
+            for key_id in keys:
+                _keep_latest(connection, key_id, self._most)
+
+        await self._database.run(work)
+        if due:
+            self._tidied_at = now
+            self._keys.clear()
+
+
+def _read(connection: sa.Connection, place: Place) -> Kept | None:
+    asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(_is(place))
+    row = connection.execute(asked).first()
+    if row is None:
+        return None
+    try:
+        return from_text(row.context), row.updated_at
+    except (ValueError, KeyError, TypeError) as unreadable:
+        # Written by another version: better to begin anew than to answer nothing at all.
+        _log.warning("what conversation %s remembers cannot be read: %s", place, unreadable)
+        return None
+
+
+def _to_row(place: Place, context: Context, updated_at: datetime) -> dict[str, object]:
+    return {**place._asdict(), "context": to_text(context), "updated_at": updated_at}
+
+
+def _is(place: Place) -> sa.ColumnElement[bool]:
+    return sa.and_(*(CONVERSATIONS.c[name] == value for name, value in place._asdict().items()))
+
+
+def _keep_latest(connection: sa.Connection, key_id: str, most: int) -> None:
+    of_key = CONVERSATIONS.c.key_id == key_id
+    oldest = (
+        sa.select(CONVERSATIONS.c.updated_at)
+        .where(of_key)
+        .order_by(CONVERSATIONS.c.updated_at.desc())
+        .offset(most)
+        .limit(1)
+    )
+    last = connection.execute(oldest).scalar()
+    if last is not None:
+        connection.execute(CONVERSATIONS.delete().where(of_key, CONVERSATIONS.c.updated_at <= last))
