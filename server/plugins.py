@@ -20,6 +20,10 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "ollama": "server.providers.embeddings.ollama:OllamaEmbedder",
         "openai": "server.providers.embeddings.openai:OpenAIEmbedder",
     },
+    "chat provider": {
+        "ollama": "server.providers.chat.ollama:OllamaChat",
+        "scripted": "server.providers.chat.scripted:ScriptedChat",
+    },
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",
         "date_time": "server.tools.builtin.date_time:DateTime",

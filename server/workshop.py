@@ -1,4 +1,4 @@
-"""What the adapters of one server share: encoders, the vector store, limits and the audit."""
+"""What adapters of one server share: encoders, models, the vector store, limits, the audit."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from server.access.folders import make_private
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
 from server.conversation.store import ConversationStore
-from server.core.ports import Embedder
+from server.core.ports import ChatModel, Embedder
 from server.guards.keeper import GuardKeeper
 from server.matching.store import TemplateStore
 from server.metrics.embedding import MeteredEmbedder
@@ -41,6 +41,7 @@ class Workshop:
         self.guards = GuardKeeper(settings.database_url, settings.data_dir / "guards", self.metrics)
         self.elsewhere: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
+        self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
         self._guardrails: Guardrails | None = None
         self._conversations: ConversationStore | None = None
         self._making = Lock()
@@ -96,8 +97,34 @@ class Workshop:
             )
         return self._embedders[key]
 
+    def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
+        """The model of that name, made on first use; nothing of it is loaded or reached.
+
+        What is left out is as the settings, the environment and the provider have it.
+
+        Raises:
+            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
+                something that has to be installed.
+        """
+        # A server without models needs neither these nor what they import.
+        from server.metrics.speaking import MeteredChatModel
+        from server.providers.chat.factory import build_chat_model
+        from server.providers.chat.naming import names
+
+        settings = self.settings.models
+        key = names(provider, model, settings, self.environ)
+        if key not in self._chat_models:
+            self._chat_models[key] = build_chat_model(
+                *key,
+                settings,
+                folder=self.settings.models_dir,
+                metered=lambda made: MeteredChatModel(made, self.metrics),
+            )
+        return self._chat_models[key]
+
     async def close(self) -> None:
         await self.guards.close()
+        await asyncio.gather(*(model.close() for model in self._chat_models.values()))
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
         if self._guardrails is not None:

@@ -1,6 +1,6 @@
 """The seams, on one page. Each has at least two real implementations."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,8 +84,10 @@ class ChatModel(Protocol):
 
     def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
-    ) -> AsyncIterator[str | Reply]:
+    ) -> AsyncGenerator[str | Reply, None]:
         """Yield the next message's text as it comes, and the whole `Reply` last.
+
+        Whoever stops listening early closes it (`aclosing`), so that the model stops too.
 
         Raises:
             ProviderUnavailable, ProviderTimedOut, ProviderRejected: also in mid-stream.

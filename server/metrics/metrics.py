@@ -19,6 +19,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _ROUTER_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 _CONFIDENCES: Final = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_MODEL_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 _NAMES: Final[Sequence[tuple[type[Decision], str]]] = (
@@ -119,6 +120,25 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self._model_calls = Counter(
+            "orbit_model_calls_total",
+            "Calls to chat models",
+            ["model", "outcome"],
+            registry=registry,
+        )
+        self._model_seconds = Histogram(
+            "orbit_model_seconds",
+            "Seconds of calls to chat models, those that are tried again included",
+            ["model"],
+            buckets=_MODEL_SECONDS,
+            registry=registry,
+        )
+        self._model_tokens = Counter(
+            "orbit_model_tokens_total",
+            "Tokens that chat models read (prompt) and wrote (completion)",
+            ["model", "kind"],
+            registry=registry,
+        )
         self._refusals = Counter(
             "orbit_rate_limit_refusals_total",
             "Requests refused because a rate limit was reached",
@@ -158,6 +178,22 @@ class Metrics:
         """`since` is the `perf_counter` of the call's beginning."""
         self._provider_calls.labels(provider, outcome).inc()
         self._provider_seconds.labels(provider).observe(perf_counter() - since)
+
+    def model_call(
+        self,
+        model: str,
+        outcome: str,
+        since: float,
+        *,
+        prompt: int | None = None,
+        completion: int | None = None,
+    ) -> None:
+        """`model` is provider and model as configured; `since` as for `provider_call`."""
+        self._model_calls.labels(model, outcome).inc()
+        self._model_seconds.labels(model).observe(perf_counter() - since)
+        for kind, tokens in (("prompt", prompt), ("completion", completion)):
+            if tokens is not None and tokens >= 0:
+                self._model_tokens.labels(model, kind).inc(tokens)
 
     def rate_limited(self, adapter: str) -> None:
         self._refusals.labels(adapter).inc()

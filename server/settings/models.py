@@ -11,10 +11,11 @@ from pydantic import Field, SecretStr
 
 from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
+from server.settings.chat_models import ModelsSettings
 from server.settings.conversation import ConversationSettings
 from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
-__all__ = ["AccessSettings", "AdapterSettings", "Settings"]
+__all__ = ["AccessSettings", "AdapterSettings", "ModelsSettings", "Settings"]
 
 
 class ServerSettings(Strict):
@@ -188,6 +189,10 @@ class Settings(Imports, extra="forbid"):
     """What is remembered of a conversation, and for how long."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     """One section for each embedding provider."""
+    models: ModelsSettings = ModelsSettings()
+    """One section for each provider of models."""
+    models_dir: RootedPath = Field(default=Path(), validate_default=True)
+    """Folder that relative paths of model files start from."""
     vector_store: VectorStoreSettings = VectorStoreSettings()
     """The ChromaDB that keeps the vectors of templates."""
     matching: MatchingSettings = MatchingSettings()

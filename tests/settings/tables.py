@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 
 from server.guards import pack_yaml
 from server.library import domain_yaml, http_yaml, template_yaml
-from server.settings import access, adapters, conversation, models
+from server.settings import access, adapters, chat_models, conversation, models
 from server.settings.shape import follow
 from server.settings.wording import listed
 
@@ -30,6 +30,7 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
         access,
         adapters,
         conversation,
+        chat_models,
         domain_yaml,
         template_yaml,
         http_yaml,

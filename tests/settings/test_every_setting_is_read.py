@@ -20,7 +20,7 @@ from tests.settings.attribute_reads import reads
 SERVER = Path(__file__).parents[2] / "server"
 MODELS = [
     SERVER / "settings" / name
-    for name in ("models.py", "access.py", "adapters.py", "conversation.py")
+    for name in ("models.py", "access.py", "adapters.py", "chat_models.py", "conversation.py")
 ]
 READERS = [path for path in SERVER.rglob("*.py") if path not in MODELS]
 

@@ -8,8 +8,9 @@ import numpy as np
 import ollama
 
 from server.core.ports import Vectors
-from server.providers.embeddings.retrying import call, refused
+from server.providers.embeddings.retrying import call
 from server.providers.embeddings.vectors import unit_rows
+from server.providers.failures import refused
 
 _T = TypeVar("_T")
 

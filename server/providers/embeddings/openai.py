@@ -8,8 +8,9 @@ import httpx
 import numpy as np
 
 from server.core.ports import Vectors
-from server.providers.embeddings.retrying import call, refused
+from server.providers.embeddings.retrying import call
 from server.providers.embeddings.vectors import unit_rows
+from server.providers.failures import refused
 
 DEFAULT_MODEL: Final = "text-embedding-3-small"
 

@@ -1,0 +1,1 @@
+"""Models that speak: one file a provider, and what stands before every one of them."""

@@ -1,0 +1,71 @@
+"""From the names in an adapter's settings to a model, with all that stands before it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from server import plugins
+from server.core.ports import ChatModel
+from server.errors import PluginInvalid
+from server.providers.chat.bounded import BoundedChatModel
+from server.providers.chat.breaker import Breaker, BreakingChatModel
+from server.providers.chat.naming import located
+from server.providers.chat.retrying import RetryingChatModel
+from server.providers.chat.structured import StructuredChatModel
+from server.settings.chat_models import ChatProviderSettings, ModelsSettings
+
+_DEFAULTS: Final = ChatProviderSettings()
+
+
+def build_chat_model(
+    provider: str,
+    model: str | None,
+    settings: ModelsSettings,
+    *,
+    folder: Path,
+    metered: Callable[[ChatModel], ChatModel] = lambda model: model,
+) -> ChatModel:
+    """The model of a provider: bounded, left alone when it fails, tried again, and checked.
+
+    Nothing is loaded or reached yet. `folder` is where paths of model files start. A
+    provider of an operator's own, named by dotted path, is called with `model` alone.
+
+    Raises:
+        PluginInvalid: `provider` names nothing that speaks.
+    """
+    kind = plugins.resolve("chat provider", provider)
+    made = kind(located(model, folder), **_options(provider, settings))
+    if not isinstance(made, ChatModel):
+        raise PluginInvalid(
+            f"chat provider {provider!r} needs name, warm, complete, stream and close"
+        )
+    limits: ChatProviderSettings = _limits(provider, settings)
+    bounded = BoundedChatModel(
+        made, max_concurrent=limits.max_concurrent, timeout_s=limits.timeout_s
+    )
+    breaker = Breaker(max_failures=limits.max_failures, pause_s=limits.pause_s)
+    breaking = BreakingChatModel(bounded, breaker)
+    retrying = RetryingChatModel(breaking, max_retries=limits.max_retries)
+    return StructuredChatModel(metered(retrying))
+
+
+def _options(provider: str, settings: ModelsSettings) -> dict[str, Any]:
+    match provider:
+        case "ollama":
+            ollama = settings.ollama
+            return {
+                "base_url": ollama.base_url,
+                "timeout_s": ollama.timeout_s,
+                "temperature": ollama.temperature,
+                "max_tokens": ollama.max_tokens,
+                "context_tokens": ollama.context_tokens,
+                "keep_alive": ollama.keep_alive,
+            }
+    return {}
+
+
+def _limits(provider: str, settings: ModelsSettings) -> ChatProviderSettings:
+    match provider:
+        case "ollama":
+            return settings.ollama
+    return _DEFAULTS

@@ -1,0 +1,144 @@
+"""Provider `ollama`: models of an Ollama server."""
+
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import ollama
+
+from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.tools import ToolDefinition
+from server.errors import ProviderRejected
+from server.providers.chat.naming import DEFAULT_MODELS
+from server.providers.failures import ProviderUnreachable, refused, translated
+
+_T = TypeVar("_T")
+
+_UNKNOWN: Final = -1
+"""The client's status for an error that came in mid-stream."""
+
+
+class OllamaChat:
+    """Talks to `base_url`, with `format` for schemas and `tools` for functions.
+
+    Models that could think aloud first are asked not to.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str = "http://localhost:11434",
+        timeout_s: float = 30.0,
+        temperature: float = 0.0,
+        max_tokens: int = 512,
+        context_tokens: int | None = None,
+        keep_alive: str | None = None,
+    ) -> None:
+        self._model = model or DEFAULT_MODELS["ollama"]
+        host = urlsplit(base_url).netloc.rpartition("@")[2]
+        self._described = f"chat provider 'ollama' at {host}"
+        self._client = ollama.AsyncClient(host=base_url, timeout=timeout_s)
+        self._keep_alive = keep_alive
+        self._options: dict[str, Any] = {"temperature": temperature, "num_predict": max_tokens}
+        if context_tokens is not None:
+            self._options["num_ctx"] = context_tokens
+
+    @property
+    def name(self) -> str:
+        return f"ollama:{self._model}"
+
+    async def warm(self) -> None:
+        """Have the model loaded: a request without a message does that and no more."""
+        await self._answered(
+            self._client.chat(self._model, messages=[], keep_alive=self._keep_alive)
+        )
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        max_tokens: int | None = None,
+    ) -> Reply:
+        answer = await self._answered(
+            self._client.chat(
+                self._model,
+                messages=_spoken(messages),
+                tools=[tool.to_openai_schema() for tool in tools] or None,
+                format=dict(schema) if schema is not None else None,
+                think=False,
+                options=self._limited(max_tokens),
+                keep_alive=self._keep_alive,
+            )
+        )
+        if not answer.done:
+            raise ProviderRejected(f"{self._described} returned something that is no reply")
+        return self._reply(answer.message.content or "", answer)
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int | None = None
+    ) -> AsyncGenerator[str | Reply, None]:
+        parts = await self._answered(
+            self._client.chat(
+                self._model,
+                messages=_spoken(messages),
+                stream=True,
+                think=False,
+                options=self._limited(max_tokens),
+                keep_alive=self._keep_alive,
+            )
+        )
+        said: list[str] = []
+        with self._translated():
+            async for part in parts:
+                if text := part.message.content:
+                    said.append(text)
+                    yield text
+                if part.done:
+                    yield self._reply("".join(said), part)
+                    return
+        raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
+
+    async def close(self) -> None:
+        await self._client.close()  # type: ignore[no-untyped-call]
+
+    def _limited(self, max_tokens: int | None) -> dict[str, Any]:
+        return self._options | ({"num_predict": max_tokens} if max_tokens is not None else {})
+
+    def _reply(self, text: str, last: ollama.ChatResponse) -> Reply:
+        calls = last.message.tool_calls or ()
+        return Reply(
+            text=text,
+            model=self.name,
+            calls=tuple(FunctionCall(c.function.name, dict(c.function.arguments)) for c in calls),
+            tokens=Tokens(last.prompt_eval_count, last.eval_count),
+            cut=last.done_reason == "length",
+        )
+
+    async def _answered(self, request: Awaitable[_T]) -> _T:
+        with self._translated():
+            return await request
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        with translated(self._described, expected="reply"):
+            try:
+                yield
+            except ollama.ResponseError as answered:
+                if answered.status_code == _UNKNOWN:
+                    raise ProviderUnreachable(
+                        f"{self._described} failed in the middle of an answer"
+                    ) from None
+                raise refused(
+                    self._described,
+                    answered.status_code,
+                    model=self._model,
+                    missing_hint=f"run: ollama pull {self._model}",
+                ) from None
+
+
+def _spoken(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]

@@ -1,0 +1,74 @@
+"""What goes wrong with a provider over HTTP, in the server's own words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from time import time
+
+import httpx
+
+from server.errors import (
+    OrbitError,
+    ProviderError,
+    ProviderRejected,
+    ProviderTimedOut,
+    ProviderUnavailable,
+)
+
+
+class ProviderBusy(ProviderUnavailable):
+    """It answered that it is overloaded or broken: 429 or 5xx.
+
+    `retry_after_s` is when it wants to be asked again, where it says so.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ProviderUnreachable(ProviderUnavailable):
+    """No connection, or one that broke off."""
+
+
+def refused(
+    provider: str, status: int, *, model: str, missing_hint: str, retry_after: str | None = None
+) -> ProviderError:
+    """The failure for an HTTP status. Never what the body says: it may repeat a key."""
+    if status in (401, 403):
+        return ProviderRejected(f"{provider} refuses the credentials (status {status})")
+    if status == 404:
+        return ProviderRejected(f"{provider} has no model {model!r}; {missing_hint}")
+    if status == 429 or status >= 500:
+        return ProviderBusy(
+            f"{provider} cannot answer now (status {status})",
+            retry_after_s=seconds_of(retry_after),
+        )
+    return ProviderRejected(f"{provider} refuses the request (status {status})")
+
+
+def seconds_of(retry_after: str | None) -> float | None:
+    """What a `Retry-After` header means from now on; None where it means nothing."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdecimal():
+        return float(retry_after[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time())
+    except (ValueError, OverflowError):
+        return None
+
+
+@contextmanager
+def translated(provider: str, *, expected: str) -> Iterator[None]:
+    """Whatever a client raises inside becomes a `ProviderError` that names `provider`."""
+    try:
+        yield
+    except OrbitError:
+        raise
+    except (httpx.TimeoutException, TimeoutError):
+        raise ProviderTimedOut(f"{provider} did not answer in time") from None
+    except (httpx.TransportError, OSError):
+        raise ProviderUnreachable(f"{provider} cannot be reached; is it running?") from None
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError, httpx.HTTPError):
+        raise ProviderRejected(f"{provider} returned something that is no {expected}") from None

@@ -1,0 +1,83 @@
+"""From names in the configuration to a model that works."""
+
+from pathlib import Path
+
+import pytest
+
+from server.core.ports import ChatModel
+from server.errors import PluginInvalid, ProviderUnavailable
+from server.providers.chat.factory import build_chat_model
+from server.providers.chat.naming import names
+from server.settings.chat_models import ModelsSettings, OllamaModels
+from server.settings.models import Settings
+from server.workshop import Workshop
+from tests.providers.chat.speaking import heard, said
+from tests.support.ollama_server import ollama_stand_in
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_provider_that_cannot_speak_is_refused() -> None:
+    with pytest.raises(PluginInvalid, match="needs name, warm, complete, stream and close"):
+        build_chat_model("builtins:str", "x", ModelsSettings(), folder=Path())
+
+
+async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
+    with pytest.raises(PluginInvalid, match=r"'olama' is unknown; write one of .*ollama"):
+        build_chat_model("olama", "x", ModelsSettings(), folder=Path())
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "environ", "meant"),
+    [
+        ((None, None), {}, {}, ("ollama", "llama3.2")),
+        ((None, "m"), {}, {"LLM_PROVIDER": "scripted"}, ("scripted", "m")),
+        ((None, "m"), {"provider": "ollama"}, {"LLM_PROVIDER": "scripted"}, ("ollama", "m")),
+        (("ollama", None), {}, {"OLLAMA_MODEL": "qwen3"}, ("ollama", "qwen3")),
+        (
+            ("ollama", None),
+            {"ollama": OllamaModels(model="gemma3")},
+            {"OLLAMA_MODEL": "qwen3"},
+            ("ollama", "gemma3"),
+        ),
+        (("my.own:Model", None), {}, {"LLM_PROVIDER": "ollama"}, ("my.own:Model", None)),
+    ],
+)
+def test_what_is_left_out_comes_from_settings_and_then_from_variables(
+    asked: tuple[str | None, str | None],
+    settings: dict[str, object],
+    environ: dict[str, str],
+    meant: tuple[str, str | None],
+) -> None:
+    assert names(*asked, ModelsSettings.model_validate(settings), environ) == meant
+
+
+async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) -> None:
+    (tmp_path / "script.yaml").write_text("replies: [Good day.]\n")
+    settings = Settings(data_dir=tmp_path / "data", models_dir=tmp_path)
+    workshop = Workshop(settings, {"LLM_PROVIDER": "scripted"})
+    model = workshop.chat_model("scripted", "script.yaml")
+    assert isinstance(model, ChatModel)
+    assert model is workshop.chat_model(None, "script.yaml")
+    assert (await model.complete(said("hi"))).text == "Good day."
+    assert (await heard(model, "hi"))[0] == ["Good", " day."]
+    await workshop.close()
+    counted = f'orbit_model_calls_total{{model="{model.name}",outcome="success"}} 2.0'
+    assert counted in workshop.metrics.text().decode()
+
+
+async def test_a_model_of_ollama_is_built_from_settings() -> None:
+    with ollama_stand_in() as served:
+        settings = ModelsSettings(ollama=OllamaModels(base_url=served.base_url, max_tokens=2))
+        model = build_chat_model("ollama", "gemma3:270m", settings, folder=Path())
+        reply = await model.complete(said("hi"))
+        await model.close()
+    assert (reply.text, reply.cut, model.name) == ("Hello there", True, "ollama:gemma3:270m")
+
+
+async def test_a_provider_that_is_down_is_found_out_when_it_is_asked() -> None:
+    settings = ModelsSettings(ollama=OllamaModels(base_url="http://127.0.0.1:9", max_retries=0))
+    model = build_chat_model("ollama", "m", settings, folder=Path())
+    with pytest.raises(ProviderUnavailable, match=r"'ollama' at 127.0.0.1:9 cannot be reached"):
+        await model.complete(said("hi"))
+    await model.close()
