@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from server import plugins
 from server.core.problems import Problem
@@ -20,13 +20,16 @@ from server.tools.http.hosts import host_problems
 from server.tools.python.functions import Function, find_functions
 from server.tools.registry import ToolRegistry
 
+if TYPE_CHECKING:
+    from server.conversation.reformulation.model import Reformulation
+
 
 @dataclass(frozen=True, slots=True)
 class ReadLibrary:
     """A library with everything that is known against it, short of opening it.
 
-    `library` and `registry` are None when they could not be made at all; `pack` also when
-    the adapter names none.
+    `library` and `registry` are None when they could not be made at all; `pack` and
+    `reformulation` also when the adapter names none.
     """
 
     library: Library | None
@@ -34,6 +37,7 @@ class ReadLibrary:
     problems: tuple[Problem, ...]
     functions: Mapping[str, Function] = field(default_factory=dict)
     pack: Pack | None = None
+    reformulation: "Reformulation | None" = None
 
     @property
     def usable(self) -> bool:
@@ -75,6 +79,12 @@ def read_library(
     library, problems = loaded.library, [*loaded.problems, *unused_models(adapter)]
     pack, amiss = read_pack(adapter, environ)
     problems += amiss
+    reformulation = None
+    if adapter.config.reformulator is not None:
+        from server.reformulating import read_reformulation  # few adapters need it
+
+        reformulation, amiss = read_reformulation(adapter.config, library, pack, environ)
+        problems += amiss
     date_order = library.domain.date_order if library else "mdy"
     try:
         registry = ToolRegistry.build(tools, date_order=date_order)
@@ -94,12 +104,14 @@ def read_library(
         if pack is not None or adapter.config.intents is None:
             problems += declaration_problems(library, pack, reader)
     if library is None or settings is None:
-        return ReadLibrary(library, registry, tuple(problems), pack=pack)
+        return ReadLibrary(
+            library, registry, tuple(problems), pack=pack, reformulation=reformulation
+        )
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     problems += host_problems(library, cage_of(adapter))
     problems += settings_problems(adapter, library, pack, settings, environ)
-    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack)
+    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack, reformulation)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:

@@ -14,7 +14,7 @@ from server.conversation.reformulation.prompting import (
 )
 from server.conversation.reformulation.reformulator import normalized
 from server.conversation.reformulation.spec import ReformulatorYaml
-from server.core.problems import Location, Problem
+from server.core.problems import Problem
 from server.library.jinja import examine
 from server.library.model import Library
 from server.settings.source import Document, Keys, read_yaml
@@ -62,16 +62,17 @@ def load_reformulation(path: Path, environ: Mapping[str, str]) -> LoadedReformul
         written.model_timeout_s,
         written.proposal,
         written.clarify,
+        document.where(("targets",)),
     )
     return LoadedReformulation(made, tuple(problems))
 
 
 def reformulation_problems(
-    reformulation: Reformulation, library: Library, entities: Sequence[str] | None, where: Location
+    reformulation: Reformulation, library: Library, entities: Sequence[str] | None
 ) -> Iterator[Problem]:
     """What does not go together with the library and the rule pack.
 
-    `entities` are those of the adapter's pack, None when it has none; `where` is the adapter.
+    `entities` are those of the adapter's pack, None when it has none.
     """
     for intent in reformulation.intents.values():
         template = library.templates.get(intent.template)
@@ -87,14 +88,14 @@ def reformulation_problems(
             yield Problem(what, intent.where, "unknown-parameter")
     if entities is None:
         if reformulation.targets:
-            what = "reformulator: targets are entities of a rule pack; name one with intents"
-            yield Problem(what, where, "pack-missing")
+            what = "targets are entities of a rule pack; name one with intents"
+            yield Problem(what, reformulation.where, "pack-missing")
         return
     for entity in reformulation.targets:
         if entity not in entities:
-            what = f"reformulator: targets: unknown entity {entity!r}; "
+            what = f"targets: unknown entity {entity!r}; "
             what += instead(entity, list(entities))
-            yield Problem(what, where, "unknown-entity")
+            yield Problem(what, reformulation.where, "unknown-entity")
 
 
 def _judged(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:

@@ -35,19 +35,25 @@ class Reformulation:
     model_timeout_s: float = 10.0
     proposal: Mapping[str, str] = field(default_factory=dict)
     clarify: Mapping[str, str] = field(default_factory=dict)
+    where: Location = field(default=Location(""), compare=False)
+    """Where its `targets` are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """What a customer wants, if that is clear; `intent` is None when it is not.
 
-    `why` is for people who look into it.
+    `why` is for people who look into it, and `confidence` is 0 to 1: a rule's own, or a
+    half for what a model said, which nobody has measured. `earlier` tells that the target
+    was named before the latest message.
     """
 
     intent: str | None
     target: str | None
     by: UnderstoodBy
     why: str
+    confidence: float = 0.0
+    earlier: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The proposal as the shape that callers know: `PROPOSED` or `AMBIGUOUS`."""

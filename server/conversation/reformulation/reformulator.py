@@ -21,6 +21,7 @@ from server.errors import ProviderError
 _log = logging.getLogger(__name__)
 
 _MAX_TOKENS: Final = 80
+_HALF_SURE: Final = 0.5
 _ROLES: Final = tuple(role for role in get_args(SpeakerRole) if role != "system")
 
 
@@ -87,7 +88,9 @@ class Reformulator:
             # Which of several is meant is more than a rule can tell.
             targets = own or self._mentions.latest(before)
             target = targets[0] if len(targets) == 1 else None
-            found = Understanding(offered, target, "rules", read.explanation)
+            found = Understanding(
+                offered, target, "rules", read.explanation, read.confidence, not own
+            )
             return _Found(found, open=len(targets) > 1)
         if read.method != "default":
             return _Found(unclear(read.explanation))
@@ -99,10 +102,11 @@ class Reformulator:
         """What was asked for earlier, of which the target is named only now."""
         for message in reversed(before):
             if message.role == "user" and self._read is not None:
-                offered = self._offered(self._read(message.content))
+                read = self._read(message.content)
+                offered = self._offered(read)
                 if offered is not None:
                     why = "the target of what was asked before"
-                    return _Found(Understanding(offered, target, "rules", why))
+                    return _Found(Understanding(offered, target, "rules", why, read.confidence))
         return None
 
     def _offered(self, read: Intent) -> str | None:
@@ -131,20 +135,22 @@ class Reformulator:
         verb = normalized(said["verb"])
         if verb not in self.reformulation.intents:
             return unclear("what the model found is nothing that may be proposed")
-        target = said.get("object")
-        if isinstance(target, str) and target.strip():
-            if not grounded(target, messages):
-                return unclear("the model named a target that nobody has mentioned")
+        target, earlier = said.get("object"), False
+        if not isinstance(target, str) or not target.strip():
+            target = None
+        elif grounded(target, messages):
+            earlier = not grounded(target, [message])
             target = self._as_written(target.strip())
         else:
-            target = None
+            return unclear("the model named a target that nobody has mentioned")
         own = self._mentions.in_text(message.content)
         if len(own) == 1:
-            target = own[0]  # what the customer has just written counts more than a model
+            target, earlier = own[0], False  # the customer's own words count more than a model
         elif target is None and not own:
-            earlier = self._mentions.latest(before)
-            target = earlier[0] if len(earlier) == 1 else None
-        return Understanding(verb, target, "model", f"read by {model.name}")
+            latest = self._mentions.latest(before)
+            target, earlier = (latest[0] if len(latest) == 1 else None), True
+        why = f"read by {model.name}"
+        return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
 
     def _as_written(self, target: str) -> str:
         found = self._mentions.in_text(target)
