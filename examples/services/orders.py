@@ -5,6 +5,7 @@ Nothing is kept: each application begins with the same orders.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -78,11 +79,13 @@ class Shop:
         return _delivered(order, "exchanged").turned(EXCHANGED, f"exchanged for {wanted}")
 
     def complain(self, asked: dict[str, Any]) -> dict[str, Any]:
-        about = asked.get("order")
-        order = self.find(str(about)) if about else None
+        """Write a complaint down; one about something unknown is taken as well."""
+        about = str(asked.get("order") or "")
+        with suppress(_Refused):
+            about = self.find(about).number
         complaint = {
             "complaint": len(self.complaints) + 1,
-            "order": order.number if order else None,
+            "about": about or None,
             "text": str(asked.get("text") or ""),
         }
         self.complaints.append(complaint)

@@ -10,7 +10,16 @@ from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    NoMatch,
+    Proposed,
+)
 from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -57,6 +66,8 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
 
 async def _act(adapter: Adapter, turn: Turn, decision: Decision, trace: Trace) -> Answer:
     match decision:
+        case Call(proposed=Proposed()):
+            return adapter.composer.proposed(decision, trace)
         case Call():
             carried = await carry_out(adapter, turn, decision.call, trace)
             shown = replace(decision, call=carried.call)

@@ -10,7 +10,6 @@ from jinja2 import TemplateError
 
 from server.conversation.reformulation.model import OfferedIntent, Understanding
 from server.conversation.reformulation.prompting import (
-    PROPOSAL,
     clarify_text,
     proposal_text,
 )
@@ -124,7 +123,7 @@ class ReformulatingRetriever:
             return proposal_text(reformulation, understood, language)
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as failed:
             _log.warning("proposal text of the reformulator: %s", failed)
-            return proposal_text(replace(reformulation, proposal={"": PROPOSAL}), understood)
+            return proposal_text(replace(reformulation, proposal={}), understood)
 
 
 def _aimed(call: Call, offered: OfferedIntent, understood: Understanding, text: str) -> Call:
