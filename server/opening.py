@@ -19,7 +19,7 @@ from server.library.model import Library
 from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.policies import cage_of
-from server.reading import ReadLibrary, read_library
+from server.reading import read_library
 from server.retrievers.base import RetrieverParts
 from server.retrievers.directed import decide_for
 from server.settings.models import AdapterSettings
@@ -27,6 +27,7 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
 from server.tools.policy.assembly import build_chain
 from server.tools.python.calls import PythonCalls
+from server.voices import voice_of
 from server.workshop import Workshop
 
 _HARMLESS: Final = 300
@@ -84,13 +85,15 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         system=python.system,
     )
     guard = await _guard(adapter, library, embedder, matcher, workshop)
+    composer = Composer(library)
+    voice = voice_of(adapter, library, composer, read.prompts, workshop.chat_model)
     workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=_reformulated(_retriever(adapter, parts), parts, read),
+        retriever=_retriever(adapter, parts),
         chain=chain,
-        composer=Composer(library),
+        composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,
         detect=_detect(adapter, read.pack, embedder),
         rate_limits=policy.rate_limit,
@@ -100,6 +103,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         to_template=partial(decide_for, parts),
         elsewhere=workshop.elsewhere,
         conversations=conversations,
+        voice=voice,
         details=_details(adapter, library, embedder, matcher),
     )
 
@@ -141,14 +145,6 @@ def _retriever(adapter: AdapterSettings, parts: RetrieverParts) -> Retriever:
         what = f"{adapter.implementation!r} is no retriever: it needs `decide` and `close`"
         raise ConfigurationInvalid([Problem(what, adapter.where, "unknown-implementation")])
     return made
-
-
-def _reformulated(retriever: Retriever, parts: RetrieverParts, read: ReadLibrary) -> Retriever:
-    if read.reformulation is None:
-        return retriever
-    from server.reformulating import reformulating  # few adapters need it
-
-    return reformulating(retriever, parts, read.reformulation, read.pack)
 
 
 def _details(

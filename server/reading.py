@@ -19,17 +19,18 @@ from server.tools.catalogue import template_problems
 from server.tools.http.hosts import host_problems
 from server.tools.python.functions import Function, find_functions
 from server.tools.registry import ToolRegistry
+from server.voices import read_prompts
 
 if TYPE_CHECKING:
-    from server.conversation.reformulation.model import Reformulation
+    from server.chat.speaking.prompting import Prompts
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLibrary:
     """A library with everything that is known against it, short of opening it.
 
-    `library` and `registry` are None when they could not be made at all; `pack` and
-    `reformulation` also when the adapter names none.
+    `library` and `registry` are None when they could not be made at all; `pack` also when
+    the adapter names none.
     """
 
     library: Library | None
@@ -37,29 +38,14 @@ class ReadLibrary:
     problems: tuple[Problem, ...]
     functions: Mapping[str, Function] = field(default_factory=dict)
     pack: Pack | None = None
-    reformulation: "Reformulation | None" = None
+    prompts: "Prompts | None" = None
+    """What the adapter's models are told, where it has any."""
 
     @property
     def usable(self) -> bool:
         return self.library is not None and not any(
             problem.severity == "error" for problem in self.problems
         )
-
-
-def unused_models(adapter: AdapterSettings) -> list[Problem]:
-    """A warning for each model that is named but speaks in no answer of this version."""
-    agent = adapter.config.agent
-    named = []
-    if agent.synthesize_response and (adapter.inference_model_provider or adapter.inference_model):
-        named.append("inference_model: answers are composed from templates")
-    if agent.function_model_provider or agent.function_model:
-        named.append("agent.function_model: arguments are read from the question alone")
-    return [
-        Problem(
-            f"{what}; this version calls no chat model", adapter.where, "model-unused", "warning"
-        )
-        for what in named
-    ]
 
 
 def read_library(
@@ -76,15 +62,11 @@ def read_library(
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
-    library, problems = loaded.library, [*loaded.problems, *unused_models(adapter)]
+    library, problems = loaded.library, list(loaded.problems)
+    prompts, amiss = read_prompts(adapter, environ)
+    problems += amiss
     pack, amiss = read_pack(adapter, environ)
     problems += amiss
-    reformulation = None
-    if adapter.config.reformulator is not None:
-        from server.reformulating import read_reformulation  # few adapters need it
-
-        reformulation, amiss = read_reformulation(adapter.config, library, pack, environ)
-        problems += amiss
     date_order = library.domain.date_order if library else "mdy"
     try:
         registry = ToolRegistry.build(tools, date_order=date_order)
@@ -104,14 +86,12 @@ def read_library(
         if pack is not None or adapter.config.intents is None:
             problems += declaration_problems(library, pack, reader)
     if library is None or settings is None:
-        return ReadLibrary(
-            library, registry, tuple(problems), pack=pack, reformulation=reformulation
-        )
+        return ReadLibrary(library, registry, tuple(problems), pack=pack, prompts=prompts)
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     problems += host_problems(library, cage_of(adapter))
     problems += settings_problems(adapter, library, pack, settings, environ)
-    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack, reformulation)
+    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack, prompts)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:

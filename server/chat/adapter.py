@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from server.chat.compose import Composer
 from server.conversation.store import ConversationStore
@@ -14,6 +14,9 @@ from server.intents.opening import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
 from server.tools.policy.chain import PolicyChain
+
+if TYPE_CHECKING:  # a server without models loads nothing of them
+    from server.chat.speaking.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Adapter:
     elsewhere: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""
+    voice: "Voice | None" = None
+    """What models do in a turn; without it, none is asked."""
     details: dict[str, Any] = field(default_factory=dict)
 
     async def close(self) -> None:

@@ -54,7 +54,7 @@ class Composer:
         execution = result.to_dict()
         if result.status is ToolResultStatus.SUCCESS:
             content, how = self._success(template, decision, result, language)
-            notes = _notes(decision.call.sources, result, said=content)
+            notes = notes_of(decision.call.sources, result, said=content)
             content += "".join(f"\n({note}.)" for note in notes)
         else:
             content, how = self._failure(result, language, refused=refusal is not None)
@@ -113,20 +113,6 @@ class Composer:
             "synthesized": False,
         }
         return Answer(decision.question, decision.confidence, metadata, decision, trace)
-
-    def proposed(self, decision: Call, trace: Trace) -> Answer:
-        """What was understood, and whether that is what was meant. Nothing has run."""
-        proposed = decision.proposed
-        assert proposed is not None, "only what was proposed is asked about"  # noqa: S101
-        metadata = {
-            "source": _SOURCE,
-            "template_id": decision.match.template_id,
-            "proposal": {"intent": proposed.intent, "target": proposed.target},
-            "synthesized": False,
-            "match": describe_match(decision.match),
-            "arguments": describe_sources(decision.call.sources),
-        }
-        return Answer(proposed.question, decision.match.confidence, metadata, decision, trace)
 
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""
@@ -256,7 +242,7 @@ def _described(source: Source) -> dict[str, Any]:
     return data
 
 
-def _notes(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:
+def notes_of(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:
     """How things were read that could be read otherwise, by extraction or by the tool."""
     notes = [source.note for source in sources.values() if source.note]
     fields = result.result if isinstance(result.result, Mapping) else {}

@@ -6,20 +6,12 @@ from dataclasses import replace
 
 from server.chat.adapter import Adapter
 from server.chat.guarding import guard_turn
+from server.chat.listening import Airtime, Listening
 from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
-from server.core.decision import (
-    AskBack,
-    AskFor,
-    Blocked,
-    Call,
-    Clarify,
-    Decision,
-    NoMatch,
-    Proposed,
-)
+from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
 from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -30,8 +22,10 @@ from server.tools.policy.proposal import Proposal, ProposedBy
 _log = logging.getLogger(__name__)
 
 
-async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answer:
-    """Answer one question through one adapter.
+async def answer_turn(
+    adapter: Adapter, turn: Turn, *, timeout_s: float, listening: Listening | None = None
+) -> Answer:
+    """Answer one question through one adapter; `listening` hears what a model says of it.
 
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
@@ -40,7 +34,7 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     """
     trace = Trace()
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s) as limit:
             turn = await recall(adapter, turn, trace)
             guarded = await guard_turn(adapter, turn, trace)
             by, decision = guarded.adapter, guarded.decision
@@ -52,7 +46,8 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
             if decision is None:
                 decision = understood.decision or await by.retriever.decide(turn, trace)
             private = clean_trace(by.library, trace)
-            answer = await _act(by, turn, decision, trace)
+            airtime = Airtime(limit.when() or 0.0, listening)
+            answer = await _act(by, turn, decision, trace, airtime)
             answer = guarded.told(understood.told(answer))
             await remember(adapter, turn, answer, private=private)
     except TimeoutError:
@@ -64,15 +59,20 @@ async def answer_turn(adapter: Adapter, turn: Turn, *, timeout_s: float) -> Answ
     return answer
 
 
-async def _act(adapter: Adapter, turn: Turn, decision: Decision, trace: Trace) -> Answer:
+async def _act(
+    adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, airtime: Airtime
+) -> Answer:
     match decision:
-        case Call(proposed=Proposed()):
-            return adapter.composer.proposed(decision, trace)
         case Call():
             carried = await carry_out(adapter, turn, decision.call, trace)
             shown = replace(decision, call=carried.call)
-            return adapter.composer.result(
+            answer = adapter.composer.result(
                 shown, carried.result, trace, turn.languages, refusal=carried.refusal
+            )
+            if adapter.voice is None or carried.refusal is not None:
+                return answer
+            return await adapter.voice.phrase(
+                turn, shown.call, carried.result, answer, trace, airtime
             )
         case AskFor():
             return adapter.composer.ask_for(

@@ -27,6 +27,10 @@ class AgentSettings(Strict):
     """Whether the inference model, when there is one, phrases results."""
     tool_timeout: Seconds = 30.0
     """Seconds that one tool may take."""
+    model_timeout: Seconds = 20.0
+    """Seconds that a model may take for one step of a turn; then the turn goes on without it."""
+    result_tokens: int = Field(default=1000, ge=50, le=1_000_000)
+    """Most tokens of a result that a model is shown; a longer one is cut, which it is told."""
     verbose: bool = False
     """Whether every stage of every turn is written to the log."""
 
@@ -66,10 +70,10 @@ class AdapterConfig(Strict):
     """A rule pack, which detects what a question asks for and names before anything is matched."""
     intents_semantic: bool = False
     """Whether examples of the pack are compared by meaning when none of its rules fires."""
-    reformulator: RootedPath | None = None
-    """What a conversation may ask for: each intent is proposed, and done once it is confirmed."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
+    prompts: RootedPath | None = None
+    """A file of prompts, which stand instead of those that are shipped."""
     http: HttpSettings = HttpSettings()
     """Where calls over HTTP may go."""
     policy: PolicySettings = PolicySettings()

@@ -1,0 +1,81 @@
+"""Results that are too long for a model, cut, and saying so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from server.core.jsonable import to_json
+
+_CHARS_PER_TOKEN: Final = 3
+"""English has about four, figures and other scripts fewer."""
+
+_SHORTER: Final = ((400, 50), (100, 20), (40, 5), (20, 2))
+"""Characters of a text and members of a list that are left, tried in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What of a result is shown. `shown` and `total` count rows, and are None without rows."""
+
+    data: Any
+    is_cut: bool = False
+    shown: int | None = None
+    total: int | None = None
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The cut as metadata."""
+        counts = {"rows": self.shown, "of": self.total}
+        return {name: count for name, count in counts.items() if count is not None}
+
+
+def tokens_in(value: Any) -> int:
+    """About how many tokens a value takes as JSON; rather too many than too few."""
+    text = to_json(value)
+    return -(-len(text.encode("utf-8", "replace")) // _CHARS_PER_TOKEN)
+
+
+def cut_to(result: Any, most_tokens: int) -> Cut:
+    """As much of a result as fits: whole rows from the first on, else shorter texts and lists."""
+    rows, rest = _rows_of(result)
+    total = len(rows) if rows is not None else None
+    if tokens_in(result) <= most_tokens:
+        return Cut(result, shown=total, total=total)
+    if rows is not None:
+        room = most_tokens - tokens_in(rest)
+        fitting = 0
+        for row in rows:
+            room -= tokens_in(row)
+            if room < 0:
+                break
+            fitting += 1
+        if fitting:
+            kept = rows[:fitting]
+            data = {**rest, "result": kept} if isinstance(result, Mapping) else kept
+            known = rest.get("total") if "complete" in rest else total
+            return Cut(data, is_cut=True, shown=fitting, total=known)
+    for chars, members in _SHORTER:
+        data = _shorter(result, chars, members)
+        if tokens_in(data) <= most_tokens:
+            return Cut(data, is_cut=True)
+    text = to_json(result)[: most_tokens * _CHARS_PER_TOKEN // 2]
+    return Cut(text, is_cut=True)
+
+
+def _rows_of(result: Any) -> tuple[list[Any] | None, dict[str, Any]]:
+    """The rows of a result, and what stands beside them."""
+    if isinstance(result, Mapping):
+        rest = {name: value for name, value in result.items() if name != "result"}
+        rows = result.get("result")
+        return (rows if isinstance(rows, list) else None), rest
+    return (result if isinstance(result, list) else None), {}
+
+
+def _shorter(value: Any, chars: int, members: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= chars else f"{value[:chars]}…"
+    if isinstance(value, Mapping):
+        return {name: _shorter(inner, chars, members) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shorter(inner, chars, members) for inner in value[:members]]
+    return value

@@ -1,0 +1,53 @@
+"""From an adapter's settings to what its models do in a turn."""
+
+import logging
+from collections.abc import Callable
+
+from server.chat.compose import Composer
+from server.chat.speaking.prompting import Prompts
+from server.chat.speaking.synthesis import Synthesizer
+from server.chat.speaking.voice import Voice
+from server.core.ports import ChatModel
+from server.errors import ProviderUnavailable
+from server.library.model import Library
+from server.settings.adapters import AdapterSettings
+
+_log = logging.getLogger(__name__)
+
+ModelOf = Callable[[str | None, str | None], ChatModel]
+"""The model of a provider and a name, either of which may be left to the defaults."""
+
+
+def open_voice(
+    adapter: AdapterSettings,
+    library: Library,
+    composer: Composer,
+    prompts: Prompts,
+    model_of: ModelOf,
+) -> Voice | None:
+    """What the models of an adapter do; None when it names none, or they cannot be made.
+
+    A provider that lacks something is a warning: the adapter serves without it.
+
+    Raises:
+        PluginInvalid: there is no such provider.
+    """
+    agent = adapter.config.agent
+    synthesizer = None
+    try:
+        if agent.synthesize_response and names_inference_model(adapter):
+            synthesizer = Synthesizer(
+                model_of(adapter.inference_model_provider, adapter.inference_model),
+                prompts["synthesis"],
+                timeout_s=agent.model_timeout,
+                result_tokens=agent.result_tokens,
+                date_order=library.domain.date_order,
+            )
+    except ProviderUnavailable as lacking:
+        _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
+        return None
+    return Voice(library, composer, synthesizer)
+
+
+def names_inference_model(adapter: AdapterSettings) -> bool:
+    return bool(adapter.inference_model_provider or adapter.inference_model)

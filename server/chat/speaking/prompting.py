@@ -1,0 +1,147 @@
+"""What models are told: YAML with Jinja, checked when it is read, versioned in the trace."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from server.chat.rendering import render
+from server.core.jsonable import to_json
+from server.core.problems import Problem
+from server.core.speech import Message
+from server.library.jinja import examine
+from server.settings.fields import Strict
+from server.settings.source import Document, Keys, read_yaml
+from server.settings.validation import validate
+from server.settings.wording import instead
+
+SHIPPED: Final = Path(__file__).parent / "prompts" / "default.yaml"
+
+PromptName = Literal["synthesis", "filling", "proposing", "conversation"]
+
+VARIABLES: Final[Mapping[PromptName, frozenset[str]]] = {
+    "synthesis": frozenset(
+        {
+            *("question", "result", "arguments", "answer", "description", "language"),
+            *("cut", "shown", "total"),
+        }
+    ),
+    "filling": frozenset(("question", "said", "function", "missing")),
+    "proposing": frozenset(("question", "said", "functions")),
+    "conversation": frozenset(("adapter", "description", "abilities", "system_prompt", "language")),
+}
+"""What each prompt is given."""
+
+
+class MessageYaml(Strict):
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    """Who says it."""
+    content: str = Field(min_length=1)
+    """Jinja text of what is said."""
+
+
+MessagesYaml = Annotated[tuple[MessageYaml, ...], Field(min_length=1)]
+
+
+class PromptsYaml(Strict):
+    """A file of prompts."""
+
+    version: Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
+    """What the trace calls this version of the prompts."""
+    prompts: dict[PromptName, MessagesYaml] = Field(min_length=1)
+    """The messages of each prompt, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages to be rendered. `digest` changes whenever a word of them does."""
+
+    name: PromptName
+    version: str
+    digest: str
+    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]
+
+    def render(self, **values: Any) -> tuple[Message, ...]:
+        """The messages with `values` in them; texts and data have to be `as_data` already.
+
+        Raises:
+            RenderingFailed: a message does what the sandbox forbids, or stumbles over a value.
+        """
+        return tuple(Message(role, render(text, values)) for role, text in self.messages)
+
+    @property
+    def described(self) -> str:
+        """Name, version and digest, for the trace."""
+        return f"{self.name} {self.version} ({self.digest})"
+
+
+Prompts = Mapping[PromptName, Prompt]
+
+
+def as_data(value: Any) -> str:
+    """A value as JSON that cannot be taken for a tag: `<`, `>` and `&` are escaped."""
+    text = to_json(value)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def load_prompts(
+    path: Path | None, environ: Mapping[str, str]
+) -> tuple[Prompts | None, tuple[Problem, ...]]:
+    """The shipped prompts with those of `path` instead, or None and all that is wrong with it."""
+    shipped, problems = _read(SHIPPED, {})
+    if path is None or shipped is None:
+        return shipped, problems
+    own, problems = _read(path, environ)
+    return (None if own is None else {**shipped, **own}), problems
+
+
+def _read(path: Path, environ: Mapping[str, str]) -> tuple[Prompts | None, tuple[Problem, ...]]:
+    document = read_yaml(path, environ)
+    written, amiss = validate(PromptsYaml, document)
+    problems = [*document.problems, *amiss]
+    if written is None:
+        return None, tuple(problems)
+    prompts: dict[PromptName, Prompt] = {}
+    for name, messages in written.prompts.items():
+        for number, message in enumerate(messages):
+            keys: Keys = ("prompts", name, number, "content")
+            problems += _text_problems(name, message.content, document, keys)
+        problems += _order_problems(name, messages, document)
+        texts = tuple((message.role, message.content) for message in messages)
+        digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
+        prompts[name] = Prompt(name, written.version, digest, texts)
+    if any(problem.severity == "error" for problem in problems):
+        return None, tuple(problems)
+    return prompts, tuple(problems)
+
+
+def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) -> list[Problem]:
+    found = examine(text)
+    where = document.where(keys)
+    if found.problem is not None:
+        return [Problem(f"prompt {name!r}: {found.problem}", where, "bad-template")]
+    return [
+        Problem(
+            f"prompt {name!r} uses {variable!r}, which it is not given; "
+            + instead(variable, sorted(VARIABLES[name])),
+            where,
+            "unknown-variable",
+        )
+        for variable in sorted(found.variables - VARIABLES[name])
+    ]
+
+
+def _order_problems(
+    name: PromptName, messages: tuple[MessageYaml, ...], document: Document
+) -> list[Problem]:
+    """A prompt ends with what the model is to answer; a conversation brings that itself."""
+    if (messages[-1].role == "user") or name == "conversation":
+        return []
+    what = f"prompt {name!r} ends with a message of {messages[-1].role}; a model answers a user's"
+    return [Problem(what, document.where(("prompts", name, len(messages) - 1)), "wrong-value")]

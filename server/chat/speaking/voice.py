@@ -1,0 +1,45 @@
+"""What an adapter's models do in a turn, in one place."""
+
+from dataclasses import dataclass
+
+from server.chat.compose import Composer
+from server.chat.listening import Airtime
+from server.chat.speaking.synthesis import Spoken, Synthesizer
+from server.core.answer import Answer
+from server.core.tools import ToolCall, ToolResult
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.library.model import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """The models of one adapter. What it lacks is not done: everything here is optional."""
+
+    library: Library
+    composer: Composer
+    synthesizer: Synthesizer | None = None
+
+    async def phrase(
+        self,
+        turn: Turn,
+        call: ToolCall,
+        result: ToolResult,
+        answer: Answer,
+        trace: Trace,
+        airtime: Airtime,
+    ) -> Answer:
+        """The answer in a model's words, where one words results and says what is true."""
+        if self.synthesizer is None:
+            return answer
+        spoken = Spoken(
+            question=turn.text,
+            language=self.composer.language_for(turn.languages),
+            template=self.library.templates[call.template_id],
+            call=call,
+            result=result,
+            answer=answer,
+        )
+        return await self.synthesizer.phrase(
+            spoken, trace, left_s=airtime.left_s, listening=airtime.listening
+        )

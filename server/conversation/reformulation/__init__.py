@@ -1,1 +1,0 @@
-"""From a conversation to what its customer wants, as a proposal that binds nobody."""
