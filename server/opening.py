@@ -22,6 +22,7 @@ from server.policies import cage_of
 from server.reading import read_library
 from server.retrievers.base import RetrieverParts
 from server.retrievers.directed import decide_for
+from server.retrievers.following.follower import Follower
 from server.settings.models import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
@@ -101,6 +102,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         metrics=workshop.metrics,
         guard=guard,
         to_template=partial(decide_for, parts),
+        follow=Follower(library, parts.extractor).follow,
         elsewhere=workshop.elsewhere,
         conversations=conversations,
         voice=voice,

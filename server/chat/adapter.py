@@ -13,6 +13,7 @@ from server.guards.guard import Guard
 from server.intents.opening import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
+from server.retrievers.following.follower import Follow
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
@@ -42,6 +43,8 @@ class Adapter:
     metrics: Metrics = field(default_factory=Metrics)
     guard: Guard | None = None
     to_template: Callable[[str, Turn], Decision] | None = None
+    follow: Follow | None = None
+    """Decides what a question means that goes on with a conversation."""
     elsewhere: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""

@@ -8,7 +8,17 @@ from typing import Any, Final
 from server.chat.phrases import PHRASES, RESULT_FORMATS
 from server.chat.rendering import RenderingFailed, format_items, format_result, render
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Dropped,
+    Match,
+    Missing,
+    NoMatch,
+)
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.trace import Trace
 from server.library.model import Library, Template
@@ -128,6 +138,14 @@ class Composer:
         context = {"nearest": nearest, "unused": decision.unused, "why": decision.why}
         content = self._phrase("no_match", context, self.language_for(languages))
         return Answer(content, confidence, metadata, decision, trace)
+
+    def dropped(self, decision: Dropped, trace: Trace, languages: Sequence[str] = ()) -> Answer:
+        """What was asked is taken back."""
+        metadata = {"source": _SOURCE, "template_id": None, "synthesized": False}
+        template = self._templates.get(decision.template_id or "")
+        context = {"description": template.description if template is not None else ""}
+        content = self._phrase("dropped", context, self.language_for(languages))
+        return Answer(content, 1.0, metadata, decision, trace)
 
     def blocked(self, decision: Blocked, trace: Trace) -> Answer:
         """What a guard says instead of an answer."""

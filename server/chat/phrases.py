@@ -40,6 +40,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "{% endfor %}"
         "{% endif %}"
     ),
+    "dropped": "All right, I leave that.",
     "calculator_error": (
         "I couldn't complete the calculation. Please check your input. ({{ error_message }})"
     ),

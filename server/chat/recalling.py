@@ -23,11 +23,14 @@ async def recall(adapter: Adapter, turn: Turn, trace: Trace) -> Turn:
     return replace(turn, context=context)
 
 
-async def remember(adapter: Adapter, turn: Turn, answer: Answer, *, private: bool) -> None:
-    """Keep what the next turn of this conversation has to know."""
+async def remember(
+    adapter: Adapter, turn: Turn, answer: Answer, *, by: Adapter, private: bool
+) -> None:
+    """Keep what the next turn has to know of this one, which the adapter `by` answered."""
     store = adapter.conversations
     if store is None:
         return
-    context = remembered(turn, answer, max_turns=store.max_turns, private=private)
+    library = adapter.library if by is adapter else None
+    context = remembered(library, turn, answer, max_turns=store.max_turns, private=private)
     if context != turn.context:
         await store.remember(turn.caller, turn.session_id, context)

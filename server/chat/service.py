@@ -5,17 +5,19 @@ import logging
 from dataclasses import replace
 
 from server.chat.adapter import Adapter
+from server.chat.following import decide_turn, told
 from server.chat.guarding import guard_turn
 from server.chat.listening import Airtime, Listening
 from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
+from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, Dropped, NoMatch
 from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
+from server.retrievers.following.follower import Decided
 from server.tools.policy.chain import Carried
 from server.tools.policy.proposal import Proposal, ProposedBy
 
@@ -43,13 +45,15 @@ async def answer_turn(
             else:
                 understood = await understand_turn(by, turn, trace)
                 turn = understood.turn
-            if decision is None:
-                decision = understood.decision or await by.retriever.decide(turn, trace)
+            decided = Decided(decision, turn.intent) if decision is not None else None
+            if decided is None:
+                decided = await decide_turn(by, understood, trace, at_home=by is adapter)
+                turn = replace(turn, intent=decided.intent)
             private = clean_trace(by.library, trace)
             airtime = Airtime(limit.when() or 0.0, listening)
-            answer = await _act(by, turn, decision, trace, airtime)
-            answer = guarded.told(understood.told(answer))
-            await remember(adapter, turn, answer, private=private)
+            answer = await _act(by, turn, decided.decision, trace, airtime)
+            answer = told(decided, guarded.told(understood.told(answer)))
+            await remember(adapter, turn, answer, by=by, private=private)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     adapter.metrics.turn(adapter.name, answer)
@@ -84,6 +88,8 @@ async def _act(
             return adapter.composer.ask_back(decision, trace)
         case NoMatch():
             return adapter.composer.no_match(decision, trace, turn.languages)
+        case Dropped():
+            return adapter.composer.dropped(decision, trace, turn.languages)
         case Blocked():
             return adapter.composer.blocked(decision, trace)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from server.chat.adapter import Adapter
 from server.core.answer import Answer
 from server.core.decision import AskBack
+from server.core.intent import Intent
 from server.core.redaction import Redactor
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -27,6 +28,16 @@ class Understood:
         if intent is None or not intent.ask:
             return None
         return AskBack(intent.ask, intent.confidence, intent.explanation)
+
+    @property
+    def named(self) -> Intent | None:
+        """Everything that the pack read in the question, whatever the question is for."""
+        found = self.detection
+        if found is None or found.reading is None:
+            return None
+        everything = replace(found.intent, entities=dict(found.reading.values))
+        places = replace(found, intent=everything).places(self.turn.text)
+        return replace(everything, places=places)
 
     def told(self, answer: Answer) -> Answer:
         """The answer with the detection in its metadata, in the pack's own fields, less secrets."""

@@ -37,7 +37,7 @@ class Done:
 
     `arguments` are those that somebody gave, without defaults. `rows` hold the short fields
     of what was listed, in the order it was shown; `value` is a result that is one number,
-    one text or one date.
+    one text or one date. `leads` are the words that the arguments stood behind.
     """
 
     template_id: str
@@ -45,6 +45,7 @@ class Done:
     rows: tuple[Mapping[str, Any], ...] = ()
     value: Any = None
     intent: str | None = None
+    leads: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

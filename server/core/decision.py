@@ -93,4 +93,11 @@ class Blocked:
     method: str
 
 
-Decision = Call | AskFor | Clarify | AskBack | NoMatch | Blocked
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The person takes back what was asked about; `template_id` is the call that was meant."""
+
+    template_id: str | None = None
+
+
+Decision = Call | AskFor | Clarify | AskBack | NoMatch | Blocked | Dropped

@@ -11,6 +11,7 @@ from server.core.decision import (
     Call,
     Clarify,
     Decision,
+    Dropped,
     Match,
     NoMatch,
 )
@@ -75,7 +76,7 @@ def outcome_of(
             return _abstained(options, latency_ms, answer)
         case NoMatch(_, nearest):
             return _abstained(nearest, latency_ms, answer)
-        case AskBack() | Blocked():
+        case AskBack() | Blocked() | Dropped():
             return _abstained((), latency_ms, answer)
 
 

@@ -1,6 +1,7 @@
 """From a question to the arguments of a template."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,9 +9,10 @@ from server.core.decision import Missing
 from server.core.intent import Intent
 from server.core.tools import Source
 from server.extraction.entities import fill_entities
-from server.extraction.extraction import Extraction, Grounding
+from server.extraction.extraction import Extraction, Grounding, Placed
 from server.extraction.filling import Filling, Lessons
 from server.extraction.free_text import fill_texts
+from server.extraction.lessons import NO_LESSON
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.recognizers.reading import Reading
 from server.extraction.teaching import teach
@@ -43,15 +45,23 @@ class Extractor:
             self._plan(template)
 
     def extract(
-        self, text: str, template: Template, *, now: datetime, intent: Intent | None = None
+        self,
+        text: str,
+        template: Template,
+        *,
+        now: datetime,
+        intent: Intent | None = None,
+        only: Collection[str] | None = None,
     ) -> Extraction:
-        """Return what `text` gives for the parameters of `template`.
+        """Return what `text` gives for the parameters of `template`, or for `only` some of them.
 
         Entities of `intent` fill the parameters of their names. `now` is what "tomorrow"
         counts from; its zone decides which day it is. Never raises for anything `text`
         may hold.
         """
         plan, lessons = self._plan(template)
+        if only is not None:
+            plan = _restricted(plan, only)
         reading = self._read(text, now)
         filling = Filling(plan, reading, lessons, self._domain.synonyms)
         filling.written()
@@ -60,6 +70,28 @@ class Extractor:
         filling.recognized()
         fill_texts(filling)
         return _outcome(plan, filling, agrees=template.agrees(intent))
+
+    def read_at(
+        self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
+    ) -> Placed | None:
+        """What stands at `place` as a value of one parameter; None when it is none at all."""
+        plan, lessons = self._plan(template)
+        (one,) = (p for p in plan.parameters if p.key == name)
+        reading = self._read(text, now)
+        if reading.too_long:
+            return None
+        found = Filling(plan, reading, lessons, self._domain.synonyms).placed(one, *place)
+        if found is None:
+            return None
+        lesson = lessons.texts.get(name, NO_LESSON)
+        return Placed(
+            found.value,
+            found.problem,
+            (found.start, found.end),
+            is_text=one.role == "text",
+            is_sentence=lesson.sentences or "saying" in one.name.topics,
+            is_name=lesson.capitalised and not lesson.sentences,
+        )
 
     def _read(self, text: str, now: datetime) -> Reading:
         last = self._last
@@ -74,6 +106,16 @@ class Extractor:
             lessons = teach(plan, self._domain)
             known = self._plans[template.id] = template, plan, lessons
         return known[1], known[2]
+
+
+def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:
+    """The plan as if the template had but some of its parameters."""
+    groups = {
+        group: tuple(one for one in plans if one.key in only)
+        for group, plans in plan.groups.items()
+    }
+    parameters = tuple(one for one in plan.parameters if one.key in only)
+    return replace(plan, parameters=parameters, groups=groups)
 
 
 def _outcome(plan: TemplatePlan, filling: Filling, *, agrees: bool | None) -> Extraction:
@@ -97,7 +139,10 @@ def _outcome(plan: TemplatePlan, filling: Filling, *, agrees: bool | None) -> Ex
     required = [one for one in plan.parameters if one.required]
     read = sum(one.key in filling.found for one in required)
     grounding = Grounding(len(required), read, _unused(filling), agrees)
-    return Extraction(arguments, sources, tuple(missing), grounding)
+    sure = filling.sure | {
+        key for key, source in sources.items() if source.kind in ("template_pattern", "intent")
+    }
+    return Extraction(arguments, sources, tuple(missing), grounding, frozenset(sure))
 
 
 def _missing(plan: ParameterPlan, problem: str = "") -> Missing:

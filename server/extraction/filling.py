@@ -113,6 +113,10 @@ class Filling:
             known = self._candidates[plan.alike] = candidates(plan, self.plan, reading)
         return known
 
+    def placed(self, plan: ParameterPlan, start: int, end: int) -> Candidate | None:
+        """What stands there as a value of the parameter, which may carry a problem."""
+        return captured(plan, self._find, self.reading, start, end)
+
     # JSON first: everything inside it is none of the question's words.
 
     def _data(self) -> None:

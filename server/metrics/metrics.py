@@ -12,7 +12,16 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    Dropped,
+    NoMatch,
+)
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -29,6 +38,7 @@ _NAMES: Final[Sequence[tuple[type[Decision], str]]] = (
     (AskBack, "ask_back"),
     (NoMatch, "no_match"),
     (Blocked, "blocked"),
+    (Dropped, "dropped"),
 )
 
 

@@ -1,0 +1,1 @@
+"""What a message means that goes on with what was said."""

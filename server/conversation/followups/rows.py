@@ -1,0 +1,92 @@
+"""Which field of a row that was shown is the value of which parameter."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from server.library.model import Parameter, Template
+
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_IDENTITY: Final = frozenset({"id", "number", "no", "nr", "code", "key"})
+
+Row = Mapping[str, Any]
+
+
+def row_value(parameter: Parameter, row: Row, shown_by: Template) -> Any:
+    """The value of a parameter in a row that `shown_by` listed; None when it has none.
+
+    A field of the parameter's name is its value; so is `government` of `government_number`,
+    and the `id` or `number` of a row of posts of `post_id`.
+    """
+    wanted = _words(parameter.name)
+    fields = {_words(name): value for name, value in row.items()}
+    if wanted in fields:
+        return fields[wanted]
+    if len(wanted) < 2 or wanted[-1] not in _IDENTITY:
+        return None
+    owner = wanted[:-1]
+    if owner in fields:
+        return fields[owner]
+    if len(owner) == 1 and owner[0] in nouns(shown_by):
+        for name in (wanted[-1:], *((word,) for word in sorted(_IDENTITY))):
+            if name in fields:
+                return fields[name]
+    return None
+
+
+def identity(row: Row, shown_by: Template, templates: Sequence[Template]) -> tuple[str, Any] | None:
+    """What a row is called by: the parameter that takes it, and its value there.
+
+    Of parameters that could, the one that most templates have.
+    """
+    counts: dict[str, int] = {}
+    values: dict[str, Any] = {}
+    kinds = nouns(shown_by)
+    for template in templates:
+        for parameter in template.required:
+            words = _words(parameter.name)
+            if len(words) != 2 or words[1] not in _IDENTITY or words[0] not in kinds:
+                continue
+            value = row_value(parameter, row, shown_by)
+            if value is not None:
+                counts[parameter.name] = counts.get(parameter.name, 0) + 1
+                values[parameter.name] = value
+    if not counts:
+        return None
+    name = max(counts, key=lambda name: counts[name])
+    return name, values[name]
+
+
+def named(arguments: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """The one argument that names a thing by its number, as `post_id` does."""
+    found = [
+        (name, value)
+        for name, value in arguments.items()
+        if len(_words(name)) == 2 and _words(name)[1] in _IDENTITY
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def noun_of(name: str) -> str:
+    """What a parameter such as `post_id` is about: post."""
+    return " ".join(_words(name)[:-1])
+
+
+def nouns(template: Template) -> frozenset[str]:
+    """What a template lists, in one and in many: by its tags, else by the end of its name."""
+    words = {word for tag in template.tags for word in _words(tag)}
+    words |= {_words(template.id)[-1]} if _words(template.id) else set()
+    return frozenset(form for word in words for form in (word, singular(word)))
+
+
+def singular(word: str) -> str:
+    """An English plural in the singular; other words as they are."""
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in _PARTS.findall(name))

@@ -1,0 +1,1 @@
+"""What a question decides when it goes on with a conversation."""
