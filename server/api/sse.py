@@ -1,5 +1,8 @@
 """An answer as server-sent events: `sources`, `streaming` word by word, `complete`.
 
+What a model says of it leaves while it is said. When that turns out to be no answer, a
+`reset` takes back every `streaming` event before it, and the words that count follow.
+
 Until the answer is there, a comment line every few seconds keeps proxies from closing the
 connection. When the client leaves, the turn is stopped.
 """
@@ -15,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.api.errors import error_body, error_response, status_of
 from server.api.leaving import left, stop
+from server.chat.listening import Heard, Listening
 from server.core.answer import Answer
 from server.core.jsonable import to_json
 from server.errors import OrbitError
@@ -38,10 +42,17 @@ class AnswerStream(Response):
     """
 
     def __init__(
-        self, turn: "asyncio.Task[Answer]", session_id: str, request_id: str, heartbeat_s: float
+        self,
+        turn: "asyncio.Task[Answer]",
+        listening: Listening,
+        session_id: str,
+        request_id: str,
+        heartbeat_s: float,
     ) -> None:
+        """`listening` is what the turn speaks to."""
         super().__init__()
         self._turn = turn
+        self._listening = listening
         self._session_id = session_id
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
@@ -58,8 +69,8 @@ class AnswerStream(Response):
                 await stop(task)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.wait({self._turn}, timeout=self._heartbeat_s)
-        failed = self._turn.exception() if self._turn.done() else None
+        heard = await self._next()
+        failed = self._turn.exception() if self._turn.done() and heard is None else None
         if isinstance(failed, OrbitError):
             await error_response(failed, self._request_id)(scope, receive, send)
             return
@@ -67,17 +78,44 @@ class AnswerStream(Response):
             raise failed
         headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        async for part in self._parts():
+        async for part in self._parts(heard):
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _parts(self) -> AsyncIterator[bytes]:
-        while not self._turn.done():
-            yield HEARTBEAT
-            await asyncio.wait({self._turn}, timeout=self._heartbeat_s)
+    async def _next(self) -> Heard | None:
+        """What is said next; None when the turn is done, or nothing is said for a while."""
+        events = self._listening.events
+        if events.empty() and not self._turn.done():
+            hearing = asyncio.ensure_future(events.get())
+            try:
+                await asyncio.wait(
+                    {hearing, self._turn},
+                    timeout=self._heartbeat_s,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if hearing.done():
+                    return hearing.result()
+            finally:
+                await stop(hearing)
+        return None if events.empty() else events.get_nowait()
+
+    async def _parts(self, heard: Heard | None) -> AsyncIterator[bytes]:
+        told = False
+        while True:
+            if heard is not None:
+                if not told and heard.kind == "said":
+                    told = True
+                    yield _sources(heard.template_id)
+                yield _spoken(heard)
+            elif self._turn.done():
+                break
+            else:
+                yield HEARTBEAT
+            heard = await self._next()
         failed = self._turn.exception()
         if failed is None:
-            for event in answer_events(self._turn.result(), self._session_id):
+            spoken = self._listening.spoken
+            for event in answer_events(self._turn.result(), self._session_id, spoken, told=told):
                 yield event
             return
         if not isinstance(failed, OrbitError):
@@ -85,13 +123,28 @@ class AnswerStream(Response):
         yield _event({"status": "error", "isComplete": True, **_failure(failed, self._request_id)})
 
 
-def answer_events(answer: Answer, session_id: str) -> Iterator[bytes]:
-    """Every event of an answer, in order."""
-    yield _event({"status": "sources", "sources": _sources(answer), "isComplete": False})
-    for word in _WORDS.findall(answer.content):
+def answer_events(
+    answer: Answer, session_id: str, spoken: str = "", *, told: bool = False
+) -> Iterator[bytes]:
+    """Every event of an answer that is left when `spoken` of it has gone out, in order.
+
+    `told` says whether its sources have.
+    """
+    if not told:
+        yield _sources(answer.metadata.get("template_id"))
+    rest = answer.content.removeprefix(spoken)
+    if spoken and not answer.content.startswith(spoken):
+        yield _event({"status": "reset", "reason": "the answer is another", "isComplete": False})
+    for word in _WORDS.findall(rest):
         yield _event({"status": "streaming", "chunk": word, "isComplete": False})
-    rest = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
-    yield _event({"status": "complete", "chunk": "", "isComplete": True, **rest})
+    data = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
+    yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
+
+
+def _spoken(heard: Heard) -> bytes:
+    if heard.kind == "said":
+        return _event({"status": "streaming", "chunk": heard.text, "isComplete": False})
+    return _event({"status": "reset", "reason": heard.text, "isComplete": False})
 
 
 def _failure(failed: BaseException, request_id: str) -> Mapping[str, Any]:
@@ -102,9 +155,9 @@ def _failure(failed: BaseException, request_id: str) -> Mapping[str, Any]:
     )
 
 
-def _sources(answer: Answer) -> list[dict[str, Any]]:
-    template_id = answer.metadata.get("template_id")
-    return [{"template_id": template_id}] if template_id else []
+def _sources(template_id: str | None) -> bytes:
+    sources = [{"template_id": template_id}] if template_id else []
+    return _event({"status": "sources", "sources": sources, "isComplete": False})
 
 
 def _event(data: Mapping[str, Any]) -> bytes:

@@ -66,6 +66,8 @@ async def answer_turn(
 async def _act(
     adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, airtime: Airtime
 ) -> Answer:
+    if isinstance(decision, AskFor) and adapter.voice is not None:
+        decision = await adapter.voice.fill(turn, decision, trace, airtime)
     match decision:
         case Call():
             carried = await carry_out(adapter, turn, decision.call, trace)

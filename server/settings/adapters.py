@@ -20,7 +20,7 @@ class AgentSettings(Strict):
     """How templates run and how results are spoken of."""
 
     function_model_provider: str | None = None
-    """Provider of a model that fills arguments the question hides; without one, none does."""
+    """Provider of a model that reads hidden arguments; without one, the inference model does."""
     function_model: str | None = None
     """Name of that model, as its provider knows it."""
     synthesize_response: bool = True

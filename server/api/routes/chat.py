@@ -15,6 +15,7 @@ from server.api.messages import read_message
 from server.api.sse import AnswerStream
 from server.api.state import state_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
+from server.chat.listening import Listening
 from server.chat.service import answer_turn
 from server.core.turn import Caller, Turn
 
@@ -64,9 +65,12 @@ async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Respons
         languages=_languages(request.headers.get("accept-language", "")),
         continues=asked.session_id is not None,
     )
-    work = asyncio.create_task(answer_turn(adapter, turn, timeout_s=state.turn_timeout_s))
-    if asked.stream:
-        return AnswerStream(work, turn.session_id, turn.id, state.heartbeat_s)
+    listening = Listening() if asked.stream else None
+    work = asyncio.create_task(
+        answer_turn(adapter, turn, timeout_s=state.turn_timeout_s, listening=listening)
+    )
+    if listening is not None:
+        return AnswerStream(work, listening, turn.session_id, turn.id, state.heartbeat_s)
     answer = await while_waited_for(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 
 from server.chat.compose import Composer
+from server.chat.speaking.filling import Filler
 from server.chat.speaking.prompting import Prompts
 from server.chat.speaking.synthesis import Synthesizer
 from server.chat.speaking.voice import Voice
@@ -33,7 +34,7 @@ def open_voice(
         PluginInvalid: there is no such provider.
     """
     agent = adapter.config.agent
-    synthesizer = None
+    synthesizer = filler = None
     try:
         if agent.synthesize_response and names_inference_model(adapter):
             synthesizer = Synthesizer(
@@ -43,11 +44,28 @@ def open_voice(
                 result_tokens=agent.result_tokens,
                 date_order=library.domain.date_order,
             )
+        if names_function_model(adapter):
+            model = function_model_of(adapter, model_of)
+            filler = Filler(model, prompts["filling"], library, timeout_s=agent.model_timeout)
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
         return None
-    return Voice(library, composer, synthesizer)
+    return Voice(library, composer, synthesizer, filler)
 
 
 def names_inference_model(adapter: AdapterSettings) -> bool:
     return bool(adapter.inference_model_provider or adapter.inference_model)
+
+
+def names_function_model(adapter: AdapterSettings) -> bool:
+    agent = adapter.config.agent
+    named = agent.function_model_provider or agent.function_model
+    return bool(named) or names_inference_model(adapter)
+
+
+def function_model_of(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel:
+    """The function model; the inference model where none is named."""
+    agent = adapter.config.agent
+    if agent.function_model_provider or agent.function_model:
+        return model_of(agent.function_model_provider, agent.function_model)
+    return model_of(adapter.inference_model_provider, adapter.inference_model)

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from server.chat.compose import Composer
 from server.chat.listening import Airtime
+from server.chat.speaking.filling import Filler
 from server.chat.speaking.synthesis import Spoken, Synthesizer
 from server.core.answer import Answer
+from server.core.decision import AskFor, Call
 from server.core.tools import ToolCall, ToolResult
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -19,6 +21,15 @@ class Voice:
     library: Library
     composer: Composer
     synthesizer: Synthesizer | None = None
+    filler: Filler | None = None
+
+    async def fill(
+        self, turn: Turn, decision: AskFor, trace: Trace, airtime: Airtime
+    ) -> AskFor | Call:
+        """The decision with what a model found to be said, where one is asked."""
+        if self.filler is None:
+            return decision
+        return await self.filler.fill(decision, turn, trace, left_s=airtime.left_s)
 
     async def phrase(
         self,

@@ -1,0 +1,63 @@
+"""Asking a model for a function call, in whichever way its provider can be asked."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from server.chat.speaking.function_gemma import parse_calls
+from server.core.ports import ChatModel
+from server.core.speech import FunctionCall, Message
+from server.core.tools import ToolDefinition
+from server.errors import ProviderRejected
+
+
+async def call_by(
+    model: ChatModel, messages: Sequence[Message], functions: Sequence[ToolDefinition]
+) -> FunctionCall | None:
+    """The call that the model proposes; None when it proposes none, or none of `functions`.
+
+    Functions are told natively where the provider can; a model that refuses them is asked
+    for the call as JSON. Nothing in the call is checked but its name.
+
+    Raises:
+        ProviderUnavailable, ProviderTimedOut, ProviderRejected.
+    """
+    names = {function.name for function in functions}
+    try:
+        reply = await model.complete(messages, tools=functions)
+    except ProviderRejected:
+        reply = await model.complete(messages, schema=_schema(functions))
+        return _named(_from_data(reply.data), names)
+    calls = reply.calls or parse_calls(reply.text)
+    return _named(calls[0] if calls else None, names)
+
+
+def _named(call: FunctionCall | None, names: set[str]) -> FunctionCall | None:
+    return call if call is not None and call.name in names else None
+
+
+def _from_data(data: Any) -> FunctionCall | None:
+    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
+        return None
+    arguments = data.get("arguments")
+    return FunctionCall(data["name"], arguments if isinstance(arguments, Mapping) else {})
+
+
+def _schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
+    """A call of one of the functions as JSON, or the name `none`."""
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "enum": [function.name]},
+                "arguments": function.to_openai_schema()["function"]["parameters"],
+            },
+            "required": ["name", "arguments"],
+        }
+        for function in functions
+    ]
+    none = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "enum": ["none"]}},
+        "required": ["name"],
+    }
+    return {"anyOf": [*calls, none]}

@@ -1,0 +1,169 @@
+"""What a person has said, and whether a value stands there to be taken."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from server.chat.speaking.atoms import atoms_of
+from server.chat.speaking.wordlists import stems, word_lists
+from server.core.context import Context
+from server.core.tools import Source
+from server.extraction.recognizers.reading import Reading
+from server.library.model import DateOrder, Parameter, Template
+
+_BLANK: Final = "\0"
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_DATES: Final = frozenset({"date", "datetime"})
+_MOST_LEAVES: Final = 200
+
+Place = tuple[int, int, int]
+"""Which text, and from which character to which."""
+
+
+class ConversationText:
+    """The texts of one person: the question, and what they said before, newest first.
+
+    A place gives its value once. What was read from the question already is taken.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        context: Context,
+        sources: Mapping[str, Source],
+        *,
+        now: datetime,
+        date_order: DateOrder,
+    ) -> None:
+        spans = [source.span for source in sources.values() if source.span is not None]
+        said = [m.content for m in reversed(context.messages) if m.role == "user"]
+        self._texts = [_blanked(question, spans), *said]
+        self._now = now
+        self._order = date_order
+
+    def take(self, value: Any, parameter: Parameter, own_words: frozenset[str]) -> bool:
+        """Whether the value is said somewhere that nothing was taken from; it is taken then.
+
+        A text that is made of nothing but `own_words`, those of the template itself, is
+        none of the person's.
+        """
+        taken: list[Place] = []
+        before = list(self._texts)
+        for leaf in _leaves(value):
+            place = next(self._places(leaf, parameter, own_words), None)
+            if place is None or len(taken) >= _MOST_LEAVES:
+                self._texts = before
+                return False
+            taken.append(place)
+            at, start, end = place
+            self._texts[at] = _blanked(self._texts[at], [(start, end)])
+        return bool(taken)
+
+    def _places(
+        self, value: Any, parameter: Parameter, own_words: frozenset[str]
+    ) -> Iterator[Place]:
+        if isinstance(value, bool) or value is None:
+            return  # nothing in a text is a truth value for certain
+        if isinstance(value, int | float | Decimal):
+            yield from self._numbers(Decimal(str(value)))
+            return
+        if not isinstance(value, str) or not value.strip():
+            return
+        if parameter.type in _DATES or parameter.format == "date":
+            yield from self._dates(value)
+            return
+        if parameter.type == "currency":
+            yield from self._currencies(value)
+        if not _words(value) - own_words and not any(char.isdigit() for char in value):
+            return
+        yield from self._phrases(value)
+
+    def _numbers(self, value: Decimal) -> Iterator[Place]:
+        for at, reading in self._readings():
+            # Atoms are counted in normal characters, and also found inside JSON.
+            same = reading.text.isascii() or unicodedata.is_normalized("NFKC", reading.text)
+            for atom in atoms_of(reading.text, self._order) if same else ():
+                if atom.kind == "number" and atom.value == value:
+                    yield at, atom.start, atom.end
+            for span in reading.of("number"):
+                if _decimal(span.value) == value:
+                    yield at, span.start, span.end
+
+    def _dates(self, value: str) -> Iterator[Place]:
+        try:
+            wanted = datetime.fromisoformat(value)
+        except ValueError:
+            return
+        for at, reading in self._readings():
+            for span in (*reading.of("date"), *reading.of("offset")):
+                if span.value == wanted.date():
+                    yield at, span.start, span.end
+            for span in reading.of("datetime"):
+                if span.value.replace(tzinfo=None) == wanted.replace(tzinfo=None):
+                    yield at, span.start, span.end
+
+    def _currencies(self, value: str) -> Iterator[Place]:
+        for at, reading in self._readings():
+            for span in (*reading.of("currency"), *reading.of("number")):
+                if value.upper() in (span.value, span.unit):
+                    yield at, span.start, span.end
+
+    def _phrases(self, value: str) -> Iterator[Place]:
+        words = r"\s+".join(re.escape(word) for word in value.casefold().split())
+        pattern = re.compile(rf"(?<!\w){words}(?!\w)")
+        for at, text in enumerate(self._texts):
+            folded = text.casefold()
+            if len(folded) == len(text) and (found := pattern.search(folded)):
+                yield at, found.start(), found.end()
+
+    def _readings(self) -> Iterator[tuple[int, Reading]]:
+        for at, text in enumerate(self._texts):
+            yield at, Reading(text, self._now, self._order)
+
+
+def own_words_of(template: Template) -> frozenset[str]:
+    """The words that a template speaks in itself, which no person says of their own."""
+    counts: dict[str, int] = {}
+    for example in template.nl_examples:
+        for word in _words(example):
+            counts[word] = counts.get(word, 0) + 1
+    names = [template.id, template.description, template.function_name]
+    names += [f"{p.name} {p.description}" for p in template.parameters]
+    own = {word for name in names for word in _words(name)}
+    own |= {word for word, count in counts.items() if count > 1}
+    return frozenset(own | word_lists().connecting)
+
+
+def _words(text: str) -> set[str]:
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return {min(stems(word), key=len) for word in words} | set(words) if words else set()
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + _BLANK * (end - start) + text[end:]
+    return text
+
+
+def _leaves(value: Any) -> list[Any]:
+    found: list[Any] = []
+    pending = [value]
+    while pending and len(found) <= _MOST_LEAVES:
+        one = pending.pop(0)
+        if isinstance(one, Mapping):
+            pending = [*one.values(), *pending]
+        elif isinstance(one, Sequence) and not isinstance(one, str):
+            pending = [*one, *pending]
+        else:
+            found.append(one)
+    return found
+
+
+def _decimal(value: Any) -> Decimal | None:
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return None
