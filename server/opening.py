@@ -19,7 +19,7 @@ from server.library.model import Library
 from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.policies import cage_of
-from server.reading import read_library
+from server.reading import ReadLibrary, read_library
 from server.retrievers.base import RetrieverParts
 from server.retrievers.directed import decide_for
 from server.retrievers.following.follower import Follower
@@ -92,7 +92,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=_retriever(adapter, parts),
+        retriever=_reformulated(_retriever(adapter, parts), parts, read),
         chain=chain,
         composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,
@@ -147,6 +147,14 @@ def _retriever(adapter: AdapterSettings, parts: RetrieverParts) -> Retriever:
         what = f"{adapter.implementation!r} is no retriever: it needs `decide` and `close`"
         raise ConfigurationInvalid([Problem(what, adapter.where, "unknown-implementation")])
     return made
+
+
+def _reformulated(retriever: Retriever, parts: RetrieverParts, read: ReadLibrary) -> Retriever:
+    if read.reformulation is None:
+        return retriever
+    from server.reformulating import reformulating  # few adapters need it
+
+    return reformulating(retriever, parts, read.reformulation, read.pack)
 
 
 def _details(

@@ -23,14 +23,15 @@ from server.voices import read_prompts
 
 if TYPE_CHECKING:
     from server.chat.speaking.prompting import Prompts
+    from server.conversation.reformulation.model import Reformulation
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLibrary:
     """A library with everything that is known against it, short of opening it.
 
-    `library` and `registry` are None when they could not be made at all; `pack` also when
-    the adapter names none.
+    `library` and `registry` are None when they could not be made at all; `pack` and
+    `reformulation` also when the adapter names none.
     """
 
     library: Library | None
@@ -38,6 +39,7 @@ class ReadLibrary:
     problems: tuple[Problem, ...]
     functions: Mapping[str, Function] = field(default_factory=dict)
     pack: Pack | None = None
+    reformulation: "Reformulation | None" = None
     prompts: "Prompts | None" = None
     """What the adapter's models are told, where it has any."""
 
@@ -67,6 +69,12 @@ def read_library(
     problems += amiss
     pack, amiss = read_pack(adapter, environ)
     problems += amiss
+    reformulation = None
+    if adapter.config.reformulator is not None:
+        from server.reformulating import read_reformulation  # few adapters need it
+
+        reformulation, amiss = read_reformulation(adapter.config, library, pack, environ)
+        problems += amiss
     date_order = library.domain.date_order if library else "mdy"
     try:
         registry = ToolRegistry.build(tools, date_order=date_order)
@@ -86,12 +94,20 @@ def read_library(
         if pack is not None or adapter.config.intents is None:
             problems += declaration_problems(library, pack, reader)
     if library is None or settings is None:
-        return ReadLibrary(library, registry, tuple(problems), pack=pack, prompts=prompts)
+        return ReadLibrary(
+            library,
+            registry,
+            tuple(problems),
+            pack=pack,
+            reformulation=reformulation,
+            prompts=prompts,
+        )
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     problems += host_problems(library, cage_of(adapter))
     problems += settings_problems(adapter, library, pack, settings, environ)
-    return ReadLibrary(library, registry, (*problems, *wrong), functions, pack, prompts)
+    everything = (*problems, *wrong)
+    return ReadLibrary(library, registry, everything, functions, pack, reformulation, prompts)
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:

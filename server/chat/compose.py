@@ -124,6 +124,20 @@ class Composer:
         }
         return Answer(decision.question, decision.confidence, metadata, decision, trace)
 
+    def proposed(self, decision: Call, trace: Trace) -> Answer:
+        """What was understood, and whether that is what was meant. Nothing has run."""
+        proposed = decision.proposed
+        assert proposed is not None, "only what was proposed is asked about"  # noqa: S101
+        metadata = {
+            "source": _SOURCE,
+            "template_id": decision.match.template_id,
+            "proposal": {"intent": proposed.intent, "target": proposed.target},
+            "synthesized": False,
+            "match": describe_match(decision.match),
+            "arguments": describe_sources(decision.call.sources),
+        }
+        return Answer(proposed.question, decision.match.confidence, metadata, decision, trace)
+
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""
         nearest = self._options(decision.nearest[:_MAX_NEAREST])

@@ -12,7 +12,17 @@ from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
 from server.chat.withholding import clean_trace, without_secrets
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, Decision, Dropped, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    Dropped,
+    NoMatch,
+    Proposed,
+)
 from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -69,6 +79,8 @@ async def _act(
     if isinstance(decision, AskFor) and adapter.voice is not None:
         decision = await adapter.voice.fill(turn, decision, trace, airtime)
     match decision:
+        case Call(proposed=Proposed()):
+            return adapter.composer.proposed(decision, trace)
         case Call():
             carried = await carry_out(adapter, turn, decision.call, trace)
             shown = replace(decision, call=carried.call)

@@ -25,11 +25,24 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposed:
+    """What a conversation was understood to want; it binds nobody.
+
+    `question` asks whether `intent`, for `target`, is what is meant.
+    """
+
+    intent: str
+    target: str | None
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
-    """Run this."""
+    """Run this; with `proposed`, only once that was confirmed, whatever its effect is."""
 
     match: Match
     call: ToolCall
+    proposed: Proposed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,21 @@ from server.extraction.ambiguity import noted
 from server.retrievers.base import RetrieverParts
 
 
-def decide_for(parts: RetrieverParts, template_id: str, turn: Turn) -> Decision:
+def decide_for(
+    parts: RetrieverParts,
+    template_id: str,
+    turn: Turn,
+    *,
+    why: str = "a guard leads here",
+    confidence: float = 1.0,
+) -> Decision:
     """Call `template_id` with the arguments that the question holds, or ask for the rest."""
     template = parts.library.templates[template_id]
     found = parts.extractor.extract(
         turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
     )
     sources = noted(found.arguments, found.sources, parts.library.domain.date_order)
-    match = Match(template_id, 1.0, 0.0, "a guard leads here")
+    match = Match(template_id, confidence, 0.0, why)
     if found.missing:
         return AskFor(match, found.missing, found.arguments, sources)
     call = ToolCall(

@@ -70,6 +70,8 @@ class AdapterConfig(Strict):
     """A rule pack, which detects what a question asks for and names before anything is matched."""
     intents_semantic: bool = False
     """Whether examples of the pack are compared by meaning when none of its rules fires."""
+    reformulator: RootedPath | None = None
+    """What a conversation may ask for: each intent is proposed, and done once it is confirmed."""
     agent: AgentSettings = AgentSettings()
     """How templates run and how results are spoken of."""
     prompts: RootedPath | None = None

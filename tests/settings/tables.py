@@ -13,6 +13,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from server.conversation.reformulation import spec as reformulator_yaml
 from server.guards import pack_yaml
 from server.library import domain_yaml, http_yaml, template_yaml
 from server.settings import access, adapters, chat_models, conversation, models
@@ -21,7 +22,8 @@ from server.settings.wording import listed
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = tuple(
-    DOCS / f"{name}.md" for name in ("configuration", "authoring", "http-tools", "guards")
+    DOCS / f"{name}.md"
+    for name in ("configuration", "authoring", "http-tools", "guards", "reformulator")
 )
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
@@ -35,6 +37,7 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
         template_yaml,
         http_yaml,
         pack_yaml,
+        reformulator_yaml,
     )
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)

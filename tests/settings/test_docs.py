@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from server.conversation.reformulation.loading import load_reformulation
 from server.guards.loading import load_guards
 from server.library.edge import Edge
 from server.library.loading import load_library
@@ -66,6 +67,11 @@ def test_every_block_of_yaml_loads(kind: str | None, text: str, tmp_path: Path) 
         pack = tmp_path / "guard.yaml"
         pack.write_text(text)
         assert load_guards([pack], ENVIRON).problems == ()
+        return
+    if kind == "reformulator":
+        written = tmp_path / "reformulator.yaml"
+        written.write_text(text)
+        assert load_reformulation(written, ENVIRON).problems == ()
         return
     if kind == "parameters":
         text = f"{TEMPLATE}  parameters:\n" + "".join(f"    {line}\n" for line in text.splitlines())

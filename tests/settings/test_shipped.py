@@ -12,7 +12,7 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
     assert loaded.problems == ()
     assert loaded.settings is not None
     example = ROOT / "examples" / "intent-templates" / "agent-template"
-    adapter, http, decisions, study = loaded.settings.adapters
+    adapter, http, decisions, retail, study = loaded.settings.adapters
     assert (
         adapter.name,
         adapter.enabled,
@@ -32,3 +32,4 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
     assert (decisions.name, decisions.enabled) == ("gov-decisions", False)
     assert decisions.config.intents == ROOT / "examples" / "intent-packs" / "gov-decisions-he"
     assert (study.name, study.enabled) == ("study", False)
+    assert (retail.name, retail.enabled) == ("retail", False)

@@ -1,0 +1,1 @@
+"""From a conversation to what its customer wants, as a proposal that binds nobody."""

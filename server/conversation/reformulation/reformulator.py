@@ -1,0 +1,169 @@
+"""What a customer wants, read from the conversation: a proposal, never a command.
+
+Rules answer first; a model is asked only where they do not know, and what it says is
+checked against the list of intents and against the conversation itself.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast, get_args
+
+from server.conversation.reformulation.mentions import Mentions, Read, grounded
+from server.conversation.reformulation.model import Reformulation, Understanding, unclear
+from server.conversation.reformulation.prompting import SCHEMA
+from server.core.intent import Intent
+from server.core.ports import ChatModel
+from server.core.speech import Message, SpeakerRole
+from server.errors import ProviderError
+
+_log = logging.getLogger(__name__)
+
+_MAX_TOKENS: Final = 80
+_HALF_SURE: Final = 0.5
+_ROLES: Final = tuple(role for role in get_args(SpeakerRole) if role != "system")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What rules made of a message; `open` when a model may know more than they do."""
+
+    understood: Understanding
+    open: bool = False
+
+
+class Reformulator:
+    """Reads conversations by rules, by a model, or by both.
+
+    `read` is the adapter's rule pack, whose intents count where they bear the name of one
+    that may be proposed. Without it and without a model everything is ambiguous.
+    """
+
+    def __init__(
+        self,
+        reformulation: Reformulation,
+        *,
+        read: Read | None = None,
+        model: ChatModel | None = None,
+    ) -> None:
+        self.reformulation = reformulation
+        self._read = read
+        self._model = model
+        self._mentions = Mentions(read, reformulation.targets)
+
+    async def process_chat(self, chat_history: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """Return `{status, intent, target}`: `PROPOSED`, or `AMBIGUOUS` with two Nones.
+
+        `chat_history` is what was said, oldest first, each with `role` and `content`.
+
+        Raises:
+            ValueError: a role is neither user nor assistant.
+        """
+        messages = [_message(said) for said in chat_history]
+        return (await self.understand(messages)).to_dict()
+
+    async def understand(self, messages: Sequence[Message]) -> Understanding:
+        """Return what the latest message of the user asks for. A model that fails is no error."""
+        last = max((at for at, m in enumerate(messages) if m.role == "user"), default=None)
+        if last is None:
+            return unclear("nobody has said anything yet")
+        before, message = messages[:last], messages[last]
+        found = self._by_rules(before, message)
+        if found is not None and not found.open:
+            return found.understood
+        if self._model is None:
+            return found.understood if found else unclear("no rule fits, and there is no model")
+        understood = await self._by_model(self._model, messages, before, message)
+        return found.understood if found and understood.intent is None else understood
+
+    def _by_rules(self, before: Sequence[Message], message: Message) -> "_Found | None":
+        """What the rules say, if they know; they may know that it is nothing."""
+        if self._read is None:
+            return None
+        read = self._read(message.content)
+        own = self._mentions.of(read)
+        offered = self._offered(read)
+        if offered is not None:
+            # Which of several is meant is more than a rule can tell.
+            targets = own or self._mentions.latest(before)
+            target = targets[0] if len(targets) == 1 else None
+            found = Understanding(
+                offered, target, "rules", read.explanation, read.confidence, not own
+            )
+            return _Found(found, open=len(targets) > 1)
+        if read.method != "default":
+            return _Found(unclear(read.explanation))
+        if len(own) == 1 and self._mentions.is_hardly_more(message.content, read):
+            return self._asked_before(before, own[0])
+        return None
+
+    def _asked_before(self, before: Sequence[Message], target: str) -> "_Found | None":
+        """What was asked for earlier, of which the target is named only now."""
+        for message in reversed(before):
+            if message.role == "user" and self._read is not None:
+                read = self._read(message.content)
+                offered = self._offered(read)
+                if offered is not None:
+                    why = "the target of what was asked before"
+                    return _Found(Understanding(offered, target, "rules", why, read.confidence))
+        return None
+
+    def _offered(self, read: Intent) -> str | None:
+        name = normalized(read.name)
+        return name if name in self.reformulation.intents and read.method != "default" else None
+
+    async def _by_model(
+        self,
+        model: ChatModel,
+        messages: Sequence[Message],
+        before: Sequence[Message],
+        message: Message,
+    ) -> Understanding:
+        instruction = Message("system", self.reformulation.prompt)
+        try:
+            async with asyncio.timeout(self.reformulation.model_timeout_s):
+                reply = await model.complete(
+                    [instruction, *messages], schema=SCHEMA, max_tokens=_MAX_TOKENS
+                )
+        except (ProviderError, TimeoutError) as failed:
+            _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")
+            return unclear("no rule fits, and the model could not be asked")
+        said = reply.data
+        if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
+            return unclear("the model did not say what is wanted")
+        verb = normalized(said["verb"])
+        if verb not in self.reformulation.intents:
+            return unclear("what the model found is nothing that may be proposed")
+        target, earlier = said.get("object"), False
+        if not isinstance(target, str) or not target.strip():
+            target = None
+        elif grounded(target, messages):
+            earlier = not grounded(target, [message])
+            target = self._as_written(target.strip())
+        else:
+            return unclear("the model named a target that nobody has mentioned")
+        own = self._mentions.in_text(message.content)
+        if len(own) == 1:
+            target, earlier = own[0], False  # the customer's own words count more than a model
+        elif target is None and not own:
+            latest = self._mentions.latest(before)
+            target, earlier = (latest[0] if len(latest) == 1 else None), True
+        why = f"read by {model.name}"
+        return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
+
+    def _as_written(self, target: str) -> str:
+        found = self._mentions.in_text(target)
+        return found[0] if len(found) == 1 else target
+
+
+def normalized(verb: str) -> str:
+    """A verb as the list has it: ` Cancel-Order ` is `cancel_order`."""
+    return "_".join(verb.strip().lower().replace("-", " ").replace("_", " ").split())
+
+
+def _message(said: Mapping[str, str]) -> Message:
+    role = said["role"]
+    if role not in _ROLES:
+        raise ValueError(f"role must be one of {', '.join(_ROLES)}, got {role!r}")
+    return Message(cast("SpeakerRole", role), said["content"])

@@ -1,0 +1,60 @@
+"""An adapter's reformulator: from its settings to what an open adapter reads conversations with."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from server.conversation.reformulation.loading import load_reformulation, reformulation_problems
+from server.conversation.reformulation.mentions import Read
+from server.conversation.reformulation.model import Reformulation
+from server.conversation.reformulation.reformulator import Reformulator
+from server.core.intent import Intent
+from server.core.ports import ChatModel, Retriever
+from server.core.problems import Problem
+from server.intents.detector import Detector
+from server.intents.pack import Pack
+from server.library.model import Library
+from server.retrievers.base import RetrieverParts
+from server.retrievers.reformulated import ReformulatingRetriever
+from server.settings.adapters import AdapterConfig
+
+
+def read_reformulation(
+    config: AdapterConfig, library: Library | None, pack: Pack | None, environ: Mapping[str, str]
+) -> tuple[Reformulation | None, list[Problem]]:
+    """What the adapter's `reformulator` names, if anything, and all that is wrong with it.
+
+    A library or a pack that cannot be used has problems of its own, and is not judged against.
+    """
+    path = config.reformulator
+    if path is None:
+        return None, []
+    loaded = load_reformulation(path, environ)
+    problems = list(loaded.problems)
+    unread = pack is None and config.intents is not None
+    if loaded.reformulation is not None and library is not None and not unread:
+        entities = None if pack is None else [entity.name for entity in pack.entities]
+        problems += reformulation_problems(loaded.reformulation, library, entities)
+    return loaded.reformulation, problems
+
+
+def reformulating(
+    other: Retriever,
+    parts: RetrieverParts,
+    reformulation: Reformulation,
+    pack: Pack | None,
+    model: ChatModel | None = None,
+) -> Retriever:
+    """A retriever that proposes what conversations ask for, and leaves the rest to `other`."""
+    read = None if pack is None else reading_by(pack)
+    return ReformulatingRetriever(other, parts, Reformulator(reformulation, read=read, model=model))
+
+
+def reading_by(pack: Pack) -> Read:
+    """Texts read by the rules of `pack`, with the places of what they name."""
+    detector = Detector(pack)
+
+    def read(text: str) -> Intent:
+        detection = detector.detect(text)
+        return replace(detection.intent, places=detection.places(text))
+
+    return read

@@ -1,0 +1,44 @@
+"""The shipped shop: its reformulator, its rule pack, and models that say what they are told."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from server.conversation.reformulation.loading import load_reformulation
+from server.conversation.reformulation.mentions import Read
+from server.conversation.reformulation.model import Reformulation
+from server.intents.loading import load_pack
+from server.reformulating import reading_by
+
+RETAIL = Path(__file__).parents[2] / "examples" / "intent-templates" / "retail"
+
+History = list[dict[str, str]]
+
+
+@cache
+def reformulation() -> Reformulation:
+    loaded = load_reformulation(RETAIL / "reformulator.yaml", {})
+    assert loaded.problems == ()
+    assert loaded.reformulation is not None
+    return loaded.reformulation
+
+
+@cache
+def rules() -> Read:
+    loaded = load_pack(RETAIL / "pack.yaml", {})
+    assert loaded.problems == ()
+    assert loaded.pack is not None
+    return reading_by(loaded.pack)
+
+
+def said(*texts: str) -> History:
+    """A conversation, the customer first and in turns."""
+    roles = ("user", "assistant")
+    return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+
+
+def proposed(intent: str, target: str | None) -> dict[str, Any]:
+    return {"status": "PROPOSED", "intent": intent, "target": target}
+
+
+AMBIGUOUS = {"status": "AMBIGUOUS", "intent": None, "target": None}
