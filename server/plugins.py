@@ -21,7 +21,10 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "openai": "server.providers.embeddings.openai:OpenAIEmbedder",
     },
     "chat provider": {
+        "gemini": "server.providers.chat.gemini:GeminiChat",
+        "llama_cpp": "server.providers.chat.llama_cpp:LlamaCppChat",
         "ollama": "server.providers.chat.ollama:OllamaChat",
+        "openai": "server.providers.chat.openai:OpenAIChat",
         "scripted": "server.providers.chat.scripted:ScriptedChat",
     },
     "tool": {

@@ -117,6 +117,7 @@ class Workshop:
             self._chat_models[key] = build_chat_model(
                 *key,
                 settings,
+                self.environ,
                 folder=self.settings.models_dir,
                 metered=lambda made: MeteredChatModel(made, self.metrics),
             )

@@ -32,11 +32,18 @@ class ProviderUnreachable(ProviderUnavailable):
 
 
 def refused(
-    provider: str, status: int, *, model: str, missing_hint: str, retry_after: str | None = None
+    provider: str,
+    status: int,
+    *,
+    model: str,
+    missing_hint: str,
+    key_hint: str = "",
+    retry_after: str | None = None,
 ) -> ProviderError:
     """The failure for an HTTP status. Never what the body says: it may repeat a key."""
     if status in (401, 403):
-        return ProviderRejected(f"{provider} refuses the credentials (status {status})")
+        hint = f"; {key_hint}" if key_hint else ""
+        return ProviderRejected(f"{provider} refuses the credentials (status {status}){hint}")
     if status == 404:
         return ProviderRejected(f"{provider} has no model {model!r}; {missing_hint}")
     if status == 429 or status >= 500:

@@ -1,6 +1,6 @@
 """From the names in an adapter's settings to a model, with all that stands before it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from server.core.ports import ChatModel
 from server.errors import PluginInvalid
 from server.providers.chat.bounded import BoundedChatModel
 from server.providers.chat.breaker import Breaker, BreakingChatModel
-from server.providers.chat.naming import located
+from server.providers.chat.naming import key_for, located
 from server.providers.chat.retrying import RetryingChatModel
 from server.providers.chat.structured import StructuredChatModel
 from server.settings.chat_models import ChatProviderSettings, ModelsSettings
@@ -21,6 +21,7 @@ def build_chat_model(
     provider: str,
     model: str | None,
     settings: ModelsSettings,
+    environ: Mapping[str, str],
     *,
     folder: Path,
     metered: Callable[[ChatModel], ChatModel] = lambda model: model,
@@ -34,7 +35,7 @@ def build_chat_model(
         PluginInvalid: `provider` names nothing that speaks.
     """
     kind = plugins.resolve("chat provider", provider)
-    made = kind(located(model, folder), **_options(provider, settings))
+    made = kind(located(model, folder), **_options(provider, settings, environ))
     if not isinstance(made, ChatModel):
         raise PluginInvalid(
             f"chat provider {provider!r} needs name, warm, complete, stream and close"
@@ -49,7 +50,7 @@ def build_chat_model(
     return StructuredChatModel(metered(retrying))
 
 
-def _options(provider: str, settings: ModelsSettings) -> dict[str, Any]:
+def _options(provider: str, settings: ModelsSettings, environ: Mapping[str, str]) -> dict[str, Any]:
     match provider:
         case "ollama":
             ollama = settings.ollama
@@ -61,6 +62,34 @@ def _options(provider: str, settings: ModelsSettings) -> dict[str, Any]:
                 "context_tokens": ollama.context_tokens,
                 "keep_alive": ollama.keep_alive,
             }
+        case "openai":
+            openai = settings.openai
+            home = (openai.base_url, "api.openai.com")
+            return {
+                "base_url": openai.base_url,
+                "api_key": key_for(openai.api_key, environ, "OPENAI_API_KEY", *home),
+                "timeout_s": openai.timeout_s,
+                "temperature": openai.temperature,
+                "max_tokens": openai.max_tokens,
+            }
+        case "gemini":
+            gemini = settings.gemini
+            home = (gemini.base_url, "generativelanguage.googleapis.com")
+            return {
+                "base_url": gemini.base_url,
+                "api_key": key_for(gemini.api_key, environ, "GEMINI_API_KEY", *home),
+                "timeout_s": gemini.timeout_s,
+                "temperature": gemini.temperature,
+                "max_tokens": gemini.max_tokens,
+            }
+        case "llama_cpp":
+            llama_cpp = settings.llama_cpp
+            return {
+                "temperature": llama_cpp.temperature,
+                "max_tokens": llama_cpp.max_tokens,
+                "context_tokens": llama_cpp.context_tokens,
+                "threads": llama_cpp.threads,
+            }
     return {}
 
 
@@ -68,4 +97,12 @@ def _limits(provider: str, settings: ModelsSettings) -> ChatProviderSettings:
     match provider:
         case "ollama":
             return settings.ollama
+        case "openai":
+            return settings.openai
+        case "gemini":
+            return settings.gemini
+        case "llama_cpp":
+            # One call at a time, and what fails in this process fails again.
+            timeout_s = settings.llama_cpp.timeout_s
+            return ChatProviderSettings(timeout_s=timeout_s, max_retries=0, max_concurrent=1)
     return _DEFAULTS

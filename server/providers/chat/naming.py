@@ -1,8 +1,11 @@
-"""Which provider and model are meant: settings first, then variables, then defaults."""
+"""Which provider and model are meant, and with which key: settings first, then variables."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
 
 from server.settings.chat_models import ModelsSettings
 
@@ -11,8 +14,12 @@ DEFAULT_PROVIDER: Final = "ollama"
 
 DEFAULT_MODELS: Final[Mapping[str, str]] = {
     "ollama": "llama3.2",
+    "openai": "gpt-4o-mini",
+    "gemini": "gemini-2.5-flash",
+    "llama_cpp": "smollm2-135m-instruct",
 }
 
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _FILE_ENDINGS: Final = frozenset({".gguf", ".yaml", ".yml", ".json"})
 
 
@@ -34,9 +41,30 @@ def names(
     match chosen:
         case "ollama":
             written = settings.ollama.model
+        case "openai":
+            written = settings.openai.model
+        case "gemini":
+            written = settings.gemini.model
+        case "llama_cpp":
+            written = settings.llama_cpp.model
         case _:
             return chosen, None
     return chosen, written or environ.get(variable, "").strip() or DEFAULT_MODELS[chosen]
+
+
+def key_for(
+    written: SecretStr | None, environ: Mapping[str, str], variable: str, base_url: str, home: str
+) -> str | None:
+    """The key to send: the one in the settings, else that of the environment.
+
+    A variable holds the key of `home`, the provider's own host: it is sent there and to
+    this machine, and never to another server that a `base_url` happens to name.
+    """
+    if written is not None:
+        return written.get_secret_value() or None
+    if urlsplit(base_url).hostname in {home, *_THIS_MACHINE}:
+        return environ.get(variable, "").strip() or None
+    return None
 
 
 def located(model: str | None, folder: Path) -> str | None:

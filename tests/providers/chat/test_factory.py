@@ -19,12 +19,12 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_provider_that_cannot_speak_is_refused() -> None:
     with pytest.raises(PluginInvalid, match="needs name, warm, complete, stream and close"):
-        build_chat_model("builtins:str", "x", ModelsSettings(), folder=Path())
+        build_chat_model("builtins:str", "x", ModelsSettings(), {}, folder=Path())
 
 
 async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
     with pytest.raises(PluginInvalid, match=r"'olama' is unknown; write one of .*ollama"):
-        build_chat_model("olama", "x", ModelsSettings(), folder=Path())
+        build_chat_model("olama", "x", ModelsSettings(), {}, folder=Path())
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) ->
 async def test_a_model_of_ollama_is_built_from_settings() -> None:
     with ollama_stand_in() as served:
         settings = ModelsSettings(ollama=OllamaModels(base_url=served.base_url, max_tokens=2))
-        model = build_chat_model("ollama", "gemma3:270m", settings, folder=Path())
+        model = build_chat_model("ollama", "gemma3:270m", settings, {}, folder=Path())
         reply = await model.complete(said("hi"))
         await model.close()
     assert (reply.text, reply.cut, model.name) == ("Hello there", True, "ollama:gemma3:270m")
@@ -77,7 +77,7 @@ async def test_a_model_of_ollama_is_built_from_settings() -> None:
 
 async def test_a_provider_that_is_down_is_found_out_when_it_is_asked() -> None:
     settings = ModelsSettings(ollama=OllamaModels(base_url="http://127.0.0.1:9", max_retries=0))
-    model = build_chat_model("ollama", "m", settings, folder=Path())
+    model = build_chat_model("ollama", "m", settings, {}, folder=Path())
     with pytest.raises(ProviderUnavailable, match=r"'ollama' at 127.0.0.1:9 cannot be reached"):
         await model.complete(said("hi"))
     await model.close()

@@ -1,0 +1,135 @@
+"""Provider `llama_cpp`: a model in this process, in a thread of its own."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from typing import Any
+
+from server.core.speech import Message, Reply, Tokens
+from server.core.tools import ToolDefinition
+from server.errors import ProviderError, ProviderRejected
+from server.providers.chat.llama_engine import LlamaEngine, Piece
+from server.providers.chat.naming import DEFAULT_MODELS
+from server.providers.chat.told_calls import call_schema, with_call, with_tools
+
+_Heard = Piece | ProviderError | None
+"""None when all was said."""
+
+
+class LlamaCppChat:
+    """Loaded on first use, or by `warm`. One call at a time; nothing is ever downloaded."""
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        temperature: float = 0.0,
+        max_tokens: int = 512,
+        context_tokens: int = 2048,
+        threads: int | None = None,
+    ) -> None:
+        self._model = model or DEFAULT_MODELS["llama_cpp"]
+        self._temperature = temperature
+        self._max_tokens = max_tokens
+        self._context_tokens = context_tokens
+        self._threads = threads
+        self._engine: LlamaEngine | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="speaking")
+
+    @property
+    def name(self) -> str:
+        return f"llama_cpp:{self._model}"
+
+    async def warm(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._loaded)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        max_tokens: int | None = None,
+    ) -> Reply:
+        if tools:
+            messages, schema = with_tools(messages, tools), call_schema(tools)
+        reply = Reply("", self.name)
+        async with aclosing(self._said(messages, schema, max_tokens)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    reply = piece
+        return with_call(reply, tools) if tools else reply
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int | None = None
+    ) -> AsyncGenerator[str | Reply, None]:
+        async with aclosing(self._said(messages, None, max_tokens)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def close(self) -> None:
+        if self._engine is not None:
+            self._thread.submit(self._engine.close)
+        self._thread.shutdown(wait=False)
+
+    async def _said(
+        self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
+    ) -> AsyncGenerator[str | Reply, None]:
+        loop = asyncio.get_running_loop()
+        heard: asyncio.Queue[_Heard] = asyncio.Queue()
+        enough = threading.Event()
+
+        def tell(piece: _Heard) -> None:
+            loop.call_soon_threadsafe(heard.put_nowait, piece)
+
+        def speak() -> None:
+            try:
+                for piece in self._spoken(messages, schema, limit):
+                    if enough.is_set():
+                        return
+                    tell(piece)
+            except ProviderError as failure:
+                tell(failure)
+            else:
+                tell(None)
+
+        speaking = loop.run_in_executor(self._thread, speak)
+        said: list[str] = []
+        last = Piece("", 0, 0)
+        try:
+            while (piece := await heard.get()) is not None:
+                if isinstance(piece, ProviderError):
+                    raise piece
+                last = piece
+                if piece.text:
+                    said.append(piece.text)
+                    yield piece.text
+        finally:
+            enough.set()  # whoever stops listening stops the thread within a token
+            speaking.cancel()
+        tokens = Tokens(last.read, last.written)
+        yield Reply("".join(said), self.name, tokens=tokens, cut=last.cut)
+
+    def _spoken(
+        self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
+    ) -> Any:
+        try:
+            yield from self._loaded().say(
+                messages,
+                schema=schema,
+                temperature=self._temperature,
+                max_tokens=limit or self._max_tokens,
+            )
+        except ProviderError:
+            raise
+        except Exception as failed:  # a library's own code may raise anything
+            raise ProviderRejected(f"{self.name} could not answer: {failed}") from failed
+
+    def _loaded(self) -> LlamaEngine:
+        if self._engine is None:
+            self._engine = LlamaEngine(
+                self._model, context_tokens=self._context_tokens, threads=self._threads
+            )
+        return self._engine

@@ -1,0 +1,192 @@
+"""Provider `openai`: models of OpenAI, or any server that speaks its protocol."""
+
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.tools import ToolDefinition
+from server.errors import ProviderRejected
+from server.providers.chat.naming import DEFAULT_MODELS
+from server.providers.chat.openai_dialect import Dialect
+from server.providers.chat.wire import Refusal, Wire
+from server.providers.failures import ProviderUnreachable, refused, translated
+
+
+class OpenAIChat:
+    """Posts to `{base_url}/chat/completions`.
+
+    A server that does not know schemas is asked for JSON, and one that does not know that
+    is told in words.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str = "https://api.openai.com/v1",
+        api_key: str | None = None,
+        timeout_s: float = 30.0,
+        temperature: float = 0.0,
+        max_tokens: int = 512,
+    ) -> None:
+        self._model = model or DEFAULT_MODELS["openai"]
+        host = urlsplit(base_url).netloc.rpartition("@")[2]
+        self._described = f"chat provider 'openai' at {host}"
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._wire = Wire(headers=headers, timeout_s=timeout_s)
+        self._temperature = temperature
+        self._max_tokens = max_tokens
+        self._dialect = Dialect()
+
+    @property
+    def name(self) -> str:
+        return f"openai:{self._model}"
+
+    async def warm(self) -> None:
+        """Ask for one token: that loads a local model, and finds a wrong key or name out."""
+        await self.complete([Message("user", "hi")], max_tokens=1)
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        max_tokens: int | None = None,
+    ) -> Reply:
+        asked = self._asked(messages, max_tokens)
+        if tools:
+            asked["tools"] = [tool.to_openai_schema() for tool in tools]
+        with self._translated():
+            answer = await self._answered(asked, schema)
+            choice = answer["choices"][0]
+            message = choice["message"]
+            if message.get("refusal"):
+                raise ProviderRejected(f"{self._described} declined to answer")
+            return self._reply(
+                _text(message.get("content")),
+                choice.get("finish_reason"),
+                answer.get("usage"),
+                tuple(_call(called["function"]) for called in message.get("tool_calls") or ()),
+            )
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int | None = None
+    ) -> AsyncGenerator[str | Reply, None]:
+        asked = self._asked(messages, max_tokens)
+        asked |= {"stream": True, "stream_options": {"include_usage": True}}
+        said: list[str] = []
+        reason = usage = None
+        with self._translated():
+            async with aclosing(self._events(asked)) as events:
+                async for event in events:
+                    if "error" in event:
+                        break
+                    usage = event.get("usage") or usage
+                    for choice in event["choices"][:1]:
+                        reason = choice.get("finish_reason") or reason
+                        if text := _text(choice["delta"].get("content")):
+                            said.append(text)
+                            yield text
+            reply = self._reply("".join(said), reason, usage)
+        if reason is None:
+            raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
+        yield reply
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
+        return {
+            "model": self._model,
+            "messages": [{"role": said.role, "content": said.content} for said in messages],
+            "temperature": self._temperature,
+            "max_tokens": max_tokens or self._max_tokens,
+        }
+
+    async def _answered(
+        self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None
+    ) -> Mapping[str, Any]:
+        while True:
+            body = self._dialect.body(asked, schema)
+            try:
+                answer: Mapping[str, Any] = await self._wire.post(self._url, body)
+            except Refusal as refusal:
+                if not self._dialect.learn(refusal.status, refusal.reason, body):
+                    raise
+            else:
+                return answer
+
+    async def _events(self, asked: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+        while True:
+            body = self._dialect.body(asked, None)
+            try:
+                async with aclosing(self._wire.events(self._url, body)) as events:
+                    async for event in events:
+                        yield event
+            except Refusal as refusal:
+                if not self._dialect.learn(refusal.status, refusal.reason, body):
+                    raise
+            else:
+                return
+
+    def _reply(
+        self,
+        text: str,
+        reason: str | None,
+        usage: Mapping[str, Any] | None,
+        calls: tuple[FunctionCall, ...] = (),
+    ) -> Reply:
+        if reason == "content_filter":
+            raise ProviderRejected(f"{self._described} declined to answer")
+        return Reply(
+            text=text,
+            model=self.name,
+            calls=calls,
+            tokens=Tokens(*(_count(usage, f"{kind}_tokens") for kind in ("prompt", "completion"))),
+            cut=reason == "length",
+        )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        with translated(self._described, expected="reply"):
+            try:
+                yield
+            except Refusal as refusal:
+                raise refused(
+                    self._described,
+                    refusal.status,
+                    model=self._model,
+                    missing_hint="check the model's name and models.openai.base_url",
+                    key_hint="set OPENAI_API_KEY or models.openai.api_key",
+                    retry_after=refusal.retry_after,
+                ) from None
+            except AttributeError:  # a list where an object should be
+                raise TypeError from None
+
+
+def _text(content: object) -> str:
+    if content is None:
+        return ""
+    if not isinstance(content, str):
+        raise TypeError("content is no text")
+    return content
+
+
+def _call(function: Mapping[str, Any]) -> FunctionCall:
+    """Raises ValueError or TypeError for a call that is none."""
+    arguments = function["arguments"]
+    if isinstance(arguments, str):
+        arguments = json.loads(arguments or "{}")
+    if not isinstance(arguments, dict) or not isinstance(function["name"], str):
+        raise TypeError("no call")
+    return FunctionCall(function["name"], arguments)
+
+
+def _count(usage: Mapping[str, Any] | None, kind: str) -> int | None:
+    found = (usage or {}).get(kind)
+    return found if isinstance(found, int) else None

@@ -1,0 +1,39 @@
+"""The language model that tests run in process, where it can be."""
+
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from server.errors import ProviderUnavailable
+from server.providers.chat.llama_engine import weights
+from server.providers.chat.naming import DEFAULT_MODELS
+
+_TRIAL = """
+import sys, llama_cpp
+model = llama_cpp.Llama(sys.argv[1], n_ctx=128, verbose=False)
+model.eval(model.tokenize(b"one two three four five six seven eight"))
+"""
+
+
+@cache
+def why_not() -> str | None:
+    """Why the model cannot be run here; None when it can.
+
+    Tried in a process of its own: a library that was compiled for another processor ends
+    the process that it is in.
+    """
+    try:
+        path = weights(DEFAULT_MODELS["llama_cpp"])
+    except ProviderUnavailable as missing:
+        return str(missing)
+    tried = subprocess.run(
+        [sys.executable, "-c", _TRIAL, str(path)], capture_output=True, check=False, timeout=300
+    )
+    if tried.returncode == 0:
+        return None
+    return f"llama-cpp-python does not run on this machine (exit status {tried.returncode})"
+
+
+needs_local_model = pytest.mark.skipif(why_not() is not None, reason=why_not() or "it runs")
