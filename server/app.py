@@ -152,13 +152,27 @@ async def ask_once(
 
     `continues` says that there may be earlier turns of the session to remember.
     """
-    role = settings.access.roles.names[-1]  # who is at this machine may do everything
     turn = Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=Caller(key_id="local", adapter=adapter.name, user_id="local", role=role),
+        caller=_at_this_machine(settings, adapter),
         received_at=datetime.now(UTC),
         continues=continues,
     )
     return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)
+
+
+async def forget(settings: Settings, adapter: Adapter, session_id: str) -> None:
+    """Forget what the person at this machine said in a session.
+
+    Raises:
+        StoreUnavailable: it could not be forgotten.
+    """
+    if adapter.conversations is not None:
+        await adapter.conversations.forget(_at_this_machine(settings, adapter), session_id)
+
+
+def _at_this_machine(settings: Settings, adapter: Adapter) -> Caller:
+    role = settings.access.roles.names[-1]  # who is at this machine may do everything
+    return Caller(key_id="local", adapter=adapter.name, user_id="local", role=role)

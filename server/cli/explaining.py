@@ -8,20 +8,26 @@ from rich.table import Table
 
 from server.core.answer import Answer
 from server.core.jsonable import to_json
+from server.core.trace import Trace
 
 
 def print_explanation(answer: Answer) -> None:
     """Every stage with its time and findings, then the answer, on standard output."""
     console = Console(highlight=False, soft_wrap=True)
-    for stage in answer.trace.stages:
+    print_stages(console, answer.trace)
+    console.print("[bold]answer[/bold]")
+    console.print(escape(answer.content))
+
+
+def print_stages(console: Console, trace: Trace) -> None:
+    """Every stage with its time and findings."""
+    for stage in trace.stages:
         console.print(f"[bold]{stage.name}[/bold]  [dim]{stage.ms:.2f} ms[/dim]")
         for name, value in stage.details.items():
             if isinstance(value, list) and value and isinstance(value[0], dict):
                 console.print(_table(name, value))
             else:
                 console.print(f"  {name}: {escape(_text(value))}")
-    console.print("[bold]answer[/bold]")
-    console.print(escape(answer.content))
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:

@@ -53,9 +53,10 @@ def _register(asked: str = "") -> None:
         keys,
         processes,
         serve,
+        talk,
     )
 
-    for module in (processes, serve, ask, check, evaluate, init, demo_services, detect):
+    for module in (processes, serve, ask, talk, check, evaluate, init, demo_services, detect):
         module.register(app)
     app.add_typer(keys.keys_app, name="keys")
     app.add_typer(audit.audit_app, name="audit")
