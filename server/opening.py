@@ -102,7 +102,8 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         metrics=workshop.metrics,
         guard=guard,
         to_template=partial(decide_for, parts),
-        follow=Follower(library, parts.extractor).follow,
+        # A reformulator reads the whole conversation itself; two readers would contradict.
+        follow=None if read.reformulation else Follower(library, parts.extractor).follow,
         elsewhere=workshop.elsewhere,
         conversations=conversations,
         voice=voice,
