@@ -8,6 +8,8 @@ from typing import Any, Final
 from server.core.decision import Missing
 from server.core.intent import Intent
 from server.core.tools import Source
+from server.extraction.described.fill import fill_described
+from server.extraction.described.told import TemplateTold, tell
 from server.extraction.entities import fill_entities
 from server.extraction.extraction import Extraction, Grounding, Placed
 from server.extraction.filling import Filling, Lessons
@@ -19,6 +21,9 @@ from server.extraction.teaching import teach
 from server.library.model import Domain, Template
 
 _TOO_LONG: Final = "the question is too long to read"
+
+_Prepared = tuple[TemplatePlan, Lessons, TemplateTold | None]
+"""How a template is read; what is told of it where it has no examples."""
 
 
 class Extractor:
@@ -36,7 +41,7 @@ class Extractor:
         """
         self._domain = domain
         self._planner = Planner(domain)
-        self._plans: dict[str, tuple[Template, TemplatePlan, Lessons]] = {}
+        self._plans: dict[str, tuple[Template, _Prepared]] = {}
         self._last: Reading | None = None
 
     def prepare(self, templates: Sequence[Template]) -> None:
@@ -59,7 +64,7 @@ class Extractor:
         counts from; its zone decides which day it is. Never raises for anything `text`
         may hold.
         """
-        plan, lessons = self._plan(template)
+        plan, lessons, told = self._plan(template)
         if only is not None:
             plan = _restricted(plan, only)
         reading = self._read(text, now)
@@ -67,15 +72,18 @@ class Extractor:
         filling.written()
         if intent is not None:
             fill_entities(filling, intent)
-        filling.recognized()
-        fill_texts(filling)
+        if told is None:
+            filling.recognized()
+            fill_texts(filling)
+        else:
+            fill_described(filling, told)
         return _outcome(plan, filling, agrees=template.agrees(intent))
 
     def read_at(
         self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
     ) -> Placed | None:
         """What stands at `place` as a value of one parameter; None when it is none at all."""
-        plan, lessons = self._plan(template)
+        plan, lessons, _ = self._plan(template)
         (one,) = (p for p in plan.parameters if p.key == name)
         reading = self._read(text, now)
         if reading.too_long:
@@ -99,13 +107,14 @@ class Extractor:
             last = self._last = Reading(text, now, self._domain.date_order)
         return last
 
-    def _plan(self, template: Template) -> tuple[TemplatePlan, Lessons]:
+    def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
             lessons = teach(plan, self._domain)
-            known = self._plans[template.id] = template, plan, lessons
-        return known[1], known[2]
+            told = None if template.nl_examples else tell(plan)
+            known = self._plans[template.id] = template, (plan, lessons, told)
+        return known[1]
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:

@@ -78,13 +78,13 @@ class Filling:
 
     def recognized(self) -> None:
         """Fill from what is recognised in the question."""
-        self._group("claim")
-        self._group("date")
+        self.group("claim")
+        self.group("date")
         self._since_until()
-        self._group("amount")
+        self.group("amount")
         self._number_lists()
         self._fields()
-        self._booleans()
+        self.booleans()
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
         """The parameters of a group that still have neither value nor problem."""
@@ -172,7 +172,7 @@ class Filling:
 
     # Values that were recognised
 
-    def _group(self, group: Group) -> None:
+    def group(self, group: Group) -> None:
         plans = self.unfilled(group)
         if not plans:
             return
@@ -267,7 +267,7 @@ class Filling:
         after = max([after, *(c.end for c in choices if c.start >= after)])
         return find_cell(column, self.reading, self.taken, after)
 
-    def _booleans(self) -> None:
+    def booleans(self) -> None:
         plans = self.unfilled("boolean")
         for plan in plans:
             alone = len(plans) == 1

@@ -117,8 +117,11 @@ def _examples(
 ) -> tuple[str, ...]:
     examples = tuple(example.strip() for example in written.nl_examples if example.strip())
     if not examples:
-        what = f"{written.id!r} has no nl_examples, so no question can find it"
-        findings.add("no-examples", what, document.where((*at, "nl_examples")))
+        what = (
+            f"{written.id!r} has no nl_examples; questions find it by its description alone, "
+            "which is less sure"
+        )
+        findings.warn("no-examples", what, document.where((*at, "nl_examples")))
     return examples
 
 

@@ -1,0 +1,30 @@
+"""Words of English cut down to what "driving", "drives" and "drive" share."""
+
+from functools import lru_cache
+from typing import Final
+
+_ENDINGS: Final = (
+    "ational", "ations", "ation", "ities", "ility", "iness", "fulness", "ments", "ment", "ingly",
+    "edly", "ically", "ical", "ings", "ing", "ions", "ion", "ives", "ive", "ances", "ance", "ences",
+    "ence", "ents", "ers", "ors", "ies", "ied", "ily", "ity", "ed", "er", "or", "ly", "al", "es",
+    "s", "e", "y",
+)  # fmt: skip
+_LEAST_LEFT: Final = 3
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """`word`, lower-cased already, without its endings. No word, but the same for its kin."""
+    if len(word) <= _LEAST_LEFT or not word.isascii():
+        return word
+    if word.endswith("ss"):
+        return word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_LEFT:
+            word = word[: -len(ending)]
+            break
+    if len(word) > _LEAST_LEFT and word[-1] in "ey":
+        word = word[:-1]
+    if len(word) > _LEAST_LEFT and word[-1] == word[-2] and word[-1] not in "s":
+        word = word[:-1]
+    return word

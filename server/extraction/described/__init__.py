@@ -1,0 +1,1 @@
+"""Arguments for templates that have no examples: read by what their descriptions say."""

@@ -1,0 +1,269 @@
+"""Numbers for parameters that are known by description only: by the words and units around."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from server.core.stems import stem
+from server.extraction.candidate import Candidate
+from server.extraction.described.best import Offer, best_assignment
+from server.extraction.described.told import Told
+from server.extraction.described.units import TIMES, measure_after
+from server.extraction.plan import NUMERIC
+from server.extraction.recognizers.durations import Duration
+from server.extraction.recognizers.numbers import SUFFIXES
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Span
+from server.extraction.recognizers.tokens import is_digits, word_set
+from server.extraction.taken import Taken
+from server.extraction.values import Unusable, number
+
+_DECAY_LEFT: Final = (1.0, 0.95, 0.85, 0.7, 0.55, 0.45, 0.35)
+_DECAY_RIGHT: Final = (1.0, 0.8, 0.55, 0.4)
+_NAME: Final = 4.0
+_ABOUT: Final = 2.0
+_NEEDED: Final = 3.0
+"""What a required parameter takes a number with if nothing speaks against it."""
+_EVIDENCE: Final = 2.4
+"""What an optional parameter has to have for a number."""
+_STOPS: Final = frozenset(".;?!")
+_ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
+_YEARS: Final = range(1000, 2200)
+_YEAR_LEADS: Final = word_set("in since from year by until before after of for between during to")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of the question, with what it measures."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    value: Any
+    measure: str
+    unit: str = ""
+    is_year: bool = False
+    ordinal: bool = False
+
+
+def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
+    """Every number, ordinal and span of time that no argument has taken."""
+    found = [_amount(reading, span) for span in reading.of("number")]
+    found += _ordinals(reading)
+    starts = {one.start for one in found}
+    for span in reading.of("duration"):
+        if span.start not in starts:
+            found.append(
+                Amount(span.start, span.end, span.first, span.last, span.value, "duration")
+            )
+    free = [one for one in found if taken.free(one.start, one.end)]
+    return sorted(free, key=lambda one: one.start)
+
+
+def _amount(reading: Reading, span: Span) -> Amount:
+    text = reading.clean[span.start : span.end]
+    value, end = span.value, span.end
+    letter = text[-1:].lower()
+    if letter in ("m", "k", "b") and len(text) > 1 and text[-2].isdigit() and span.unit == "":
+        # 1.75m is no million where something is measured; what reads it decides.
+        factor = SUFFIXES[letter]
+        plain = value / factor if isinstance(value, float | Decimal) else value / factor
+        measure = {"m": "length", "k": "temperature"}.get(letter, "")
+        after = reading.clean[end : end + 3]
+        if measure and after[:1] in ("/", "^", "²"):
+            measure = measure_after(reading.clean, end - 1)
+        return Amount(span.start, end, span.first, span.last, (value, plain), measure)
+    unit = "" if span.unit == "-" else span.unit
+    if unit == "%":
+        measure = "percent"
+    elif unit and unit.isupper():
+        measure = "money"
+    elif unit in TIMES:
+        measure = unit
+    else:
+        measure = measure_after(reading.clean, end)
+    word = reading.tokens.words[span.first]
+    year = (
+        len(word) == 4
+        and isinstance(value, int)
+        and value in _YEARS
+        and not measure
+        and span.last - span.first == 1
+    )
+    return Amount(span.start, end, span.first, span.last, value, measure, unit, year)
+
+
+def _ordinals(reading: Reading) -> Iterator[Amount]:
+    tokens = reading.tokens
+    for index, word in enumerate(tokens.words[:-1]):
+        if is_digits(word) and tokens.words[index + 1] in _ORDINAL and tokens.glued(index + 1):
+            if index in reading.moments:
+                continue
+            yield Amount(
+                tokens.starts[index], tokens.ends[index + 1], index, index + 2, int(word), "",
+                ordinal=True,
+            )  # fmt: skip
+
+
+def fill_amounts(
+    told: Sequence[Told], reading: Reading, taken: Taken
+) -> dict[str, Candidate]:
+    """Give numbers to the numeric parameters, so that the words around them fit best."""
+    amounts = read_amounts(reading, taken)
+    if not amounts:
+        return {}
+    bounds = _clauses(reading, amounts)
+    offers: dict[str, list[Offer]] = {}
+    values: dict[tuple[str, int], Any] = {}
+    for one in told:
+        offers[one.plan.key] = []
+        for index, amount in enumerate(amounts):
+            value = value_for(one, amount)
+            if value is None:
+                continue
+            points = _points(one, amount, reading, bounds[index], told)
+            points -= 0.05 * _out_of_order(one, told, index, len(amounts))
+            if one.required:
+                points += _NEEDED
+            elif points < _EVIDENCE:
+                continue
+            values[one.plan.key, index] = value
+            offers[one.plan.key].append(Offer(points, index))
+    return {
+        key: Candidate(
+            amounts[at].start, amounts[at].end, amounts[at].first, amounts[at].last,
+            values[key, at],
+        )
+        for key, at in best_assignment(offers, amounts).items()
+    }  # fmt: skip
+
+
+def _out_of_order(one: Told, told: Sequence[Told], index: int, count: int) -> float:
+    """How far a number stands from where the order of parameters would have it."""
+    ranks = sorted(told, key=lambda other: other.place if other.place else 0)
+    rank = ranks.index(one) if one.place else list(told).index(one)
+    return abs(index - rank) / max(count, 1) * 4
+
+
+def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
+    """For each number the words that may speak of it: not beyond other numbers or sentences."""
+    words = reading.tokens.words
+    found = []
+    for at, amount in enumerate(amounts):
+        low = max((other.last for other in amounts[:at] if other.last <= amount.first), default=0)
+        later = [other.first for other in amounts[at + 1 :] if other.first >= amount.last]
+        high = min(later, default=len(words))
+        for index in range(amount.first - 1, low - 1, -1):
+            if words[index] in _STOPS and not reading.tokens.glued(index + 1):
+                low = index + 1
+                break
+        for index in range(amount.last, high):
+            if words[index] in _STOPS or words[index] in (",", "and"):
+                high = index
+                break
+        found.append((low, high))
+    return found
+
+
+def _points(
+    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], told: Sequence[Told]
+) -> float:
+    return _by_words(one, amount, reading, bounds) + _by_measure(one, amount, reading)
+
+
+def _by_words(one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int]) -> float:
+    words = reading.tokens.words
+    low, high = bounds
+    best_name = best_about = total = 0.0
+    for decay, index in zip(_DECAY_LEFT, range(amount.first - 1, low - 1, -1), strict=False):
+        at = stem(words[index])
+        best_name = max(best_name, decay * _NAME * one.own.get(at, 0.0))
+        best_about = max(best_about, decay * _ABOUT * one.about.get(at, 0.0))
+        if words[index] in one.plan.name.leads:
+            best_name = max(best_name, decay * 2.0)
+    right_name = right_about = 0.0
+    for decay, index in zip(_DECAY_RIGHT, range(amount.last, high), strict=False):
+        at = stem(words[index])
+        right_name = max(right_name, decay * _NAME * one.own.get(at, 0.0))
+        right_about = max(right_about, decay * _ABOUT * one.about.get(at, 0.0))
+    total = max(best_name, right_name) + 0.25 * min(best_name, right_name)
+    return total + max(best_about, right_about) + 0.25 * min(best_about, right_about)
+
+
+def _by_measure(one: Told, amount: Amount, reading: Reading) -> float:
+    words = one.plan.name.words
+    about_years = "year" in words or "year" in one.own
+    if amount.is_year:
+        lead = reading.tokens.word(amount.first - 1)
+        counted = one.plan.name.unit == "year" and "years" in words
+        if about_years and not counted:
+            return 4.0
+        return -4.0 if lead in _YEAR_LEADS else -1.0
+    if about_years and "years" not in words and amount.measure != "year":
+        return -4.0
+    if amount.ordinal:
+        return 1.0 if "century" in words or "ordinal" in words else -3.5
+    measure, wanted = amount.measure, one.measures
+    if not measure:
+        return -0.5 if wanted else 0.0
+    if not wanted:
+        return -2.5 if measure == "percent" and one.plan.parameter.type == "integer" else -0.3
+    if measure in wanted:
+        return 4.0
+    if measure == "duration":
+        return 2.0
+    if measure in TIMES and wanted <= TIMES:
+        return 0.5
+    return -4.0
+
+
+def value_for(one: Told, amount: Amount) -> Any:
+    """The number as the parameter takes it; None when it cannot."""
+    value = amount.value
+    if isinstance(value, tuple):
+        value = value[1] if amount.measure in one.measures else value[0]
+        value = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, Duration):
+        unit = next((m for m in one.measures if m in TIMES), "")
+        value = value.count_in(unit) if unit else None
+    elif amount.measure in TIMES and one.measures & TIMES and amount.measure not in one.measures:
+        value = _converted(value, amount.measure, next(iter(one.measures & TIMES)))
+    if value is None:
+        return None
+    try:
+        if amount.measure == "percent" and _as_fraction(one):
+            value = _hundredth(value)
+        return one.plan.checker.numeric(number(value))
+    except Unusable:
+        return None
+
+
+_PER: Final[Mapping[tuple[str, str], int]] = {
+    ("year", "month"): 12, ("week", "day"): 7, ("day", "hour"): 24, ("hour", "minute"): 60,
+    ("minute", "second"): 60, ("hour", "second"): 3600, ("day", "minute"): 1440,
+}  # fmt: skip
+
+
+def _converted(value: Any, unit: str, wanted: str) -> Any:
+    factor = _PER.get((unit, wanted))
+    return value * factor if factor is not None else None
+
+
+def _as_fraction(one: Told) -> bool:
+    """Whether 5% is 0.05 for the parameter, and not 5."""
+    if one.plan.parameter.type == "integer":
+        return False
+    told = one.description.lower()
+    if "decimal" in told or "0.0" in told or "between 0 and 1" in told:
+        return True
+    return not ("percent" in told or "%" in told or "percent" in " ".join(one.plan.name.words))
+
+
+def _hundredth(value: Any) -> Any:
+    return Decimal(str(value)) / 100
+
+
+def is_amount(one: Told) -> bool:
+    return one.plan.role in NUMERIC

@@ -1,0 +1,85 @@
+"""Filling a template without examples from a question."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from server.extraction.candidate import Candidate
+from server.extraction.described.amounts import fill_amounts
+from server.extraction.described.chunks import Chunker
+from server.extraction.described.dates import as_told, date_format
+from server.extraction.described.flags import find_flag
+from server.extraction.described.listed import fill_number_lists, find_known
+from server.extraction.described.texts import fill_words
+from server.extraction.described.told import TemplateTold, Told
+from server.extraction.filling import Filling
+from server.extraction.plan import NUMERIC
+
+_TEXTS: Final = ("text", "strings", "field", "fields", "cell", "date_format", "written_date", "date")
+
+
+def fill_described(filling: Filling, told: TemplateTold) -> None:
+    """Fill what JSON, patterns and entities have left open, the surest evidence first."""
+    parameters = [told.parameters[one.key] for one in filling.plan.parameters]
+    reading = filling.reading
+    _claims(filling, parameters)
+    filling.group("date")
+    _write_dates(filling, parameters)
+    lists = _open(filling, parameters, ("numbers", "records"))
+    _keep(filling, lists, fill_number_lists(lists, reading, filling.taken))
+    amounts = _open(filling, parameters, NUMERIC)
+    _keep(filling, amounts, fill_amounts(amounts, reading, filling.taken))
+    for one in _open(filling, parameters, ("boolean",)):
+        found = find_flag(one, reading)
+        if found is not None:
+            filling.found[one.plan.key] = found
+    filling.booleans()
+    texts = _open(filling, parameters, _TEXTS)
+    if texts:
+        chunker = Chunker(reading, filling.taken, told.vocabulary)
+        chunks = chunker.chunks()
+        if any(one.plan.role == "strings" for one in texts):
+            chunks += chunker.lists(chunks)
+        _keep(filling, texts, fill_words(texts, chunks, reading))
+
+
+def _open(filling: Filling, told: Sequence[Told], roles: Sequence[str] | frozenset[str]) -> list[Told]:
+    """The parameters of some roles that still have neither value nor problem."""
+    return [
+        one
+        for one in told
+        if one.plan.role in roles
+        and one.plan.key not in filling.found
+        and one.plan.key not in filling.problems
+    ]
+
+
+def _keep(filling: Filling, told: Sequence[Told], found: Mapping[str, Candidate]) -> None:
+    for one in told:
+        filling.keep(one.plan, found.get(one.plan.key))
+
+
+def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
+    """Values that parameters list, then addresses and currencies."""
+    filling.group("claim")
+    tokens = filling.reading.tokens
+    for one in _open(filling, parameters, ("choice", "choices")):
+        known = find_known(one, filling.reading, filling.taken)
+        if not known:
+            continue
+        first, last = known[0][0], known[-1][1]
+        if one.plan.role == "choice":
+            first, last = known[0][:2]
+            value = known[0][2]
+        else:
+            value = [value for _, _, value in known]
+        filling.found[one.plan.key] = Candidate(
+            tokens.starts[first], tokens.ends[last - 1], first, last, value, "vocabulary"
+        )
+
+
+def _write_dates(filling: Filling, parameters: Sequence[Told]) -> None:
+    for one in parameters:
+        found = filling.found.get(one.plan.key)
+        if found is not None and one.plan.role in ("date", "written_date"):
+            value = as_told(found.value, date_format(one.description))
+            filling.found[one.plan.key] = found._replace(value=value)

@@ -1,0 +1,130 @@
+"""Lists for parameters that are known by description only: of numbers, and of known words."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from server.core.stems import stem
+from server.extraction.candidate import Candidate
+from server.extraction.described.best import Offer, best_assignment
+from server.extraction.described.english import HOLLOW
+from server.extraction.described.told import Told
+from server.extraction.english import FUNCTION_WORDS
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Span
+from server.extraction.taken import Taken
+from server.extraction.values import Unusable
+
+_BETWEEN: Final = frozenset({",", "and", "&", ";", "or"})
+_LEAST_LIKE: Final = 4
+
+
+def fill_number_lists(
+    told: Sequence[Told], reading: Reading, taken: Taken
+) -> dict[str, Candidate]:
+    """Give lists of numbers to parameters, by the words before them and in order."""
+    lists = list(_number_lists(reading, taken)) if told else []
+    offers: dict[str, list[Offer]] = {one.plan.key: [] for one in told}
+    for rank, one in enumerate(told):
+        for index, found in enumerate(lists):
+            if not _fits(one, found):
+                continue
+            points = _by_words(one, found, reading) - 0.2 * abs(index - rank)
+            points += min(len(found.value), 4) * 0.2
+            points += 3.0 if one.required else -1.0
+            offers[one.plan.key].append(Offer(points, index))
+    return {key: lists[at] for key, at in best_assignment(offers, lists).items()}
+
+
+def _number_lists(reading: Reading, taken: Taken) -> Iterator[Candidate]:
+    for span in reading.of("array"):
+        if taken.free(span.start, span.end) and _numbers_only(span.value):
+            yield Candidate(span.start, span.end, span.first, span.last, span.value)
+    run: list[Span] = []
+    for span in (*reading.of("number"), None):
+        between = reading.tokens.words[run[-1].last : span.first] if run and span else ["."]
+        if run and span and between and _BETWEEN.issuperset(between):
+            run.append(span)
+            continue
+        free = run and taken.free(run[0].start, run[-1].end)
+        if len(run) > 1 and free:
+            values = [one.value for one in run]
+            yield Candidate(run[0].start, run[-1].end, run[0].first, run[-1].last, values)
+        run = [span] if span else []
+
+
+def _numbers_only(value: Any) -> bool:
+    if not value:
+        return False
+    return all(
+        _numbers_only(item)
+        if isinstance(item, list)
+        else isinstance(item, int | float | Decimal) and not isinstance(item, bool)
+        for item in value
+    )
+
+
+def _fits(one: Told, found: Candidate) -> bool:
+    items = one.plan.parameter.items or {}
+    nested = items.get("type") == "array"
+    if nested != isinstance(found.value[0], list):
+        return False
+    if items.get("type") == "integer" and not all(isinstance(v, int) for v in found.value):
+        return False
+    try:
+        one.plan.checker.check(found.value)
+    except Unusable:
+        return False
+    return True
+
+
+def _by_words(one: Told, found: Candidate, reading: Reading) -> float:
+    words = reading.tokens.words
+    best = 0.0
+    for distance, index in enumerate(range(found.first - 1, max(-1, found.first - 8), -1)):
+        if words[index] in ".?!;)":
+            break
+        at = stem(words[index])
+        weight = 4 * one.own.get(at, 0.0) + 2 * one.about.get(at, 0.0)
+        best = max(best, weight * 0.9**distance)
+    return best
+
+
+def find_known(one: Told, reading: Reading, taken: Taken) -> list[tuple[int, int, Any]]:
+    """Values that a parameter lists, where the question has a word of theirs.
+
+    A value counts where each of its telling words is there, or is begun: carbs for
+    carbohydrates, monthly for month.
+    """
+    values = one.plan.parameter.enum or (one.plan.parameter.items or {}).get("enum", ())
+    tokens = reading.tokens
+    free = [
+        index
+        for index, word in enumerate(tokens.words)
+        if word[:1].isalnum() and taken.free(tokens.starts[index], tokens.ends[index])
+    ]
+    found: list[tuple[int, int, Any]] = []
+    for value in values:
+        words = [
+            word
+            for word in str(value).lower().replace("_", " ").replace("-", " ").split()
+            if word not in FUNCTION_WORDS and word not in HOLLOW
+        ]
+        places = [
+            next((i for i in free if _alike(tokens.words[i], word)), None) for word in words
+        ]
+        if words and None not in places:
+            spots = [place for place in places if place is not None]
+            found.append((min(spots), max(spots) + 1, value))
+    return sorted(found)
+
+
+def _alike(said: str, word: str) -> bool:
+    if said == word or stem(said) == stem(word):
+        return True
+    if said in FUNCTION_WORDS:
+        return False
+    short = min(len(said), len(word))
+    return short >= _LEAST_LIKE and said[:_LEAST_LIKE] == word[:_LEAST_LIKE] and (
+        word.startswith(said.rstrip("s")) or said.startswith(word.rstrip("s"))
+    )

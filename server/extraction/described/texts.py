@@ -1,0 +1,144 @@
+"""Texts for parameters that are known by description only."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from server.core.stems import stem
+from server.extraction.candidate import Candidate
+from server.extraction.described.best import Offer, best_assignment
+from server.extraction.described.chunks import Chunk
+from server.extraction.described.english import BEFORE
+from server.extraction.described.told import Told
+from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.tokens import word_set
+
+_DECAY: Final = (1.0, 0.9, 0.6, 0.4)
+_NEEDED: Final = 1.2
+_EVIDENCE: Final = 3.0
+_CODES: Final = word_set("id ids code number docket sequence sku isbn key identifier serial symbol")
+_FILL: Final = word_set("the a an is are of as to was named called titled with : = like player")
+
+
+def fill_words(
+    told: Sequence[Told], chunks: Sequence[Chunk], reading: Reading
+) -> dict[str, Candidate]:
+    """Give chunks to the parameters that take a text, so that names and words fit best."""
+    offers: dict[str, list[Offer]] = {}
+    names_written = any(chunk.capital and not chunk.quoted for chunk in chunks)
+    for one in told:
+        offers[one.plan.key] = []
+        for index, chunk in enumerate(chunks):
+            if bool(chunk.members) != (one.plan.role == "strings"):
+                continue
+            points = fit(one, chunk, reading, names_written=names_written)
+            points -= 0.04 * _out_of_order(one, told, index, len(chunks))
+            if one.required:
+                points += _NEEDED
+            elif points < _EVIDENCE:
+                continue
+            if points > 0:
+                offers[one.plan.key].append(Offer(points, index))
+    return {
+        key: as_candidate(chunks[at]) for key, at in best_assignment(offers, chunks).items()
+    }
+
+
+def as_candidate(chunk: Chunk) -> Candidate:
+    return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, list(chunk.members) or chunk.text)
+
+
+def _out_of_order(one: Told, told: Sequence[Told], index: int, count: int) -> float:
+    ranks = sorted(told, key=lambda other: other.place)
+    rank = ranks.index(one) if one.place else list(told).index(one)
+    return abs(index / max(count, 1) - rank / max(len(told), 1)) * 10
+
+
+def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> float:
+    """How well a chunk fits a parameter; below zero when more speaks against it than for it."""
+    known, _ = one.phrases.lookup(chunk.text)
+    points = 6.0 if known else 0.0
+    points += _by_words(one, chunk, reading)
+    points += _by_lead(one, chunk)
+    points += _by_form(one, chunk, names_written=names_written)
+    return points
+
+
+def _by_words(one: Told, chunk: Chunk, reading: Reading) -> float:
+    words = reading.tokens.words
+    best = 0.0
+    reach = 0
+    for index in range(chunk.first - 1, max(-1, chunk.first - 8), -1):
+        word = words[index]
+        if word in ".?!;" or reach >= len(_DECAY):
+            break
+        at = stem(word)
+        own, about = one.own.get(at, 0.0), one.about.get(at, 0.0)
+        best = max(best, _DECAY[reach] * 4 * own, _DECAY[reach] * 1.5 * about)
+        if word in one.plan.name.leads:
+            best = max(best, _DECAY[reach] * 1.5)
+        if word not in _FILL:
+            reach += 1
+    after = 0.0
+    for reach, index in enumerate(range(chunk.last, min(len(words), chunk.last + 3))):
+        if words[index] in ".,?!;" or words[index] in ("and", "in", "for", "from", "to", "by"):
+            break
+        at = stem(words[index])
+        own, about = one.own.get(at, 0.0), one.about.get(at, 0.0)
+        decay = (1.0, 0.6, 0.3)[reach]
+        after = max(after, decay * 3.5 * own, decay * 1.5 * about)
+    inside = max((one.own.get(stem(word), 0.0) for word in chunk.words), default=0.0)
+    if chunk.capital and len(chunk.words) > 1:
+        inside *= 4
+    return max(best, after, inside) + 0.25 * min(best, after)
+
+
+def _by_lead(one: Told, chunk: Chunk) -> float:
+    points = 0.0
+    if "place" in one.topics and chunk.lead in BEFORE["place"]:
+        points += 2.5 if chunk.lead in ("in", "at", "near", "around", "within") else 1.0
+    elif "place" not in one.topics and chunk.lead in ("in", "at", "near") and chunk.capital:
+        points -= 1.0
+    if "person" in one.topics and chunk.lead in BEFORE["person"]:
+        points += 1.5 if chunk.lead in ("by", "starring", "artist") else 0.7
+    if "body" in one.topics and chunk.lead in BEFORE["body"]:
+        points += 0.7
+    if "from" in one.plan.name.topics and chunk.lead in BEFORE["from"]:
+        points += 2.5
+    if "to" in one.plan.name.topics and chunk.lead in BEFORE["to"]:
+        points += 2.5
+    if "from" in one.plan.name.topics and chunk.lead in ("to", "into"):
+        points -= 2.0
+    if "to" in one.plan.name.topics and chunk.lead == "from":
+        points -= 2.0
+    if "topic" in one.plan.name.topics and chunk.lead in BEFORE["topic"]:
+        points += 1.5
+    return points
+
+
+def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
+    points = 0.0
+    named = "named" in one.topics and "kind" not in one.topics
+    if named:
+        if chunk.capital or chunk.quoted:
+            points += 2.0
+        elif names_written:
+            points -= 1.5
+    elif "kind" in one.topics:
+        if chunk.modifies and not chunk.quoted:
+            points += 2.0
+        if chunk.capital and len(chunk.words) > 1:
+            points -= 0.7
+    elif chunk.modifies:
+        points += 0.3
+    if chunk.quoted:
+        points += 1.5
+    if len(chunk.members) > 1:
+        points += 0.7 * min(len(chunk.members), 4)
+    if chunk.spoken and not chunk.quoted:
+        points -= 1.0 if chunk.capital else 3.0
+    words = one.plan.name.words
+    if _CODES.intersection(words):
+        points += 2.0 if chunk.code or chunk.quoted else -1.5
+    elif chunk.code and not chunk.capital:
+        points -= 1.0
+    return points
