@@ -8,11 +8,11 @@ from typing import Any, Final
 from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
-from server.extraction.described.told import Told
+from server.extraction.described.told import Told, in_order
 from server.extraction.described.units import TIMES, measure_after
 from server.extraction.plan import NUMERIC
 from server.extraction.recognizers.durations import Duration
-from server.extraction.recognizers.numbers import SUFFIXES
+from server.extraction.recognizers.exact import read_plain
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
 from server.extraction.recognizers.tokens import is_digits, word_set
@@ -46,6 +46,8 @@ class Amount:
     unit: str = ""
     is_year: bool = False
     ordinal: bool = False
+    spelt: bool = False
+    """Whether it is a small number in words, as the two of "two numbers"; or "a year"."""
 
 
 def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
@@ -55,9 +57,13 @@ def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
     starts = {one.start for one in found}
     for span in reading.of("duration"):
         if span.start not in starts:
+            bare = reading.tokens.words[span.first] in ("a", "an", "every", "per", "each")
             found.append(
-                Amount(span.start, span.end, span.first, span.last, span.value, "duration")
-            )
+                Amount(
+                    span.start, span.end, span.first, span.last, span.value, "duration",
+                    spelt=bare,
+                )
+            )  # fmt: skip
     free = [one for one in found if taken.free(one.start, one.end)]
     return sorted(free, key=lambda one: one.start)
 
@@ -68,8 +74,7 @@ def _amount(reading: Reading, span: Span) -> Amount:
     letter = text[-1:].lower()
     if letter in ("m", "k", "b") and len(text) > 1 and text[-2].isdigit() and span.unit == "":
         # 1.75m is no million where something is measured; what reads it decides.
-        factor = SUFFIXES[letter]
-        plain = value / factor if isinstance(value, float | Decimal) else value / factor
+        plain = read_plain(text[:-1].replace(",", ""))
         measure = {"m": "length", "k": "temperature"}.get(letter, "")
         after = reading.clean[end : end + 3]
         if measure and after[:1] in ("/", "^", "²"):
@@ -92,7 +97,10 @@ def _amount(reading: Reading, span: Span) -> Amount:
         and not measure
         and span.last - span.first == 1
     )
-    return Amount(span.start, end, span.first, span.last, value, measure, unit, year)
+    spelt = not any(map(str.isdigit, text)) and isinstance(value, int) and value < 13
+    return Amount(
+        span.start, end, span.first, span.last, value, measure, unit, year, spelt=spelt
+    )
 
 
 def _ordinals(reading: Reading) -> Iterator[Amount]:
@@ -115,16 +123,16 @@ def fill_amounts(
     if not amounts:
         return {}
     bounds = _clauses(reading, amounts)
+    shared = _shared(reading, amounts)
     offers: dict[str, list[Offer]] = {}
     values: dict[tuple[str, int], Any] = {}
-    for one in told:
+    for one in in_order(told):
         offers[one.plan.key] = []
         for index, amount in enumerate(amounts):
             value = value_for(one, amount)
             if value is None:
                 continue
-            points = _points(one, amount, reading, bounds[index], told)
-            points -= 0.05 * _out_of_order(one, told, index, len(amounts))
+            points = _points(one, amount, reading, bounds[index], shared[index])
             if one.required:
                 points += _NEEDED
             elif points < _EVIDENCE:
@@ -140,19 +148,14 @@ def fill_amounts(
     }  # fmt: skip
 
 
-def _out_of_order(one: Told, told: Sequence[Told], index: int, count: int) -> float:
-    """How far a number stands from where the order of parameters would have it."""
-    ranks = sorted(told, key=lambda other: other.place if other.place else 0)
-    rank = ranks.index(one) if one.place else list(told).index(one)
-    return abs(index - rank) / max(count, 1) * 4
-
-
 def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
     """For each number the words that may speak of it: not beyond other numbers or sentences."""
     words = reading.tokens.words
     found = []
     for at, amount in enumerate(amounts):
         low = max((other.last for other in amounts[:at] if other.last <= amount.first), default=0)
+        if found and _coordinated(words, amounts[at - 1], amount):
+            low = found[-1][0]  # base and height of 6 cm and 10 cm
         later = [other.first for other in amounts[at + 1 :] if other.first >= amount.last]
         high = min(later, default=len(words))
         for index in range(amount.first - 1, low - 1, -1):
@@ -167,22 +170,54 @@ def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int
     return found
 
 
+def _shared(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, ...]]:
+    """For each number that is one of several in a row, where that row begins; else nothing."""
+    words = reading.tokens.words
+    joined = [
+        at > 0 and _coordinated(words, amounts[at - 1], amount)
+        for at, amount in enumerate(amounts)
+    ]
+    found: list[tuple[int, ...]] = []
+    first = 0
+    for at, amount in enumerate(amounts):
+        first = first if joined[at] else amount.first
+        in_row = joined[at] or (at + 1 < len(amounts) and joined[at + 1])
+        found.append((first,) if in_row else ())
+    return found
+
+
+def _coordinated(words: Sequence[str], one: Amount, other: Amount) -> bool:
+    """Whether only a unit and an "and" stand between two numbers."""
+    between = words[one.last : other.first]
+    return len(between) < 4 and bool(between) and between[-1] in ("and", ",", "or") and not any(
+        word in ("of", "is", "at", "in") for word in between
+    )
+
+
 def _points(
-    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], told: Sequence[Told]
+    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], shared: tuple[int, ...]
 ) -> float:
-    return _by_words(one, amount, reading, bounds) + _by_measure(one, amount, reading)
+    points = _by_words(one, amount, reading, bounds, shared) + _by_measure(one, amount, reading)
+    return points - (1.5 if amount.spelt else 0.0)
 
 
-def _by_words(one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int]) -> float:
+def _by_words(
+    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], shared: tuple[int, ...]
+) -> float:
     words = reading.tokens.words
     low, high = bounds
     best_name = best_about = total = 0.0
-    for decay, index in zip(_DECAY_LEFT, range(amount.first - 1, low - 1, -1), strict=False):
+    first = amount.first
+    if shared:
+        first = shared[0]
+    flat = len(shared) > 0
+    for decay, index in zip(_DECAY_LEFT, range(first - 1, low - 1, -1), strict=False):
         at = stem(words[index])
+        decay = 0.7 if flat else decay
         best_name = max(best_name, decay * _NAME * one.own.get(at, 0.0))
         best_about = max(best_about, decay * _ABOUT * one.about.get(at, 0.0))
         if words[index] in one.plan.name.leads:
-            best_name = max(best_name, decay * 2.0)
+            best_name = max(best_name, decay * 2.6)
     right_name = right_about = 0.0
     for decay, index in zip(_DECAY_RIGHT, range(amount.last, high), strict=False):
         at = stem(words[index])
@@ -194,15 +229,14 @@ def _by_words(one: Told, amount: Amount, reading: Reading, bounds: tuple[int, in
 
 def _by_measure(one: Told, amount: Amount, reading: Reading) -> float:
     words = one.plan.name.words
-    about_years = "year" in words or "year" in one.own
+    about_years = one.a_year
     if amount.is_year:
         lead = reading.tokens.word(amount.first - 1)
-        counted = one.plan.name.unit == "year" and "years" in words
-        if about_years and not counted:
+        if about_years:
             return 4.0
         return -4.0 if lead in _YEAR_LEADS else -1.0
-    if about_years and "years" not in words and amount.measure != "year":
-        return -4.0
+    if about_years and amount.measure != "year":
+        return -4.0 if amount.measure else -0.5
     if amount.ordinal:
         return 1.0 if "century" in words or "ordinal" in words else -3.5
     measure, wanted = amount.measure, one.measures
@@ -224,7 +258,6 @@ def value_for(one: Told, amount: Amount) -> Any:
     value = amount.value
     if isinstance(value, tuple):
         value = value[1] if amount.measure in one.measures else value[0]
-        value = int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(value, Duration):
         unit = next((m for m in one.measures if m in TIMES), "")
         value = value.count_in(unit) if unit else None

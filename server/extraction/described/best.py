@@ -8,6 +8,9 @@ K = TypeVar("K", bound=Hashable)
 _MOST_TRIED: Final = 20_000
 """Ways that are looked at; more parameters and values than that are given away greedily."""
 
+_SWAPPED: Final = 0.4
+"""What it costs that a value stands before that of an earlier parameter."""
+
 
 class Placed(Protocol):
     """Anything that has a place in a question."""
@@ -35,7 +38,8 @@ def best_assignment(
     """For each parameter the index of its value, so that the points add up to the most.
 
     Values that overlap are never both given away. `offers` has what each parameter
-    may take at all; of equal ways the first counts, parameters and offers in order.
+    may take at all. Where the points leave it open, values go in order of mention to the
+    parameters in the order of `offers`.
     """
     keys = [key for key in offers if offers[key]]
     ranked = {key: sorted(offers[key], key=lambda offer: -offer.points)[:8] for key in keys}
@@ -68,8 +72,10 @@ class _Search:
         for offer in self._ranked[key]:
             self._tried += 1
             if offer.points > 0 and self._free(offer.index, taken):
+                start = self._places[offer.index].start
+                before = sum(self._places[other].start > start for other in taken.values())
                 taken[key] = offer.index
-                self.go(at + 1, points + offer.points, taken)
+                self.go(at + 1, points + offer.points - _SWAPPED * before, taken)
                 del taken[key]
         self.go(at + 1, points, taken)
 

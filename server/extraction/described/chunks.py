@@ -1,41 +1,46 @@
 """The parts of a question that could be a text: names, quotes, codes, and what is spoken of."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from server.core.stems import stem
-from server.extraction.described.english import REQUESTS
+from server.extraction.described.english import BETWEEN, REQUESTS
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
 from server.extraction.taken import Taken
 
-_JOINTS: Final = frozenset("-_'’&+./@#:")
+Form = Literal["words", "quote", "code", "moment", "formula"]
+
+_JOINTS: Final = frozenset("-_'’+./@#")
 _PARTICLES: Final = word_set("of de da di la le el los las der den van von the and for in on a")
+_LINKS: Final = word_set("of de da di la le el los las der den van von")
 _NO_START: Final = word_set("i me my it its who what which where when how why")
+_AFTER_THEM: Final = word_set("to and you please me can i also , we then")
 _ENUMERATES: Final = word_set("and or") | frozenset(",&")
-_MOST: Final = 60
-_QUOTE: Final = BLOCK + "quoted"
-_POSSESSIVE: Final = frozenset("'’")
-_CONNECTING: Final = word_set(
-    "related involving regarding named called titled located based between versus vs per "
-    "contains containing requires required needs need has having serving offering "
-    "starting ending happening performing taking made done played published released filed "
-    "prefer prefers preferably about above below than least most many much "
-    "today tomorrow yesterday now currently recently please days weeks months years hours minutes "
-    "day week month year hour minute time upcoming latest recent current next previous past last "
-    "exactly approximately around roughly top best good better nearest nearby available "
+_MOST: Final = 80
+_APOSTROPHES: Final = frozenset("'’")
+_ODD: Final = re.compile(r"[^\s,;?!()\"“”]+")
+_MOMENT: Final = re.compile(
+    r"\b(?:next|last|past|this|coming|previous|upcoming|current)\s+(?:\w+\s+)?"
+    r"(?:weekend|week|month|year|day|hour|decade|century|quarter|season|summer|winter|spring|"
+    r"autumn|fall)s?\b",
+    re.IGNORECASE,
 )
-"""Words that stand between values and are hardly ever one."""
+_FORMULA: Final = re.compile(r"[\w.]+(?:\s?[-+*/^=()]+\s?[\w.]+\)*)+")
+_LETTER: Final = re.compile(r"(?:^|[^A-Za-z])(?:[a-z]|sin|cos|tan|exp|log|ln|sqrt)(?:$|[^A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Words `first` up to `last` that may be a value.
 
-    `capital` says that it is written as a name is, `modifies` that a word the template
-    is about follows it at once, `code` that letters and digits mix in it.
+    `lead` is the word before it, articles aside. `capital` says that it is written as a
+    name is, `modifies` that a word of the template's own follows at once, `spoken` that
+    it consists of such words. `head` is the word before an "of" inside it, and
+    `members` are the texts of a list.
     """
 
     start: int
@@ -45,15 +50,14 @@ class Chunk:
     text: str
     words: tuple[str, ...]
     lead: str
-    quoted: bool = False
+    form: Form = "words"
     capital: bool = False
     modifies: bool = False
-    code: bool = False
-    moment: bool = False
-    members: tuple[str, ...] = ()
-    """The texts of a list; empty for a single text."""
     spoken: bool = False
-    """Whether every word of it is one that the template itself uses."""
+    counted: bool = False
+    """Whether a number stands before it, as before the miles of 5 miles."""
+    head: str = ""
+    members: tuple[str, ...] = ()
 
 
 class Chunker:
@@ -62,32 +66,30 @@ class Chunker:
     def __init__(self, reading: Reading, taken: Taken, vocabulary: frozenset[str]) -> None:
         self._reading, self._taken, self._vocabulary = reading, taken, vocabulary
         self._tokens = reading.tokens
-        self._numbers = {
-            index
-            for span in reading.of("number")
-            for index in range(span.first, span.last)
-        }
-        self._shouts = self._written_in_capitals()
+        numbers = reading.of("number")
+        self._numbers = {i for span in numbers for i in range(span.first, span.last)}
+        letters = [c for c in reading.clean[:400] if c.isalpha()]
+        self._shouts = sum(c.isupper() for c in letters) > 0.7 * len(letters)
 
     def chunks(self) -> list[Chunk]:
         """Every chunk, none twice, in order of mention, longer ones first."""
         found: dict[tuple[int, int], Chunk] = {}
         for chunk in self._all():
-            found.setdefault((chunk.first, chunk.last), chunk)
+            found.setdefault((chunk.start, chunk.end), chunk)
             if len(found) >= _MOST:
                 break
-        return sorted(found.values(), key=lambda one: (one.first, -one.last))
+        return sorted(found.values(), key=lambda one: (one.start, -one.end))
 
     def lists(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """Chunks that are enumerated: red, green and blue."""
+        """Chunks as lists, of one member or of those that are enumerated: red, green and blue."""
         tokens = self._tokens
-        found: list[Chunk] = []
         by_first: dict[int, list[Chunk]] = {}
         for chunk in chunks:
             by_first.setdefault(chunk.first, []).append(chunk)
+        found: list[Chunk] = []
         for chunk in chunks:
             members, last = [chunk], chunk.last
-            while True:
+            while len(members) < _MOST:
                 at = last
                 while tokens.word(at) in _ENUMERATES and at - last < 2:
                     at += 1
@@ -96,211 +98,245 @@ class Chunker:
                 following = by_first.get(at, []) if at > last else []
                 if not following:
                     break
-                members.append(self._alike(members[0], following))
+                members.append(_most_alike(chunk, following))
                 last = members[-1].last
-            first = members[0]
             texts = tuple(member.text for member in members)
-            found.append(
-                replace(
-                    first, end=members[-1].end, last=last, members=texts,
-                    modifies=members[-1].modifies,
-                )
-            )  # fmt: skip
+            end, modifies = members[-1].end, members[-1].modifies
+            found.append(replace(chunk, end=end, last=last, members=texts, modifies=modifies))
         return found
-
-    @staticmethod
-    def _alike(first: Chunk, following: Sequence[Chunk]) -> Chunk:
-        """Of several that begin at one place the one most like the first member."""
-        same = [one for one in following if one.capital == first.capital]
-        fresh = [one for one in same or following if not one.spoken]
-        return (fresh or same or list(following))[0]
 
     def _all(self) -> Iterator[Chunk]:
         for span in self._reading.of("quoted"):
             if self._taken.free(span.start, span.end) and span.value.strip():
                 yield self._quoted(span.first, span.start, span.end, span.value)
+        yield from self._odd()
         runs = list(self._runs())
         for first, last in runs:
             yield from self._variants(first, last)
         for (first, last), (after, end) in zip(runs, runs[1:], strict=False):
-            joint = self._tokens.words[last:after]
-            if joint in (["of"], ["of", "the"], ["of", "a"]):
-                for begin in range(first, last):
-                    if begin == first or not self._known(begin - 1) or self._known(begin):
-                        yield from self._made(begin, end)
-                        break
-                capital = next((i for i in range(first, last) if self._upper(i)), None)
-                if capital is not None and self._upper(after):
-                    yield from self._names(capital, end)
-            elif joint == [","] and self._upper(after) and self._upper(last - 1):
-                yield from self._names(self._name_start(first, last), self._name_end(after, end))
-            elif len(joint) < 3 and self._upper(last - 1) and self._upper(after):
-                glue = all(word in _PARTICLES and word not in ("and", "in", "for", "on")
-                           for word in joint)  # fmt: skip
-                if joint and glue:
-                    yield from self._names(self._name_start(first, last), end)
+            yield from self._joined(first, last, after, end)
 
-    def _name_start(self, first: int, last: int) -> int:
-        at = last
-        while at > first and self._upper(at - 1):
-            at -= 1
-        return at
+    # What does not look like plain words
 
-    def _name_end(self, first: int, last: int) -> int:
-        at = first
-        while at < last and (self._upper(at) or not is_word(self._tokens.words[at])):
-            at += 1
-        return at
+    def _odd(self) -> Iterator[Chunk]:
+        """Formulas, codes and spans of time, as they were written."""
+        text = self._reading.clean
+        for found in _FORMULA.finditer(text):
+            if _LETTER.search(found[0]) and any(c.isdigit() or c in "^*" for c in found[0]):
+                yield from self._written(found.start(), found.end(), "formula")
+        for found in _MOMENT.finditer(text):
+            yield from self._written(found.start(), found.end(), "moment")
+        for kind in ("date", "datetime", "time", "duration", "offset"):
+            for span in self._reading.of(kind):
+                yield from self._written(span.start, span.end, "moment")
+        for found in _ODD.finditer(text):
+            word = found[0].strip(".:'’`*")
+            if "'" not in word and _is_odd(word):
+                start = found.start() + found[0].index(word)
+                yield from self._written(start, start + len(word), "code")
 
-    def _names(self, first: int, last: int) -> Iterator[Chunk]:
-        last = self._name_end(first, last) if self._all_upper_until(first, last) else last
-        yield from self._made(first, last)
+    def _written(self, start: int, end: int, form: Form) -> Iterator[Chunk]:
+        tokens = self._tokens
+        first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
+        if first < len(tokens) and tokens.starts[first] == start and self._taken.free(start, end):
+            if tokens.words[first][0] == BLOCK:
+                return
+            yield Chunk(
+                start, end, first, last, self._reading.text[start:end],
+                tuple(tokens.words[first:last]), self._lead(first), form,
+                modifies=self._follows(last),
+            )  # fmt: skip
 
-    def _all_upper_until(self, first: int, last: int) -> bool:
-        return False
+    def _quoted(self, index: int, start: int, end: int, value: str) -> Chunk:
+        words = tuple(value.lower().split())
+        return Chunk(
+            start + 1, end - 1, index, index + 1, value, words, self._lead(index), "quote",
+            capital=value[:1].isupper(), modifies=self._follows(index + 1),
+        )  # fmt: skip
+
+    # Words
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         """Runs of words that carry a meaning of their own."""
-        tokens, first = self._tokens, None
-        for index in range(len(tokens) + 1):
-            if index < len(tokens) and self._carries(index, first):
+        first: int | None = None
+        for index in range(len(self._tokens)):
+            if self._carries(index, first):
                 first = index if first is None else first
-                continue
-            if first is not None:
+            elif first is not None:
                 yield first, index
                 first = None
+        if first is not None:
+            yield first, len(self._tokens)
 
     def _carries(self, index: int, first: int | None) -> bool:
         tokens = self._tokens
         word = tokens.words[index]
-        if word[0] == BLOCK or not self._taken.free(tokens.starts[index], tokens.ends[index]):
+        if word[0] == BLOCK or index in self._reading.moments:
             return False
-        if index in self._reading.moments:
+        if not self._taken.free(tokens.starts[index], tokens.ends[index]):
             return False
-        glued = tokens.glued(index) and tokens.glued(index + 1)
-        if word in _JOINTS and glued and first is not None:
-            if word in _POSSESSIVE:
-                return tokens.word(index + 1) != "s" or self._upper(index + 2)
-            return tokens.words[index + 1][:1].isalnum()
-        if word == "." and first is not None and tokens.glued(index):
-            before = tokens.words[index - 1]
-            return len(before) < 3 and self._upper(index - 1) and is_word(tokens.word(index + 1))
-        if word in "&+" and first is not None:
-            return self._upper(index - 1) and self._upper(index + 1)
-        if word == "s" and first is not None and tokens.word(index - 1) in _POSSESSIVE:
+        if not (is_word(word) or is_digits(word)):
+            return first is not None and self._joins(index)
+        if first is not None and tokens.glued(index) and self._joins(index - 1):
             return True
         if is_digits(word):
-            follows_name = first is not None and self._upper(index - 1)
-            return (tokens.glued(index) and first is not None) or (
-                tokens.glued(index + 1) and is_word(tokens.word(index + 1)) and
-                index not in self._numbers
-            ) or follows_name
-        if not is_word(word):
-            return False
+            glued = tokens.glued(index) and first is not None
+            return glued or (first is not None and self._upper(index - 1))
         if self._upper(index) and not self._opens(index):
             return word not in _NO_START and not (word in ARTICLES and first is None)
-        if word in FUNCTION_WORDS or word in _CONNECTING:
-            return tokens.glued(index) and first is not None and tokens.words[index - 1] in "-_"
-        asks = word in REQUESTS
-        return not (asks and (self._opens(index) or tokens.word(index - 1) in ("to", "and", "you",
-                    "please", "me", "can", "i", "also", ",") or first is None))  # fmt: skip
+        if word in FUNCTION_WORDS or word in BETWEEN or index in self._numbers:
+            return False
+        if word in REQUESTS:
+            return not (self._opens(index) or first is None or tokens.word(index - 1) in _AFTER_THEM)
+        return True
+
+    def _joins(self, index: int) -> bool:
+        """Whether a sign joins the words beside it to one: gluten-free, Moore's law, S&P."""
+        tokens = self._tokens
+        word = tokens.words[index]
+        if word in "&+" and self._upper(index - 1) and self._upper(index + 1):
+            return True
+        if word == "." and tokens.glued(index) and len(tokens.word(index - 1)) < 3:
+            return self._upper(index - 1) and is_word(tokens.word(index + 1))  # St. Louis
+        if word not in _JOINTS or not (tokens.glued(index) and tokens.glued(index + 1)):
+            return False
+        if word in _APOSTROPHES and tokens.word(index + 1) == "s":
+            return self._upper(index - 1) and self._upper(index + 2)
+        return tokens.words[index + 1][0].isalnum()
 
     def _opens(self, index: int) -> bool:
         """Whether the word opens a sentence, so that its capital letter says nothing."""
         tokens = self._tokens
         return index == 0 or (
-            tokens.words[index - 1] in ".?!:" and not tokens.glued(index)
+            tokens.words[index - 1] in ".?!:"
+            and not tokens.glued(index)
             and len(tokens.word(index - 2)) > 2
         )
 
     def _upper(self, index: int) -> bool:
         tokens = self._tokens
-        return (
-            0 <= index < len(tokens)
-            and self._reading.clean[tokens.starts[index]].isupper()
-            and not self._shouts
-        )
+        inside = 0 <= index < len(tokens)
+        return inside and self._reading.clean[tokens.starts[index]].isupper() and not self._shouts
 
-    def _written_in_capitals(self) -> bool:
-        letters = [c for c in self._reading.clean[:400] if c.isalpha()]
-        return bool(letters) and sum(c.isupper() for c in letters) > 0.7 * len(letters)
+    def _named(self, index: int) -> bool:
+        """Whether a capital letter makes a name of the word."""
+        return self._upper(index) and not (self._opens(index) and self._known(index))
 
     def _known(self, index: int) -> bool:
         """Whether the template itself uses the word."""
-        return stem(self._tokens.words[index]) in self._vocabulary
-
-    def _plain(self, index: int) -> bool:
-        """Whether the word may be left out at the end of a chunk."""
-        return self._known(index) and not (self._upper(index) and not self._opens(index))
+        return stem(self._tokens.word(index)) in self._vocabulary
 
     def _variants(self, first: int, last: int) -> Iterator[Chunk]:
+        """A run, the run without the template's own words around it, and the names in it."""
+        parts = list(self._parts(first, last))
         yield from self._made(first, last)
-        low, high = first, last
-        while low < high and self._plain(low):
+        low, high = 0, len(parts)
+        while low < high and self._drops(parts[low]):
             low += 1
-        while high > low and self._plain(high - 1):
+        while high > low and self._drops(parts[high - 1]):
             high -= 1
         if low < high:
-            yield from self._made(low, high)
+            yield from self._made(parts[low][0], parts[high - 1][1])
+        for begin, end in parts:
+            if self._named(begin):
+                yield from self._made(begin, end)
+        if high - low > 1:
+            yield from self._made(*parts[low])
+            yield from self._made(*parts[high - 1])
+
+    def _drops(self, part: tuple[int, int]) -> bool:
+        return all(self._known(i) for i in range(*part) if is_word(self._tokens.words[i])) and not (
+            self._named(part[0])
+        )
+
+    def _parts(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Words, with names and what is joined by signs in one piece."""
         at = first
         while at < last:
-            if self._upper(at) and not (self._opens(at) and self._known(at)):
-                end = at + 1
-                while end < last and (self._upper(end) or not is_word(self._tokens.words[end])
-                                      or self._tokens.words[end] == "s"):  # fmt: skip
-                    end += 1
-                yield from self._made(at, end)
-                at = end
-            else:
-                at += 1
-        if low < high and high - low > 1:
-            yield from self._made(low, low + 1)
-            yield from self._made(high - 1, high)
+            end = at + 1
+            while end < last and (
+                (self._upper(end) and self._named(at))
+                or (self._tokens.glued(end))
+                or (is_digits(self._tokens.words[end]) and self._named(at))
+                or (self._tokens.words[end] in "&+")
+            ):
+                end += 1
+            yield at, end
+            at = end
 
-    def _made(self, first: int, last: int) -> Iterator[Chunk]:
+    def _joined(self, first: int, last: int, after: int, end: int) -> Iterator[Chunk]:
+        """Two runs with what may join them: theory of relativity, Rome, Italy."""
+        between = self._tokens.words[last:after]
+        head = list(self._parts(first, last))[-1]
+        tail = next(self._parts(after, end))
+        names = self._named(head[0]) and self._named(tail[0])
+        if between == [","] and names:
+            yield from self._made(head[0], tail[1])
+        elif between[:1] == ["of"] and all(word in ARTICLES for word in between[1:]):
+            for stop in {tail[1], end}:
+                if names:
+                    yield from self._made(head[0], stop)
+                for begin, _ in self._parts(first, last):
+                    yield from self._made(begin, stop, head=self._tokens.words[head[0]])
+        elif names and 0 < len(between) < 3 and _LINKS.issuperset(set(between) - {"the"}):
+            yield from self._made(head[0], tail[1])
+
+    def _made(self, first: int, last: int, head: str = "") -> Iterator[Chunk]:
         tokens = self._tokens
-        while last > first and (tokens.words[last - 1] in _JOINTS or (
-            tokens.words[last - 1] == "s" and tokens.word(last - 2) in _POSSESSIVE)):  # fmt: skip
+        while last > first and not tokens.words[last - 1][0].isalnum():
             last -= 1
-        while first < last and not tokens.words[first][:1].isalnum():
+        while first < last and not tokens.words[first][0].isalnum():
             first += 1
-        if first >= last:
+        start, end = tokens.starts[first], tokens.ends[max(first, last - 1)]
+        if first >= last or not self._taken.free(start, end):
             return
-        start, end = tokens.starts[first], tokens.ends[last - 1]
-        if not self._taken.free(start, end):
-            return
-        words = tuple(tokens.words[first:last])
         said = [index for index in range(first, last) if is_word(tokens.words[index])]
-        before = first - 1
-        while tokens.word(before) in ARTICLES:
-            before -= 1
-        follows = last
-        if tokens.word(last) in _POSSESSIVE and tokens.word(last + 1) == "s":
-            follows = last + 2
-        capital = bool(said) and all(
-            self._upper(index) or tokens.words[index] in _PARTICLES or tokens.words[index] == "s"
-            for index in said
-        ) and self._upper(first)  # fmt: skip
+        capital = bool(said) and self._named(first) and all(
+            self._upper(i) or tokens.words[i] in _PARTICLES or tokens.glued(i) for i in said
+        )  # fmt: skip
+        if capital and tokens.word(first - 1) == "the" and self._upper(first - 1):
+            if not self._opens(first - 1):
+                first, start = first - 1, tokens.starts[first - 1]
         yield Chunk(
             start, end, first, last,
             self._reading.text[start:end],
-            words,
-            tokens.word(before),
+            tuple(tokens.words[first:last]),
+            self._lead(first),
             capital=capital,
-            modifies=is_word(tokens.word(follows)) and self._known(follows)
-            and tokens.word(follows) not in FUNCTION_WORDS,
-            code=any(map(is_digits, words)) and (len(words) > 1 or not said),
+            modifies=self._follows(last),
             spoken=all(self._known(index) for index in said),
+            counted=(first - 1) in self._numbers,
+            head=head,
         )  # fmt: skip
 
-    def _quoted(self, index: int, start: int, end: int, value: str) -> Chunk:
-        tokens = self._tokens
-        before = index - 1
-        while tokens.word(before) in ARTICLES:
+    def _lead(self, first: int) -> str:
+        before = first - 1
+        while self._tokens.word(before) in ARTICLES:
             before -= 1
-        words = tuple(value.lower().split())
-        return Chunk(
-            start + 1, end - 1, index, index + 1, value, words, tokens.word(before), quoted=True,
-            capital=value[:1].isupper(), modifies=is_word(tokens.word(index + 1))
-            and self._known(index + 1),
-        )  # fmt: skip
+        return self._tokens.word(before)
+
+    def _follows(self, last: int) -> bool:
+        """Whether a word of the template's own comes next."""
+        tokens = self._tokens
+        if tokens.word(last) in _APOSTROPHES and tokens.word(last + 1) == "s":
+            last += 2
+        word = tokens.word(last)
+        return is_word(word) and word not in FUNCTION_WORDS and self._known(last)
+
+
+def _most_alike(first: Chunk, following: Sequence[Chunk]) -> Chunk:
+    """Of several that begin at one place the one most like the first member of a list."""
+    same = [one for one in following if one.form == first.form and one.capital == first.capital]
+    fresh = [one for one in same or following if not one.spoken]
+    return (fresh or same or list(following))[0]
+
+
+def _is_odd(word: str) -> bool:
+    """Whether a word is a code, a path, a version: anything that is no plain word or name."""
+    inner = word[1:-1]
+    digits = any(map(str.isdigit, word))
+    letters = any(map(str.isalpha, word))
+    return len(word) > 1 and (
+        "_" in inner or (digits and (letters or not word.isdigit() or len(word) > 3))
+        or (letters and any(sign in word for sign in "/\\#@:"))
+    )  # fmt: skip

@@ -65,3 +65,26 @@ BEFORE: Final = {
     "to": word_set("to into towards toward until and"),
 }
 """Words right before a value, by what its parameter is about."""
+
+BETWEEN: Final = word_set(
+    "related involving regarding named called titled located versus vs per contains containing "
+    "requires required needs need has having serving offering starting ending happening "
+    "performing taking made done played published released filed prefer prefers preferably about "
+    "above below than least most many much today tomorrow yesterday now currently recently please "
+    "days weeks months years hours minutes seconds day week month year hour minute time upcoming "
+    "latest recent current next previous past last exactly approximately around roughly top best "
+    "good better nearest nearby available except exceeding following given"
+)
+"""Words that stand between values and are hardly ever a part of one."""
+
+MOMENTS: Final = word_set(
+    "time date period season duration frame timeframe when day month year schedule deadline "
+    "hour hours century era decade interval"
+)
+"""What is said with a span of time."""
+
+FORMULAS: Final = word_set("function expression equation formula polynomial integrand math")
+CODES: Final = word_set(
+    "id ids code number docket sequence sku isbn key identifier serial symbol path file dataset "
+    "variable variables filename url username account season size version"
+)

@@ -7,15 +7,15 @@ from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
-from server.extraction.described.english import BEFORE
-from server.extraction.described.told import Told
+from server.extraction.described.english import BEFORE, CODES, FORMULAS, MOMENTS
+from server.extraction.described.told import Told, in_order
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import word_set
 
 _DECAY: Final = (1.0, 0.9, 0.6, 0.4)
 _NEEDED: Final = 1.2
 _EVIDENCE: Final = 3.0
-_CODES: Final = word_set("id ids code number docket sequence sku isbn key identifier serial symbol")
+_IDS: Final = word_set("id ids code number docket sku isbn identifier serial")
 _FILL: Final = word_set("the a an is are of as to was named called titled with : = like player")
 
 
@@ -24,14 +24,13 @@ def fill_words(
 ) -> dict[str, Candidate]:
     """Give chunks to the parameters that take a text, so that names and words fit best."""
     offers: dict[str, list[Offer]] = {}
-    names_written = any(chunk.capital and not chunk.quoted for chunk in chunks)
-    for one in told:
+    names_written = any(chunk.capital and chunk.form != "quote" for chunk in chunks)
+    for one in in_order(told):
         offers[one.plan.key] = []
         for index, chunk in enumerate(chunks):
             if bool(chunk.members) != (one.plan.role == "strings"):
                 continue
             points = fit(one, chunk, reading, names_written=names_written)
-            points -= 0.04 * _out_of_order(one, told, index, len(chunks))
             if one.required:
                 points += _NEEDED
             elif points < _EVIDENCE:
@@ -45,12 +44,6 @@ def fill_words(
 
 def as_candidate(chunk: Chunk) -> Candidate:
     return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, list(chunk.members) or chunk.text)
-
-
-def _out_of_order(one: Told, told: Sequence[Told], index: int, count: int) -> float:
-    ranks = sorted(told, key=lambda other: other.place)
-    rank = ranks.index(one) if one.place else list(told).index(one)
-    return abs(index / max(count, 1) - rank / max(len(told), 1)) * 10
 
 
 def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> float:
@@ -116,29 +109,39 @@ def _by_lead(one: Told, chunk: Chunk) -> float:
 
 
 def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
+    words = frozenset(one.plan.name.words)
     points = 0.0
+    if chunk.form == "formula":
+        return 5.0 if words & FORMULAS or "formula" in one.about else -6.0
+    if chunk.form == "moment":
+        return 3.0 if words & MOMENTS else -6.0
+    if chunk.form == "code":
+        points += 3.0 if words & CODES else -0.5
+        if words & MOMENTS:
+            points += 2.0
+    elif words & _IDS:
+        points += 1.0 if chunk.form == "quote" else -2.0
     named = "named" in one.topics and "kind" not in one.topics
     if named:
-        if chunk.capital or chunk.quoted:
+        if chunk.capital or chunk.form == "quote":
             points += 2.0
         elif names_written:
             points -= 1.5
     elif "kind" in one.topics:
-        if chunk.modifies and not chunk.quoted:
+        if chunk.modifies and chunk.form != "quote":
             points += 2.0
-        if chunk.capital and len(chunk.words) > 1:
+        if chunk.capital:
             points -= 0.7
     elif chunk.modifies:
         points += 0.3
-    if chunk.quoted:
+    if chunk.form == "quote":
         points += 1.5
     if len(chunk.members) > 1:
         points += 0.7 * min(len(chunk.members), 4)
-    if chunk.spoken and not chunk.quoted:
+    if chunk.spoken:
         points -= 1.0 if chunk.capital else 3.0
-    words = one.plan.name.words
-    if _CODES.intersection(words):
-        points += 2.0 if chunk.code or chunk.quoted else -1.5
-    elif chunk.code and not chunk.capital:
-        points -= 1.0
+    if chunk.head and not chunk.capital:
+        points += 1.5 if stem(chunk.head) in one.own or stem(chunk.head) in one.about else -1.5
+    if "from" in one.plan.name.topics and chunk.counted:
+        points += 2.0
     return points

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ _DEFAULT: Final = re.compile(
     re.IGNORECASE,
 )
 _MEANS: Final = re.compile(r"'([^']{1,12})'\s+(?:for|means|refers to)\s+(?:an?\s+)?([a-z]+)", re.I)
+_YEAR: Final = re.compile(r"\byear\b(?! old)")
 _SPLIT: Final = re.compile(r",|\bor\b|\band\b|/")
 _ORDINALS: Final = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "start": 1, "end": 2, "from": 1, "to": 2,
@@ -62,6 +63,8 @@ class Told:
     topics: frozenset[str]
     default: str | None
     place: int
+    a_year: bool
+    """Whether it is a year, and no number of years."""
 
     @property
     def required(self) -> bool:
@@ -133,6 +136,17 @@ def _told(plan: ParameterPlan, own: Mapping[str, float], about: Mapping[str, flo
         topics=_topics(plan, description),
         default=default,
         place=_place(plan, description),
+        a_year=_is_year(plan, description),
+    )
+
+
+def _is_year(plan: ParameterPlan, description: str) -> bool:
+    words = plan.name.words
+    if "year" in words and not {"per", "in", "period", "time"} & set(words):
+        return True
+    told = description.lower()
+    return bool(_YEAR.search(told)) and not {"years", "per"} & set(words) and not (
+        "per year" in told or "a year" in told or "fiscal" in told
     )
 
 
@@ -213,3 +227,9 @@ def _place(plan: ParameterPlan, description: str) -> int:
         return int(plan.key[-1])
     first = description.lower().split()[:4]
     return next((_ORDINALS[word] for word in first if word in ("first", "second", "third")), 0)
+
+
+def in_order(told: Sequence[Told]) -> list[Told]:
+    """The parameters with those that are told apart by order alone in that order."""
+    ordered = sorted((one for one in told if one.place), key=lambda one: one.place)
+    return [ordered.pop(0) if one.place else one for one in told]

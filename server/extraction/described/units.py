@@ -98,7 +98,7 @@ def measures_told(text: str) -> frozenset[str]:
         unit = match[1] or match[2] or match[3]
         if unit == "square" or unit == "cubic":
             found.add("area" if unit == "square" else "volume")
-        elif unit in MEASURES and unit not in ("a", "second"):
+        elif unit in MEASURES and unit not in ("a", "second", "degree", "degrees"):
             found.add(MEASURES[unit])
     if not found:
         found = {
