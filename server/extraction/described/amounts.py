@@ -198,7 +198,8 @@ def _points(
     one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], shared: tuple[int, ...]
 ) -> float:
     points = _by_words(one, amount, reading, bounds, shared) + _by_measure(one, amount, reading)
-    return points - (1.5 if amount.spelt else 0.0)
+    counts = "limit" in one.plan.name.topics
+    return points - (1.5 if amount.spelt and not counts else 0.0)
 
 
 def _by_words(
@@ -258,6 +259,8 @@ def value_for(one: Told, amount: Amount) -> Any:
     value = amount.value
     if isinstance(value, tuple):
         value = value[1] if amount.measure in one.measures else value[0]
+    if isinstance(value, Duration) and amount.spelt and not one.measures & TIMES:
+        return None  # "in a year" is no 1
     if isinstance(value, Duration):
         unit = next((m for m in one.measures if m in TIMES), "")
         value = value.count_in(unit) if unit else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from server.core.stems import stem
-from server.extraction.described.english import BETWEEN, REQUESTS
+from server.extraction.described.english import BETWEEN, HOLLOW, REQUESTS
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
@@ -20,7 +20,7 @@ _LINKS: Final = word_set("of de da di la le el los las der den van von")
 _NO_START: Final = word_set("i me my it its who what which where when how why")
 _AFTER_THEM: Final = word_set("to and you please me can i also , we then")
 _ENUMERATES: Final = word_set("and or") | frozenset(",&")
-_MOST: Final = 80
+_MOST: Final = 120
 _APOSTROPHES: Final = frozenset("'’")
 _ODD: Final = re.compile(r"[^\s,;?!()\"“”]+")
 _MOMENT: Final = re.compile(
@@ -29,7 +29,7 @@ _MOMENT: Final = re.compile(
     r"autumn|fall)s?\b",
     re.IGNORECASE,
 )
-_FORMULA: Final = re.compile(r"[\w.]+(?:\s?[-+*/^=()]+\s?[\w.]+\)*)+")
+_FORMULA: Final = re.compile(r"[\w.]+(?:\s?[-+*/^()]+\s?[\w.]+\)*)+")
 _LETTER: Final = re.compile(r"(?:^|[^A-Za-z])(?:[a-z]|sin|cos|tan|exp|log|ln|sqrt)(?:$|[^A-Za-z])")
 
 
@@ -56,7 +56,14 @@ class Chunk:
     spoken: bool = False
     counted: bool = False
     """Whether a number stands before it, as before the miles of 5 miles."""
+    inner: bool = False
+    """Whether another word goes on where it ends, as concerts does after rock."""
+    cut: bool = False
+    """Whether it ends before an "of"."""
+    mixed: bool = False
+    """Whether a name stands among plain words in it."""
     head: str = ""
+    head_known: bool = False
     members: tuple[str, ...] = ()
 
 
@@ -118,12 +125,19 @@ class Chunker:
 
     # What does not look like plain words
 
-    def _odd(self) -> Iterator[Chunk]:
-        """Formulas, codes and spans of time, as they were written."""
+    def formulas(self) -> list[Chunk]:
+        """What is written in letters, numbers and signs of arithmetic."""
         text = self._reading.clean
-        for found in _FORMULA.finditer(text):
-            if _LETTER.search(found[0]) and any(c.isdigit() or c in "^*" for c in found[0]):
-                yield from self._written(found.start(), found.end(), "formula")
+        return [
+            chunk
+            for found in _FORMULA.finditer(text)
+            if _LETTER.search(found[0]) and any(c.isdigit() or c in "^*" for c in found[0])
+            for chunk in self._written(found.start(), found.end(), "formula")
+        ]
+
+    def _odd(self) -> Iterator[Chunk]:
+        """Codes and spans of time, as they were written."""
+        text = self._reading.clean
         for found in _MOMENT.finditer(text):
             yield from self._written(found.start(), found.end(), "moment")
         for kind in ("date", "datetime", "time", "duration", "offset"):
@@ -240,9 +254,11 @@ class Chunker:
         for begin, end in parts:
             if self._named(begin):
                 yield from self._made(begin, end)
-        if high - low > 1:
-            yield from self._made(*parts[low])
-            yield from self._made(*parts[high - 1])
+        for begin, end in parts if len(parts) > 1 else ():
+            yield from self._made(begin, end)
+        for begin, end in parts:
+            if "-" in self._tokens.words[begin:end] and end - begin == 3:
+                yield from self._made(begin, begin + 1)  # the gas of gas-powered
 
     def _drops(self, part: tuple[int, int]) -> bool:
         return all(self._known(i) for i in range(*part) if is_word(self._tokens.words[i])) and not (
@@ -304,9 +320,13 @@ class Chunker:
             self._lead(first),
             capital=capital,
             modifies=self._follows(last),
-            spoken=all(self._known(index) for index in said),
+            spoken=all(self._known(i) or tokens.words[i] in HOLLOW for i in said),
+            inner=is_word(tokens.word(last)) and self._carries(last, first),
+            cut=tokens.word(last) == "of",
+            mixed=not capital and any(map(self._named, said)),
             counted=(first - 1) in self._numbers,
             head=head,
+            head_known=stem(head) in self._vocabulary or head in HOLLOW,
         )  # fmt: skip
 
     def _lead(self, first: int) -> str:

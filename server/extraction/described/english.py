@@ -49,9 +49,7 @@ NAMED: Final = PLACES | PEOPLE | BODIES | WORKS
 
 KINDS: Final = word_set(
     "type kind genre style category class classification level mode cuisine diet dietary material "
-    "color colour species model method medium format language instrument sport hobby view size "
-    "subject topic field specialty religion food dish ingredient product preference status gender "
-    "platform season condition"
+    "color colour medium format view preference status specialty shape severity"
 )
 """What is named by a common word, mostly one before what the function is about."""
 

@@ -7,9 +7,10 @@ from server.extraction.candidate import Candidate
 from server.extraction.described.amounts import fill_amounts
 from server.extraction.described.chunks import Chunker
 from server.extraction.described.dates import as_told, date_format
+from server.extraction.described.english import FORMULAS
 from server.extraction.described.flags import find_flag
 from server.extraction.described.listed import fill_number_lists, find_known
-from server.extraction.described.texts import fill_words
+from server.extraction.described.texts import as_candidate, fill_words
 from server.extraction.described.told import TemplateTold, Told
 from server.extraction.filling import Filling
 from server.extraction.plan import NUMERIC
@@ -24,6 +25,8 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
     _claims(filling, parameters)
     filling.group("date")
     _write_dates(filling, parameters)
+    chunker = Chunker(reading, filling.taken, told.vocabulary)
+    _formulas(filling, parameters, chunker)
     lists = _open(filling, parameters, ("numbers", "records"))
     _keep(filling, lists, fill_number_lists(lists, reading, filling.taken))
     amounts = _open(filling, parameters, NUMERIC)
@@ -35,7 +38,6 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
     filling.booleans()
     texts = _open(filling, parameters, _TEXTS)
     if texts:
-        chunker = Chunker(reading, filling.taken, told.vocabulary)
         chunks = chunker.chunks()
         if any(one.plan.role == "strings" for one in texts):
             chunks += chunker.lists(chunks)
@@ -75,6 +77,13 @@ def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
         filling.found[one.plan.key] = Candidate(
             tokens.starts[first], tokens.ends[last - 1], first, last, value, "vocabulary"
         )
+
+
+def _formulas(filling: Filling, parameters: Sequence[Told], chunker: Chunker) -> None:
+    """Whole formulas, before their numbers go to anything else."""
+    wanted = [one for one in _open(filling, parameters, ("text",)) if not FORMULAS.isdisjoint(one.plan.name.words)]
+    for one, chunk in zip(wanted, chunker.formulas() if wanted else (), strict=False):
+        filling.keep(one.plan, as_candidate(one, chunk))
 
 
 def _write_dates(filling: Filling, parameters: Sequence[Told]) -> None:

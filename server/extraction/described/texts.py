@@ -7,7 +7,7 @@ from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
-from server.extraction.described.english import BEFORE, CODES, FORMULAS, MOMENTS
+from server.extraction.described.english import BEFORE, CODES, MOMENTS
 from server.extraction.described.told import Told, in_order
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import word_set
@@ -37,19 +37,21 @@ def fill_words(
                 continue
             if points > 0:
                 offers[one.plan.key].append(Offer(points, index))
+    by_key = {one.plan.key: one for one in told}
     return {
-        key: as_candidate(chunks[at]) for key, at in best_assignment(offers, chunks).items()
+        key: as_candidate(by_key[key], chunks[at])
+        for key, at in best_assignment(offers, chunks).items()
     }
 
 
-def as_candidate(chunk: Chunk) -> Candidate:
-    return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, list(chunk.members) or chunk.text)
+def as_candidate(one: Told, chunk: Chunk) -> Candidate:
+    value = list(chunk.members) or _option(one, chunk) or chunk.text
+    return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, value)
 
 
 def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> float:
     """How well a chunk fits a parameter; below zero when more speaks against it than for it."""
-    known, _ = one.phrases.lookup(chunk.text)
-    points = 6.0 if known else 0.0
+    points = 6.0 if _option(one, chunk) else 0.0
     points += _by_words(one, chunk, reading)
     points += _by_lead(one, chunk)
     points += _by_form(one, chunk, names_written=names_written)
@@ -111,8 +113,6 @@ def _by_lead(one: Told, chunk: Chunk) -> float:
 def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
     words = frozenset(one.plan.name.words)
     points = 0.0
-    if chunk.form == "formula":
-        return 5.0 if words & FORMULAS or "formula" in one.about else -6.0
     if chunk.form == "moment":
         return 3.0 if words & MOMENTS else -6.0
     if chunk.form == "code":
@@ -121,27 +121,50 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
             points += 2.0
     elif words & _IDS:
         points += 1.0 if chunk.form == "quote" else -2.0
-    named = "named" in one.topics and "kind" not in one.topics
-    if named:
+    kind = "kind" in one.topics
+    if "named" in one.topics and not kind:
         if chunk.capital or chunk.form == "quote":
             points += 2.0
         elif names_written:
             points -= 1.5
-    elif "kind" in one.topics:
+    elif kind:
         if chunk.modifies and chunk.form != "quote":
             points += 2.0
-        if chunk.capital:
-            points -= 0.7
-    elif chunk.modifies:
-        points += 0.3
+        elif chunk.inner:
+            points += 1.0
+        elif chunk.capital:
+            points -= 1.5
+    else:
+        points += 0.3 if chunk.modifies else 0.0
+        points += 1.0 if chunk.capital and names_written else 0.0
     if chunk.form == "quote":
-        points += 1.5
+        points += 3.0 if "saying" in one.plan.name.topics else 0.0 if kind else 1.5
+    if chunk.cut or chunk.mixed:
+        points -= 1.0 if chunk.cut else 0.5
     if len(chunk.members) > 1:
         points += 0.7 * min(len(chunk.members), 4)
     if chunk.spoken:
         points -= 1.0 if chunk.capital else 3.0
     if chunk.head and not chunk.capital:
-        points += 1.5 if stem(chunk.head) in one.own or stem(chunk.head) in one.about else -1.5
+        points += _by_head(one, chunk)
+    if len(one.options) > 1 and not _option(one, chunk):
+        points -= 2.0 if one.closed else 0.5
     if "from" in one.plan.name.topics and chunk.counted:
         points += 2.0
     return points
+
+
+def _by_head(one: Told, chunk: Chunk) -> float:
+    """What the word before an "of" says: a theory of relativity is a theory."""
+    head = stem(chunk.head)
+    if head in one.own or head in one.about:
+        return 1.5
+    return -1.5 if chunk.head_known else 0.4
+
+
+def _option(one: Told, chunk: Chunk) -> str | None:
+    """The value that the description names, if the chunk has its words."""
+    known, value = one.phrases.lookup(chunk.text)
+    if known:
+        return str(value)
+    return one.stems.get(" ".join(map(stem, chunk.words)))

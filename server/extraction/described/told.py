@@ -34,6 +34,9 @@ _DEFAULT: Final = re.compile(
     re.IGNORECASE,
 )
 _MEANS: Final = re.compile(r"'([^']{1,12})'\s+(?:for|means|refers to)\s+(?:an?\s+)?([a-z]+)", re.I)
+_CLOSED: Final = re.compile(
+    r"can be|options|either|one of|must be|possible values|\('[^']*' or '", re.IGNORECASE
+)
 _YEAR: Final = re.compile(r"\byear\b(?! old)")
 _SPLIT: Final = re.compile(r",|\bor\b|\band\b|/")
 _ORDINALS: Final = {
@@ -60,6 +63,10 @@ class Told:
     measures: frozenset[str]
     options: Mapping[str, str]
     phrases: PhraseTable
+    stems: Mapping[str, str]
+    """The same by the stems of their words."""
+    closed: bool
+    """Whether the description says that there are no others."""
     topics: frozenset[str]
     default: str | None
     place: int
@@ -133,6 +140,8 @@ def _told(plan: ParameterPlan, own: Mapping[str, float], about: Mapping[str, flo
         measures=measures,
         options=options,
         phrases=PhraseTable(options),
+        stems={" ".join(map(stem, text.lower().split())): value for text, value in options.items()},
+        closed=bool(_CLOSED.search(description)),
         topics=_topics(plan, description),
         default=default,
         place=_place(plan, description),

@@ -100,6 +100,8 @@ def measures_told(text: str) -> frozenset[str]:
             found.add("area" if unit == "square" else "volume")
         elif unit in MEASURES and unit not in ("a", "second", "degree", "degrees"):
             found.add(MEASURES[unit])
+        elif "/" in unit:
+            found.add(unit)  # of no known measure, and so not of that of its parts
     if not found:
         found = {
             MEASURES[word]
