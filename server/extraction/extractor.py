@@ -9,7 +9,7 @@ from server.core.decision import Missing
 from server.core.intent import Intent
 from server.core.tools import Source
 from server.extraction.described.fill import fill_described
-from server.extraction.described.told import TemplateTold, tell
+from server.extraction.described.told import TemplateTold, describes_itself, tell
 from server.extraction.entities import fill_entities
 from server.extraction.extraction import Extraction, Grounding, Placed
 from server.extraction.filling import Filling, Lessons
@@ -112,7 +112,7 @@ class Extractor:
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
             lessons = teach(plan, self._domain)
-            told = None if template.nl_examples else tell(plan)
+            told = tell(plan) if describes_itself(template) else None
             known = self._plans[template.id] = template, (plan, lessons, told)
         return known[1]
 

@@ -83,7 +83,7 @@ class Filling:
         self._since_until()
         self.group("amount")
         self._number_lists()
-        self._fields()
+        self.fields()
         self.booleans()
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
@@ -176,7 +176,7 @@ class Filling:
         plans = self.unfilled(group)
         if not plans:
             return
-        self.hand_out(plans, {plan.key: self._scored(plan) for plan in plans})
+        self.hand_out(plans, {plan.key: self.scored(plan) for plan in plans})
 
     def hand_out(self, plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> None:
         """Give each of the parameters the value that is its own, or say what is unclear."""
@@ -189,7 +189,7 @@ class Filling:
             else:
                 self.keep(plan, assignment.chosen.get(plan.key))
 
-    def _scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
+    def scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         context = self.lessons.contexts.get(plan.key, NO_CONTEXT)
         tokens = self.reading.tokens
         scored = [
@@ -246,7 +246,7 @@ class Filling:
             self.problems.pop(plan.key, None)
             self._take(plan, candidate)
 
-    def _fields(self) -> None:
+    def fields(self) -> None:
         keys = self._data_keys
         if keys is None:
             return

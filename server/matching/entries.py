@@ -40,5 +40,18 @@ def _template_entries(template: Template) -> Iterator[Entry]:
     for example in template.nl_examples:
         yield Entry(template.id, "example", example, masking.mask(example))
     # A template that says nothing of itself still has a name.
-    about = template.description or template.id.replace("_", " ").replace("-", " ")
-    yield Entry(template.id, "description", about, masking.mask(about))
+    about = template.description or _in_words(template.id)
+    masked = masking.mask(about if template.nl_examples else _all_that_is_said(template))
+    yield Entry(template.id, "description", about, masked)
+
+
+def _all_that_is_said(template: Template) -> str:
+    """Name, description and arguments, for a template that has no example to go by."""
+    arguments = ", ".join(_in_words(parameter.name) for parameter in template.parameters)
+    name = _in_words(template.function_name or template.id)
+    said = " ".join(part for part in (template.description, arguments) if part)
+    return f"{name}: {said}" if said else name
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").replace(".", " ")

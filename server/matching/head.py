@@ -40,6 +40,11 @@ class Head:
     bias: NDArray[np.float32]
     rarity: Rarity
 
+    @property
+    def size(self) -> int:
+        """How many weights of a meaning there are to multiply."""
+        return int(self.meaning.size)
+
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(templates + 1,) probabilities of one question, the last one that of none.
 

@@ -10,12 +10,12 @@ import numpy as np
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty
 from server.library.model import Library
-from server.matching.head import Head
 from server.matching.index import SyncReport, TemplateIndex, VectorsLost
 from server.matching.masking import mask
 from server.matching.nearest import ResidentSearch, Search, StoredSearch
 from server.matching.ranking import Candidate, Ranking
 from server.matching.schooling import head_for
+from server.matching.scorer import Scorer
 from server.matching.spelling import Speller
 from server.matching.store import TemplateStore
 from server.matching.threads import use_one_thread
@@ -32,7 +32,7 @@ class Matcher:
     def __init__(
         self,
         templates: Sequence[str],
-        head: Head,
+        head: Scorer,
         embedder: Embedder,
         speller: Speller,
         search: Search,
@@ -116,7 +116,7 @@ class Matcher:
             # One by one: each may be known already, and the provider makes one batch of them.
             parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
             vectors = np.vstack(parts)
-        if self._head.meaning.size <= _INLINE_WEIGHTS:
+        if self._head.size <= _INLINE_WEIGHTS:
             shares = self._head.probabilities(vectors, readings)
         else:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)

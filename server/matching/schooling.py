@@ -12,10 +12,12 @@ import numpy as np
 from server.core.ports import Embedder, Vectors
 from server.library.model import Library
 from server.matching.background import background
+from server.matching.described import DescribedHead
 from server.matching.head import Head, head_key, learn_head, load_head, save_head
 from server.matching.index import TemplateIndex
 from server.matching.lesson import Texts, prepare
 from server.matching.masking import mask
+from server.matching.scorer import MixedHead, Scorer
 
 _log = logging.getLogger(__name__)
 
@@ -26,11 +28,53 @@ async def head_for(
     vectors: Vectors | None,
     embedder: Embedder,
     state_dir: Path,
-) -> tuple[Head, bool]:
+) -> tuple[Scorer, bool]:
     """Return the head of an index, and whether it had to be learnt.
 
-    `vectors` are those of the index, where they are at hand.
+    `vectors` are those of the index, where they are at hand. Templates without examples
+    are judged by their descriptions; a library of nothing else has nothing to learn.
     """
+    shown = [bool(template.nl_examples) for template in library.templates.values()]
+    if all(shown):
+        return await _learnt_head(index, library, vectors, embedder, state_dir)
+    if vectors is None:
+        vectors = await index.vectors()
+    described = await _described_head(index, library, vectors, embedder, state_dir)
+    if not any(shown):
+        return described, False
+    head, learnt = await _learnt_head(index, library, vectors, embedder, state_dir)
+    return MixedHead(head, described, _examples(index, library, vectors)), learnt
+
+
+def _examples(index: TemplateIndex, library: Library, vectors: Vectors) -> dict[int, Vectors]:
+    """The vectors of each template's examples, by its place in the library."""
+    places = {template: place for place, template in enumerate(library.templates)}
+    owners = np.array([places[entry.template_id] for entry in index.entries], np.int64)
+    shown = np.array([entry.kind == "example" for entry in index.entries])
+    return {int(p): vectors[shown & (owners == p)] for p in np.unique(owners[shown])}
+
+
+async def _described_head(
+    index: TemplateIndex,
+    library: Library,
+    vectors: Vectors,
+    embedder: Embedder,
+    state_dir: Path,
+) -> DescribedHead:
+    described = np.array([entry.kind == "description" for entry in index.entries])
+    templates = tuple(library.templates.values())
+    strangers = _strangers(index, library)
+    strange = await _vectors_of(strangers, embedder, state_dir)
+    return await asyncio.to_thread(DescribedHead, templates, vectors[described], strangers, strange)
+
+
+async def _learnt_head(
+    index: TemplateIndex,
+    library: Library,
+    vectors: Vectors | None,
+    embedder: Embedder,
+    state_dir: Path,
+) -> tuple[Head, bool]:
     strangers = _strangers(index, library)
     path = state_dir / f"{index.name}.npz"
     key = head_key(index.ids, strangers)

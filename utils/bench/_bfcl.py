@@ -21,8 +21,10 @@ Accepted = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the functions it comes with, and what is right; `accepted` is None where
-    no function should be called."""
+    """A question, the functions it comes with, and what is right.
+
+    `accepted` is None where no function should be called.
+    """
 
     id: str
     text: str
@@ -114,8 +116,7 @@ def _items(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def arguments_right(given: Mapping[str, Any], accepted: Accepted) -> bool:
-    """Whether every argument is among the accepted ones, and only those are left out that
-    may be."""
+    """Whether every argument is an accepted one, and none is left out that may not be."""
     return given.keys() <= accepted.keys() and all(
         _is_one_of(given[name], values) if name in given else "" in values
         for name, values in accepted.items()

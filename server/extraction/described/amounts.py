@@ -98,9 +98,7 @@ def _amount(reading: Reading, span: Span) -> Amount:
         and span.last - span.first == 1
     )
     spelt = not any(map(str.isdigit, text)) and isinstance(value, int) and value < 13
-    return Amount(
-        span.start, end, span.first, span.last, value, measure, unit, year, spelt=spelt
-    )
+    return Amount(span.start, end, span.first, span.last, value, measure, unit, year, spelt=spelt)
 
 
 def _ordinals(reading: Reading) -> Iterator[Amount]:
@@ -115,9 +113,7 @@ def _ordinals(reading: Reading) -> Iterator[Amount]:
             )  # fmt: skip
 
 
-def fill_amounts(
-    told: Sequence[Told], reading: Reading, taken: Taken
-) -> dict[str, Candidate]:
+def fill_amounts(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[str, Candidate]:
     """Give numbers to the numeric parameters, so that the words around them fit best."""
     amounts = read_amounts(reading, taken)
     if not amounts:
@@ -151,7 +147,7 @@ def fill_amounts(
 def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
     """For each number the words that may speak of it: not beyond other numbers or sentences."""
     words = reading.tokens.words
-    found = []
+    found: list[tuple[int, int]] = []
     for at, amount in enumerate(amounts):
         low = max((other.last for other in amounts[:at] if other.last <= amount.first), default=0)
         if found and _coordinated(words, amounts[at - 1], amount):
@@ -174,8 +170,7 @@ def _shared(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, ...]
     """For each number that is one of several in a row, where that row begins; else nothing."""
     words = reading.tokens.words
     joined = [
-        at > 0 and _coordinated(words, amounts[at - 1], amount)
-        for at, amount in enumerate(amounts)
+        at > 0 and _coordinated(words, amounts[at - 1], amount) for at, amount in enumerate(amounts)
     ]
     found: list[tuple[int, ...]] = []
     first = 0
@@ -189,8 +184,11 @@ def _shared(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, ...]
 def _coordinated(words: Sequence[str], one: Amount, other: Amount) -> bool:
     """Whether only a unit and an "and" stand between two numbers."""
     between = words[one.last : other.first]
-    return len(between) < 4 and bool(between) and between[-1] in ("and", ",", "or") and not any(
-        word in ("of", "is", "at", "in") for word in between
+    return (
+        len(between) < 4
+        and bool(between)
+        and between[-1] in ("and", ",", "or")
+        and not any(word in ("of", "is", "at", "in") for word in between)
     )
 
 
@@ -289,7 +287,7 @@ def _converted(value: Any, unit: str, wanted: str) -> Any:
 
 def _as_fraction(one: Told) -> bool:
     """Whether 5% is 0.05 for the parameter, and not 5."""
-    if one.plan.parameter.type == "integer":
+    if one.plan.parameter.type != "number":
         return False
     told = one.description.lower()
     if "decimal" in told or "0.0" in told or "between 0 and 1" in told:

@@ -29,7 +29,7 @@ class Offer(NamedTuple):
     """The value of an index, and how well it fits."""
 
     points: float
-    index: int
+    place: int
 
 
 def best_assignment(
@@ -71,10 +71,10 @@ class _Search:
         key = self._keys[at]
         for offer in self._ranked[key]:
             self._tried += 1
-            if offer.points > 0 and self._free(offer.index, taken):
-                start = self._places[offer.index].start
+            if offer.points > 0 and self._free(offer.place, taken):
+                start = self._places[offer.place].start
                 before = sum(self._places[other].start > start for other in taken.values())
-                taken[key] = offer.index
+                taken[key] = offer.place
                 self.go(at + 1, points + offer.points - _SWAPPED * before, taken)
                 del taken[key]
         self.go(at + 1, points, taken)

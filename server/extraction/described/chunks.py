@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, Literal
 
 from server.core.stems import stem
@@ -120,7 +121,7 @@ class Chunker:
         runs = list(self._runs())
         for first, last in runs:
             yield from self._variants(first, last)
-        for (first, last), (after, end) in zip(runs, runs[1:], strict=False):
+        for (first, last), (after, end) in pairwise(runs):
             yield from self._joined(first, last, after, end)
 
     # What does not look like plain words
@@ -201,7 +202,9 @@ class Chunker:
         if word in FUNCTION_WORDS or word in BETWEEN or index in self._numbers:
             return False
         if word in REQUESTS:
-            return not (self._opens(index) or first is None or tokens.word(index - 1) in _AFTER_THEM)
+            return not (
+                self._opens(index) or first is None or tokens.word(index - 1) in _AFTER_THEM
+            )
         return True
 
     def _joins(self, index: int) -> bool:
@@ -310,9 +313,8 @@ class Chunker:
         capital = bool(said) and self._named(first) and all(
             self._upper(i) or tokens.words[i] in _PARTICLES or tokens.glued(i) for i in said
         )  # fmt: skip
-        if capital and tokens.word(first - 1) == "the" and self._upper(first - 1):
-            if not self._opens(first - 1):
-                first, start = first - 1, tokens.starts[first - 1]
+        if capital and tokens.word(first - 1) == "the" and self._named_the(first - 1):
+            first, start = first - 1, tokens.starts[first - 1]
         yield Chunk(
             start, end, first, last,
             self._reading.text[start:end],
@@ -328,6 +330,10 @@ class Chunker:
             head=head,
             head_known=stem(head) in self._vocabulary or head in HOLLOW,
         )  # fmt: skip
+
+    def _named_the(self, index: int) -> bool:
+        """Whether a "The" belongs to the name after it: The Weeknd."""
+        return self._upper(index) and not self._opens(index)
 
     def _lead(self, first: int) -> str:
         before = first - 1

@@ -6,23 +6,23 @@ from server.extraction.english import FUNCTION_WORDS
 from server.extraction.recognizers.tokens import word_set
 
 REQUESTS: Final = word_set(
-    "find get give show tell list search look lookup calculate compute determine estimate evaluate "
-    "book reserve order buy purchase convert translate analyze analyse predict forecast generate "
-    "create make build play add update change modify set delete remove provide fetch retrieve obtain "
-    "identify check verify compare solve simplify sort filter rank recommend suggest plan schedule "
-    "arrange help want need like know query locate display return run execute perform train simulate "
-    "send write read open start stop assess measure explain describe discover mix draw roll count "
-    "let use using given assuming also including include please can could would should based "
-    "considering according getting"
+    "find get give show tell list search look lookup calculate compute determine estimate "
+    "evaluate book reserve order buy purchase convert translate analyze analyse predict forecast "
+    "generate create make build play add update change modify set delete remove provide fetch "
+    "retrieve obtain identify check verify compare solve simplify sort filter rank recommend "
+    "suggest plan schedule arrange help want need like know query locate display return run "
+    "execute perform train simulate send write read open start stop assess measure explain "
+    "describe discover mix draw roll count let use using given assuming also including include "
+    "please can could would should based considering according getting"
 )
 """What a question asks to be done; no value when it opens a sentence."""
 
 HOLLOW: Final = FUNCTION_WORDS | word_set(
     "name names value values number numbers parameter parameters string integer list array type "
-    "types optional required default defaults eg ie etc example format used use using given specific "
-    "specified particular certain provided provide return returned returns true false if not whether "
-    "which will should include including based following different respective desired wanted "
-    "interest interested preferred required requested want user data information details"
+    "types optional required default defaults eg ie etc example format used use using given "
+    "specific specified particular certain provided provide return returned returns true false if "
+    "not whether which will should include including based following different respective desired "
+    "wanted interest interested preferred required requested want user data information details"
 )
 """Words of a description that say nothing about its value."""
 
@@ -40,9 +40,9 @@ BODIES: Final = word_set(
     "organization organisation restaurant club store shop firm stock exchange court market dealer"
 )
 WORKS: Final = word_set(
-    "title book movie film song game painting event treaty war sculpture artwork building monument "
-    "landmark album battle festival tournament park mountain river lake celebrity planet show item "
-    "weapon empire discovery invention theory symphony piece opera franchise series"
+    "title book movie film song game painting event treaty war sculpture artwork building "
+    "monument landmark album battle festival tournament park mountain river lake celebrity planet "
+    "show item weapon empire discovery invention theory symphony piece opera franchise series"
 )
 NAMED: Final = PLACES | PEOPLE | BODIES | WORKS
 """What has a name that is written with a capital letter."""
@@ -76,8 +76,8 @@ BETWEEN: Final = word_set(
 """Words that stand between values and are hardly ever a part of one."""
 
 MOMENTS: Final = word_set(
-    "time date period season duration frame timeframe when day month year schedule deadline "
-    "hour hours century era decade interval"
+    "time date period season duration frame timeframe when day month year schedule deadline hour "
+    "hours century era decade interval"
 )
 """What is said with a span of time."""
 

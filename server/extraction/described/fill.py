@@ -15,7 +15,16 @@ from server.extraction.described.told import TemplateTold, Told
 from server.extraction.filling import Filling
 from server.extraction.plan import NUMERIC
 
-_TEXTS: Final = ("text", "strings", "field", "fields", "cell", "date_format", "written_date", "date")
+_TEXTS: Final = (
+    "text",
+    "strings",
+    "field",
+    "fields",
+    "cell",
+    "date_format",
+    "written_date",
+    "date",
+)
 
 
 def fill_described(filling: Filling, told: TemplateTold) -> None:
@@ -36,6 +45,9 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
         if found is not None:
             filling.found[one.plan.key] = found
     filling.booleans()
+    moments = [one.plan for one in _open(filling, parameters, ("time", "duration"))]
+    filling.hand_out(moments, {plan.key: filling.scored(plan) for plan in moments})
+    filling.fields()
     texts = _open(filling, parameters, _TEXTS)
     if texts:
         chunks = chunker.chunks()
@@ -44,7 +56,9 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
         _keep(filling, texts, fill_words(texts, chunks, reading))
 
 
-def _open(filling: Filling, told: Sequence[Told], roles: Sequence[str] | frozenset[str]) -> list[Told]:
+def _open(
+    filling: Filling, told: Sequence[Told], roles: Sequence[str] | frozenset[str]
+) -> list[Told]:
     """The parameters of some roles that still have neither value nor problem."""
     return [
         one
@@ -81,7 +95,11 @@ def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
 
 def _formulas(filling: Filling, parameters: Sequence[Told], chunker: Chunker) -> None:
     """Whole formulas, before their numbers go to anything else."""
-    wanted = [one for one in _open(filling, parameters, ("text",)) if not FORMULAS.isdisjoint(one.plan.name.words)]
+    wanted = [
+        one
+        for one in _open(filling, parameters, ("text",))
+        if not FORMULAS.isdisjoint(one.plan.name.words)
+    ]
     for one, chunk in zip(wanted, chunker.formulas() if wanted else (), strict=False):
         filling.keep(one.plan, as_candidate(one, chunk))
 

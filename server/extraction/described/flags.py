@@ -12,8 +12,11 @@ _NEGATIONS: Final = word_set(
     "without no not exclude excluding except skip hide omit never don dont doesn isn"
 )
 _IDLE: Final = frozenset(
-    map(stem, "is include includes including with show has have only use enable flag want get "
-        "return allow need required option whether if".split())  # fmt: skip
+    stem(word)
+    for word in word_set(
+        "is include includes including with show has have only use enable flag want get return "
+        "allow need required option whether if status"
+    )
 )
 
 

@@ -19,9 +19,7 @@ _BETWEEN: Final = frozenset({",", "and", "&", ";", "or"})
 _LEAST_LIKE: Final = 4
 
 
-def fill_number_lists(
-    told: Sequence[Told], reading: Reading, taken: Taken
-) -> dict[str, Candidate]:
+def fill_number_lists(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[str, Candidate]:
     """Give lists of numbers to parameters, by the words before them and in order."""
     lists = list(_number_lists(reading, taken)) if told else []
     offers: dict[str, list[Offer]] = {one.plan.key: [] for one in told}
@@ -40,17 +38,25 @@ def _number_lists(reading: Reading, taken: Taken) -> Iterator[Candidate]:
     for span in reading.of("array"):
         if taken.free(span.start, span.end) and _numbers_only(span.value):
             yield Candidate(span.start, span.end, span.first, span.last, span.value)
-    run: list[Span] = []
-    for span in (*reading.of("number"), None):
-        between = reading.tokens.words[run[-1].last : span.first] if run and span else ["."]
-        if run and span and between and _BETWEEN.issuperset(between):
-            run.append(span)
-            continue
-        free = run and taken.free(run[0].start, run[-1].end)
-        if len(run) > 1 and free:
+    for run in _runs(reading):
+        if taken.free(run[0].start, run[-1].end):
             values = [one.value for one in run]
             yield Candidate(run[0].start, run[-1].end, run[0].first, run[-1].last, values)
-        run = [span] if span else []
+
+
+def _runs(reading: Reading) -> Iterator[list[Span]]:
+    """Two numbers or more with nothing but commas and an "and" between them."""
+    run: list[Span] = []
+    for span in reading.of("number"):
+        between = reading.tokens.words[run[-1].last : span.first] if run else []
+        if between and _BETWEEN.issuperset(between):
+            run.append(span)
+            continue
+        if len(run) > 1:
+            yield run
+        run = [span]
+    if len(run) > 1:
+        yield run
 
 
 def _numbers_only(value: Any) -> bool:
@@ -110,9 +116,7 @@ def find_known(one: Told, reading: Reading, taken: Taken) -> list[tuple[int, int
             for word in str(value).lower().replace("_", " ").replace("-", " ").split()
             if word not in FUNCTION_WORDS and word not in HOLLOW
         ]
-        places = [
-            next((i for i in free if _alike(tokens.words[i], word)), None) for word in words
-        ]
+        places = [next((i for i in free if _alike(tokens.words[i], word)), None) for word in words]
         if words and None not in places:
             spots = [place for place in places if place is not None]
             found.append((min(spots), max(spots) + 1, value))
@@ -125,6 +129,8 @@ def _alike(said: str, word: str) -> bool:
     if said in FUNCTION_WORDS:
         return False
     short = min(len(said), len(word))
-    return short >= _LEAST_LIKE and said[:_LEAST_LIKE] == word[:_LEAST_LIKE] and (
-        word.startswith(said.rstrip("s")) or said.startswith(word.rstrip("s"))
+    return (
+        short >= _LEAST_LIKE
+        and said[:_LEAST_LIKE] == word[:_LEAST_LIKE]
+        and (word.startswith(said.rstrip("s")) or said.startswith(word.rstrip("s")))
     )

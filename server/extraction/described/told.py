@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from server.core.stems import stem
 from server.extraction.described.english import (
@@ -20,16 +20,19 @@ from server.extraction.described.units import MEASURES, TIMES, measures_told
 from server.extraction.phrases import PhraseTable
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.recognizers.tokens import word_set
+from server.library.model import Template
 
 _WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
 _LISTED: Final = re.compile(
-    r"(?:e\.g\.?|i\.e\.?|such as|like|options?(?: are| include)?:?|either|can be|for example|example)"
+    r"(?:e\.g\.?|i\.e\.?|such as|like|options?(?: are| include)?:?|either|can be|for example|"
+    r"example)"
     r"[,:]?\s+([^.();]{2,120})",
     re.IGNORECASE,
 )
 _DEFAULT: Final = re.compile(
-    r"(?:default(?:s|ed|ing)?(?:\s+(?:value|factor|unit))?(?:\s+(?:is|to|as|of|it to|are))?[:,]?\s*)"
+    r"(?:default(?:s|ed|ing)?(?:\s+(?:value|factor|unit))?"
+    r"(?:\s+(?:is|to|as|of|it to|are))?[:,]?\s*)"
     r"(?:set to\s+)?(?:'([^']*)'|\"([^\"]*)\"|([\w.%/^-]+))",
     re.IGNORECASE,
 )
@@ -84,13 +87,22 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class TemplateTold:
-    """`vocabulary` are the stems of everything said of the template: words of a question
-    that repeat them are no values."""
+    """What is said about a template.
+
+    `vocabulary` are the stems of everything said: words of a question that repeat them
+    are no values.
+    """
 
     parameters: Mapping[str, Told]
     vocabulary: frozenset[str]
     subject: frozenset[str]
     """Those of its name and description alone."""
+
+
+def describes_itself(template: Template) -> bool:
+    """Whether descriptions are all there is to read a template by."""
+    described = template.description or any(p.description for p in template.parameters)
+    return bool(described) and not template.nl_examples
 
 
 def tell(plan: TemplatePlan) -> TemplateTold:
@@ -154,8 +166,10 @@ def _is_year(plan: ParameterPlan, description: str) -> bool:
     if "year" in words and not {"per", "in", "period", "time"} & set(words):
         return True
     told = description.lower()
-    return bool(_YEAR.search(told)) and not {"years", "per"} & set(words) and not (
-        "per year" in told or "a year" in told or "fiscal" in told
+    return (
+        bool(_YEAR.search(told))
+        and not {"years", "per"} & set(words)
+        and not ("per year" in told or "a year" in told or "fiscal" in told)
     )
 
 

@@ -4,16 +4,16 @@ import re
 from typing import Final
 
 _WORDS: Final = {
-    "length": "m meter meters metre metres km kilometer kilometers kilometre kilometres cm centimeter "
-    "centimeters centimetre mm millimeter millimeters ft foot feet inch inches mi mile miles yd yard "
-    "yards nm",
-    "mass": "kg kgs kilogram kilograms g gram grams mg lb lbs pound pounds oz ounce ounces ton tons "
-    "tonne tonnes",
+    "length": "m meter meters metre metres km kilometer kilometers kilometre kilometres cm "
+    "centimeter centimeters centimetre mm millimeter millimeters ft foot feet inch inches mi mile "
+    "miles yd yard yards nm",
+    "mass": "kg kgs kilogram kilograms g gram grams mg lb lbs pound pounds oz ounce ounces ton "
+    "tons tonne tonnes",
     "speed": "m/s km/h kmh kph mph meters/second km/hr mi/h",
     "acceleration": "m/s^2 m/s2 m/s²",
     "temperature": "°c °f celsius fahrenheit kelvin k c f degc",
-    "volume": "l liter liters litre litres ml milliliter milliliters gallon gallons m^3 m³ m3 cm^3 cm3 "
-    "cubic cup cups",
+    "volume": "l liter liters litre litres ml milliliter milliliters gallon gallons m^3 m³ m3 "
+    "cm^3 cm3 cubic cup cups",
     "area": "m^2 m² m2 cm^2 km^2 km² sqft sq square acre acres hectare hectares",
     "energy": "j joule joules kj kcal calorie calories kwh",
     "power": "w watt watts kw kilowatt kilowatts",
