@@ -1,7 +1,7 @@
 """The parts of a question that could be a text: names, quotes, codes, and what is spoken of."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
@@ -9,6 +9,7 @@ from typing import Final, Literal
 from server.core.stems import stem
 from server.extraction.described.english import BETWEEN, HOLLOW, REQUESTS
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
+from server.extraction.phrases import PhraseTable
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
 from server.extraction.taken import Taken
@@ -125,6 +126,15 @@ class Chunker:
             yield from self._joined(first, last, after, end)
 
     # What does not look like plain words
+
+    def phrases(self, tables: Iterable[PhraseTable]) -> list[Chunk]:
+        """Values that descriptions name, even those that are words of every sentence."""
+        return [
+            chunk
+            for table in tables
+            for phrase in (table.find(self._tokens) if table else ())
+            for chunk in self._made(phrase.first, phrase.last)
+        ]
 
     def formulas(self) -> list[Chunk]:
         """What is written in letters, numbers and signs of arithmetic."""

@@ -51,6 +51,9 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
     texts = _open(filling, parameters, _TEXTS)
     if texts:
         chunks = chunker.chunks()
+        known = {(chunk.start, chunk.end) for chunk in chunks}
+        named = chunker.phrases(one.phrases for one in texts)
+        chunks += [chunk for chunk in named if (chunk.start, chunk.end) not in known]
         if any(one.plan.role == "strings" for one in texts):
             chunks += chunker.lists(chunks)
         _keep(filling, texts, fill_words(texts, chunks, reading))

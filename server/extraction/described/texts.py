@@ -9,6 +9,7 @@ from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
 from server.extraction.described.english import BEFORE, CODES, MOMENTS
 from server.extraction.described.told import Told, in_order
+from server.extraction.english import FUNCTION_WORDS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import word_set
 
@@ -52,10 +53,18 @@ def as_candidate(one: Told, chunk: Chunk) -> Candidate:
 def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> float:
     """How well a chunk fits a parameter; below zero when more speaks against it than for it."""
     points = 6.0 if _option(one, chunk) else 0.0
+    if FUNCTION_WORDS.issuperset(chunk.words) and not _beside_its_name(one, chunk, reading):
+        return -6.0  # "first" is a class only where a class is spoken of
     points += _by_words(one, chunk, reading)
     points += _by_lead(one, chunk)
     points += _by_form(one, chunk, names_written=names_written)
     return points
+
+
+def _beside_its_name(one: Told, chunk: Chunk, reading: Reading) -> bool:
+    words = reading.tokens
+    near = (words.word(chunk.first - 1), words.word(chunk.last))
+    return any(stem(word) in one.own for word in near)
 
 
 def _by_words(one: Told, chunk: Chunk, reading: Reading) -> float:

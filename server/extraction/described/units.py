@@ -108,6 +108,8 @@ def measures_told(text: str) -> frozenset[str]:
             for word in _LONG.findall(lowered)
             if word in MEASURES and word not in ("second", "person", "people", "pound", "yard")
         }
+    if "temperature" in found:
+        found.discard("angle")  # degrees Celsius
     if "length" in found and ("per second" in lowered or "per hour" in lowered):
         found = {"acceleration" if "squared" in lowered else "speed"}
     if "square" in lowered and "square root" not in lowered and "length" in found:
