@@ -28,7 +28,7 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.calls import HttpCalls
 from server.tools.policy.assembly import build_chain
 from server.tools.python.calls import PythonCalls
-from server.voices import voice_of
+from server.voices import retriever_of, voice_of
 from server.workshop import Workshop
 
 _HARMLESS: Final = 300
@@ -87,12 +87,21 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
     )
     guard = await _guard(adapter, library, embedder, matcher, workshop)
     composer = Composer(library)
+    retriever = retriever_of(
+        adapter,
+        library,
+        chain,
+        read.prompts,
+        workshop.chat_model,
+        _reformulated(_retriever(adapter, parts), parts, read),
+        workshop.environ,
+    )
     voice = voice_of(adapter, library, composer, read.prompts, workshop.chat_model)
     workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=_reformulated(_retriever(adapter, parts), parts, read),
+        retriever=retriever,
         chain=chain,
         composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,

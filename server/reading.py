@@ -65,7 +65,7 @@ def read_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
     library, problems = loaded.library, list(loaded.problems)
-    prompts, amiss = read_prompts(adapter, environ)
+    prompts, amiss = read_prompts(adapter, environ, settings)
     problems += amiss
     pack, amiss = read_pack(adapter, environ)
     problems += amiss
@@ -105,7 +105,7 @@ def read_library(
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     problems += host_problems(library, cage_of(adapter))
-    problems += settings_problems(adapter, library, pack, settings, environ)
+    problems += settings_problems(adapter, library, pack, settings)
     everything = (*problems, *wrong)
     return ReadLibrary(library, registry, everything, functions, pack, reformulation, prompts)
 

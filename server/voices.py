@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 
 from server import plugins
 from server.chat.compose import Composer
+from server.core.ports import Retriever
 from server.core.problems import Problem
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.library.model import Library
-from server.settings.models import AdapterSettings
+from server.modes import mode_of
+from server.settings.models import AdapterSettings, Settings
+from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
     from server.chat.speaking.opening import ModelOf
@@ -16,15 +19,46 @@ if TYPE_CHECKING:  # a server without models loads nothing of them
     from server.chat.speaking.voice import Voice
 
 
-def speaks(adapter: AdapterSettings) -> bool:
+def speaks(adapter: AdapterSettings, environ: Mapping[str, str]) -> bool:
     """Whether a model does anything in this adapter's turns."""
     agent = adapter.config.agent
-    inference = adapter.inference_model_provider or adapter.inference_model
-    return bool(inference or agent.function_model_provider or agent.function_model)
+    return (
+        _names_inference(adapter)
+        or bool(agent.function_model_provider or agent.function_model)
+        or _asks(adapter, environ)
+    )
+
+
+def _names_inference(adapter: AdapterSettings) -> bool:
+    return bool(adapter.inference_model_provider or adapter.inference_model)
+
+
+def _asks(adapter: AdapterSettings, environ: Mapping[str, str]) -> bool:
+    """Whether the adapter asks for a model whether or not it names one."""
+    return adapter.config.agent.conversation or mode_of(adapter, environ) == "llm_first"
+
+
+def _missing(
+    adapter: AdapterSettings, settings: Settings | None, environ: Mapping[str, str]
+) -> list[Problem]:
+    """What an adapter asks for that needs a model, when none is named anywhere."""
+    provider = settings.models.provider if settings is not None else None
+    if _names_inference(adapter) or provider or environ.get("LLM_PROVIDER", "").strip():
+        return []
+    agent, problems = adapter.config.agent, []
+    if agent.conversation:
+        what = "agent.conversation needs a model that speaks; name one with inference_model"
+        problems.append(Problem(what, adapter.where, "model-missing"))
+    named = agent.function_model_provider or agent.function_model
+    if mode_of(adapter, environ) == "llm_first" and not named:
+        what = "policy.mode llm_first needs a model that proposes; name one with agent."
+        what += "function_model or inference_model"
+        problems.append(Problem(what, adapter.where, "model-missing"))
+    return problems
 
 
 def read_prompts(
-    adapter: AdapterSettings, environ: Mapping[str, str]
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> "tuple[Prompts | None, list[Problem]]":
     """The prompts of an adapter whose models speak, and all that is wrong with its models."""
     problems = [
@@ -34,7 +68,8 @@ def read_prompts(
         )
         if provider is not None and (unknown := _unknown(provider)) is not None
     ]
-    if not speaks(adapter):
+    problems += _missing(adapter, settings, environ)
+    if not speaks(adapter, environ):
         if adapter.config.prompts is not None:
             what = "prompts are for a model, and the adapter names none with inference_model"
             problems.append(Problem(what, adapter.where, "model-missing", "warning"))
@@ -66,6 +101,27 @@ def voice_of(
 
     try:
         return open_voice(adapter, library, composer, prompts, model_of)
+    except PluginInvalid as invalid:
+        problem = Problem(str(invalid), adapter.where, "unknown-provider")
+        raise ConfigurationInvalid([problem]) from None
+
+
+def retriever_of(
+    adapter: AdapterSettings,
+    library: Library,
+    chain: PolicyChain,
+    prompts: "Prompts | None",
+    model_of: "ModelOf",
+    retriever: Retriever,
+    environ: Mapping[str, str],
+) -> Retriever:
+    """What decides: `retriever`, or a model before it where `policy.mode` says so."""
+    if prompts is None or mode_of(adapter, environ) != "llm_first":
+        return retriever
+    from server.chat.speaking.opening import open_proposing
+
+    try:
+        return open_proposing(adapter, library, chain, prompts, model_of, retriever)
     except PluginInvalid as invalid:
         problem = Problem(str(invalid), adapter.where, "unknown-provider")
         raise ConfigurationInvalid([problem]) from None

@@ -6,7 +6,7 @@ from fastapi_offline import FastAPIOffline
 from server import __version__
 from server.api import errors
 from server.api.middleware import RequestFrame
-from server.api.routes import chat, conversations, guards, health, intents, metrics
+from server.api.routes import chat, conversations, guards, health, intents, metrics, tools
 from server.api.state import ApiState
 
 _DESCRIPTION = """Plain questions in, safe and exact tool calls out.
@@ -24,6 +24,7 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(chat.router)
     app.include_router(conversations.router)
     app.include_router(intents.router)
+    app.include_router(tools.router)
     app.include_router(health.router)
     app.include_router(guards.router)
     if state.serve_metrics:

@@ -65,6 +65,37 @@ class ChatResponse(BaseModel):
     )
 
 
+class ToolsResponse(BaseModel):
+    """What an adapter can do, as other programs and their models are told of it."""
+
+    tools: list[dict[str, Any]] = Field(
+        description="Each template as OpenAI's clients take it in `tools`."
+    )
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "tools": [
+                        {
+                            "type": "function",
+                            "function": {
+                                "name": "calculate_percentage",
+                                "description": "Calculate a percentage of a given value",
+                                "parameters": {
+                                    "type": "object",
+                                    "properties": {"value": {"type": "number"}},
+                                    "required": ["value"],
+                                },
+                            },
+                        }
+                    ]
+                }
+            ]
+        }
+    )
+
+
 class IntentRequest(BaseModel):
     """A question to read, and not to answer."""
 

@@ -36,10 +36,14 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Airtime:
-    """Until when a turn may speak, on the clock of the event loop, and who listens."""
+    """Until when a turn may speak, on the clock of the event loop, and who listens.
+
+    `private` says that the question may hold what no model is to be told.
+    """
 
     ends_at: float
     listening: Listening | None = None
+    private: bool = False
 
     @property
     def left_s(self) -> float:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from server.chat.adapter import Adapter
 from server.chat.following import decide_turn, told
@@ -29,7 +30,10 @@ from server.core.turn import Turn
 from server.errors import TurnTimedOut
 from server.retrievers.following.follower import Decided
 from server.tools.policy.chain import Carried
-from server.tools.policy.proposal import Proposal, ProposedBy
+from server.tools.policy.proposal import Proposal
+
+if TYPE_CHECKING:  # a server without models loads nothing of them
+    from server.chat.speaking.voice import Voice
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +64,7 @@ async def answer_turn(
                 decided = await decide_turn(by, understood, trace, at_home=by is adapter)
                 turn = replace(turn, intent=decided.intent)
             private = clean_trace(by.library, trace)
-            airtime = Airtime(limit.when() or 0.0, listening)
+            airtime = Airtime(limit.when() or 0.0, listening, private)
             answer = await _act(by, turn, decided.decision, trace, airtime)
             answer = told(decided, guarded.told(understood.told(answer)))
             await remember(adapter, turn, answer, by=by, private=private)
@@ -76,8 +80,9 @@ async def answer_turn(
 async def _act(
     adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, airtime: Airtime
 ) -> Answer:
-    if isinstance(decision, AskFor) and adapter.voice is not None:
-        decision = await adapter.voice.fill(turn, decision, trace, airtime)
+    voice = adapter.voice
+    if voice is not None:
+        decision = await _with_models(voice, turn, decision, trace, airtime)
     match decision:
         case Call(proposed=Proposed()):
             return adapter.composer.proposed(decision, trace)
@@ -87,11 +92,9 @@ async def _act(
             answer = adapter.composer.result(
                 shown, carried.result, trace, turn.languages, refusal=carried.refusal
             )
-            if adapter.voice is None or carried.refusal is not None:
+            if voice is None or carried.refusal is not None:
                 return answer
-            return await adapter.voice.phrase(
-                turn, shown.call, carried.result, answer, trace, airtime
-            )
+            return await voice.phrase(turn, shown.call, carried.result, answer, trace, airtime)
         case AskFor():
             return adapter.composer.ask_for(
                 without_secrets(adapter.library, decision), trace, turn.languages
@@ -101,16 +104,27 @@ async def _act(
         case AskBack():
             return adapter.composer.ask_back(decision, trace)
         case NoMatch():
-            return adapter.composer.no_match(decision, trace, turn.languages)
+            answer = adapter.composer.no_match(decision, trace, turn.languages)
+            return await voice.converse(turn, answer, trace, airtime) if voice else answer
         case Dropped():
             return adapter.composer.dropped(decision, trace, turn.languages)
         case Blocked():
             return adapter.composer.blocked(decision, trace)
 
 
-async def carry_out(
-    adapter: Adapter, turn: Turn, call: ToolCall, trace: Trace, *, by: ProposedBy = "system"
-) -> Carried:
+async def _with_models(
+    voice: "Voice", turn: Turn, decision: Decision, trace: Trace, airtime: Airtime
+) -> Decision:
+    """The decision with what a model reads in the question; nothing is run for mere talk."""
+    if isinstance(decision, Call | AskFor | Clarify) and voice.is_talk(turn):
+        name = turn.intent.name if turn.intent is not None else ""
+        return NoMatch(f"nothing is done for the intent {name}")
+    if isinstance(decision, AskFor):
+        return await voice.fill(turn, decision, trace, airtime)
+    return decision
+
+
+async def carry_out(adapter: Adapter, turn: Turn, call: ToolCall, trace: Trace) -> Carried:
     """Take a call through the adapter's chain; what is sensitive in it leaves the trace.
 
     Raises:
@@ -121,7 +135,7 @@ async def carry_out(
         caller=turn.caller,
         request_id=turn.id,
         intent=turn.intent.name if turn.intent is not None else None,
-        proposed_by=by,
+        proposed_by="model" if call.by_model else "system",
     )
     with trace.stage("tool") as details:
         carried = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)

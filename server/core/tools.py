@@ -47,6 +47,8 @@ class ToolCall:
     arguments: Mapping[str, Any]
     sources: Mapping[str, Source] = field(default_factory=dict)
     effect: Effect = "read"
+    by_model: bool = False
+    """Whether a model chose it, and not the server."""
     sensitive: bool = False
     """Whether what it is called with must not be written anywhere, not even to the log."""
 

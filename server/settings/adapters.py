@@ -25,6 +25,10 @@ class AgentSettings(Strict):
     """Name of that model, as its provider knows it."""
     synthesize_response: bool = True
     """Whether the inference model, when there is one, phrases results."""
+    conversation: bool = False
+    """Whether the inference model replies where no template answers."""
+    system_prompt: str | None = None
+    """Who that model is and how it speaks; without it, a friendly assistant that is brief."""
     tool_timeout: Seconds = 30.0
     """Seconds that one tool may take."""
     model_timeout: Seconds = 20.0

@@ -1,77 +1,91 @@
-"""A model that proposes passes through the very same chain."""
+"""LLM-first: what a model proposes passes through the very same chain."""
 
-import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
-from server.chat.proposals import ModelProposal, answer_proposed
+from server.chat.speaking.opening import open_proposing
+from server.chat.speaking.prompting import load_prompts
 from server.core.answer import Answer
 from server.core.intent import Intent
-from server.core.tools import ToolDefinition
-from server.core.trace import Trace
-from server.core.turn import Caller, Turn
+from server.core.speech import FunctionCall, Reply
+from server.errors import ProviderUnavailable
 from server.intents.result import Detection
 from server.library.model import CallPolicy, Library
+from server.providers.chat.scripted import ScriptedChat
+from server.settings.adapters import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
+from tests.chat.speaking.speaking import CONFIG, Script, ask, stage
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter
 
 RESTRICTED = replace(DIVIDE, policy=CallPolicy(allowed_roles=("admin",)))
 BOTH = Library(LIBRARY.domain, {t.id: t for t in (PERCENTAGE, RESTRICTED)})
+QUESTION = "15% from a total of 200, if you please"
+GOOD = Reply(
+    "", "m", calls=(FunctionCall("calculate_percentage", {"value": 200, "percentage": 15}),)
+)
 
 
-@dataclass
-class Scripted:
-    """Proposes what the script says, whatever is asked."""
-
-    proposal: ModelProposal | None
-
-    async def propose(
-        self, text: str, functions: tuple[ToolDefinition, ...]
-    ) -> ModelProposal | None:
-        return self.proposal
-
-
-def adapter(**more: Any) -> Adapter:
+def proposing(script: Script | ScriptedChat, library: Library = BOTH, **more: Any) -> Adapter:
+    """An adapter whose model says what the script has, before the table is asked."""
     registry = ToolRegistry.build()
     guardrails = Guardrails(RateLimits())
-    chain = build_chain("a", BOTH, registry, ToolExecutor(registry), guardrails, **more)
-    return replace(table_adapter(library=BOTH), chain=chain)
+    chain = build_chain("a", library, registry, ToolExecutor(registry), guardrails, **more)
+    adapter = replace(table_adapter(library=library), chain=chain)
+    written = {"name": "a", "inference_model": "m", "config": CONFIG}
+    prompts, _ = load_prompts(None, {})
+    assert prompts is not None
+    model = script if isinstance(script, ScriptedChat) else ScriptedChat(script)
+    retriever = open_proposing(
+        AdapterSettings.model_validate(written),
+        library,
+        chain,
+        prompts,
+        lambda provider, name: model,
+        adapter.retriever,
+    )
+    return replace(adapter, retriever=retriever)
 
 
-def ask(on: Adapter, function: str | None, arguments: Mapping[str, Any]) -> Answer:
-    turn = Turn("r", "whatever", "s", Caller("k", "a", "ana"), datetime.now(UTC))
-    proposal = None if function is None else ModelProposal(function, arguments)
-    return asyncio.run(answer_proposed(on, turn, Scripted(proposal), Trace()))
+def proposed(function: str, text: str = QUESTION, **arguments: Any) -> Answer:
+    reply = Reply("", "m", calls=(FunctionCall(function, arguments),))
+    return ask(proposing([reply]), text)
 
 
 def test_a_good_proposal_runs() -> None:
-    answer = ask(adapter(), "calculate_percentage", {"value": 200, "percentage": 15})
+    answer = ask(proposing([GOOD]), QUESTION)
     assert answer.content == "15% of 200 is **30**"
     assert answer.metadata["arguments"]["value"] == {"kind": "model"}
+    assert answer.metadata["match"]["why"] == "proposed by a model"
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "outcome"),
-    [
-        ("divide", {"a": 1, "b": 2}, "role_forbids"),
-        ("calculate_percentage", {"value": "200", "percentage": 15}, "arguments_invalid"),
-        ("calculate_percentage", {"value": 200}, "arguments_invalid"),
-        ("calculate_percentage", {"value": 1, "percentage": 1, "role": "admin"},
-         "arguments_invalid"),
-    ],
-)  # fmt: skip
-def test_a_proposal_is_refused_as_any_call(
-    function: str, arguments: dict[str, Any], outcome: str
-) -> None:
-    assert ask(adapter(), function, arguments).metadata["policy"] == {"outcome": outcome}
+def test_only_what_the_role_may_run_is_offered() -> None:
+    model = ScriptedChat([GOOD])
+    ask(proposing(model), QUESTION)
+    assert [tool.name for tool in model.asked[0].tools] == ["calculate_percentage"]
+
+
+def test_what_is_not_offered_is_refused_and_not_run() -> None:
+    answer = proposed("divide", "divide 1 by 2", a=1, b=2)
+    assert answer.metadata["template_id"] is None
+    assert "tool_execution" not in answer.metadata
+
+
+def test_what_no_parameter_names_is_refused() -> None:
+    answer = proposed("calculate_percentage", value=200, percentage=15, role="admin")
+    assert answer.metadata["policy"] == {"outcome": "arguments_invalid"}
+
+
+@pytest.mark.parametrize("value", [None, 300, "a lot", [200]])
+def test_what_nobody_said_is_asked_for(value: Any) -> None:
+    answer = proposed("calculate_percentage", value=value, percentage=15)
+    assert [one["name"] for one in answer.metadata["missing"]] == ["value"]
 
 
 async def chatting(text: str, now: datetime) -> Detection:
@@ -80,12 +94,33 @@ async def chatting(text: str, now: datetime) -> Detection:
 
 def test_the_intent_is_the_servers_and_not_the_models() -> None:
     tools = {"SUM": ("calculate_percentage",), "CHAT": ()}
-    on = replace(adapter(intent_tools=tools), detect=chatting)
-    answer = ask(on, "calculate_percentage", {"value": 200, "percentage": 15})
+    model = ScriptedChat([GOOD])
+    on = replace(proposing(model, intent_tools=tools), detect=chatting)
+    answer = ask(on, "What is 15% of 200?")
+    assert model.asked == []
     assert answer.metadata["policy"] == {"outcome": "intent_forbids"}
 
 
-@pytest.mark.parametrize("function", ["os.system", None])
-def test_what_is_not_there_is_not_called(function: str | None) -> None:
-    answer = ask(adapter(), function, {})
+def test_a_model_that_proposes_nothing_is_told_what_comes_nearest() -> None:
+    answer = ask(proposing(["I would rather talk."]), "What is 15% of 200?")
+    assert answer.metadata["why"] == "no tool was proposed"
+    assert [near["template_id"] for near in answer.metadata["nearest"]] == ["calculate_percentage"]
+
+
+def test_what_is_not_there_is_not_called() -> None:
+    answer = proposed("os.system", command="ls")
     assert answer.metadata["template_id"] is None
+
+
+def test_without_its_model_the_server_decides() -> None:
+    answer = ask(proposing([ProviderUnavailable("away")]), "What is 15% of 200?")
+    assert answer.content == "15% of 200 is **30**"
+    assert stage(answer, "propose")["why"] == "away"
+
+
+def test_no_model_is_told_of_sensitive_parameters() -> None:
+    hidden = replace(PERCENTAGE, policy=CallPolicy(sensitive_params=("value",)))
+    library = Library(LIBRARY.domain, {t.id: t for t in (hidden, DIVIDE)})
+    model = ScriptedChat([GOOD])
+    answer = ask(proposing(model, library), "What is 15% of 200?")
+    assert (model.asked, answer.metadata["template_id"]) == ([], "calculate_percentage")

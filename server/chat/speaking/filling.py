@@ -1,7 +1,7 @@
 """Arguments that a question hides, read by a model and taken only where a person said them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,18 +26,52 @@ from server.tools.policy.depth import size_problem
 _MAX_DATA_CHARS: Final = 20_000
 
 
+class Judge:
+    """What of a model's arguments can be used: what is well-formed, and was said."""
+
+    def __init__(self, library: Library) -> None:
+        self._open_types = frozenset(library.domain.parameter_patterns)
+        self._date_order = library.domain.date_order
+        self._shapes: dict[str, type[BaseModel]] = {}
+
+    def judged(
+        self,
+        template: Template,
+        names: Sequence[str],
+        proposed: Mapping[str, Any],
+        turn: Turn,
+        sources: Mapping[str, Source],
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """The arguments of `names` that can be used, and why the others cannot.
+
+        `sources` say which places of the question gave other arguments their values.
+        """
+        if template.id not in self._shapes:
+            self._shapes[template.id] = compile_model(template, self._open_types)
+        now = turn.received_at.astimezone()
+        text = ConversationText(
+            turn.text, turn.context, sources, now=now, date_order=self._date_order
+        )
+        return judged(template, names, proposed, text, self._shapes[template.id])
+
+
 class Filler:
     """Asks a model for what is missing, and the person for what the model does not find."""
 
     def __init__(
-        self, model: ChatModel, prompt: Prompt, library: Library, *, timeout_s: float
+        self,
+        model: ChatModel,
+        prompt: Prompt,
+        library: Library,
+        judge: Judge,
+        *,
+        timeout_s: float,
     ) -> None:
         self._model = model
         self._prompt = prompt
         self._library = library
+        self._judge = judge
         self._timeout_s = timeout_s
-        self._open_types = frozenset(library.domain.parameter_patterns)
-        self._shapes: dict[str, type[BaseModel]] = {}
 
     async def fill(
         self, decision: AskFor, turn: Turn, trace: Trace, *, left_s: float
@@ -58,7 +92,8 @@ class Filler:
             except (ProviderError, RenderingFailed, TimeoutError) as failed:
                 details["why"] = str(failed) or f"{self._model.name} was not done in time"
                 return decision
-            found, refused = self._judged(template, decision, turn, proposed)
+            names = [missing.name for missing in decision.missing]
+            found, refused = self._judge.judged(template, names, proposed, turn, decision.sources)
             details |= {"filled": found, "refused": refused}
         return _decided(template, decision, found)
 
@@ -73,35 +108,12 @@ class Filler:
             missing=[missing.name for missing in decision.missing],
         )
         call = await call_by(self._model, messages, (definition,))
-        return {} if call is None else call.arguments
-
-    def _judged(
-        self, template: Template, decision: AskFor, turn: Turn, proposed: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, str]]:
-        """What of the proposal can be used, and why the rest cannot."""
-        return judged(
-            template,
-            [missing.name for missing in decision.missing],
-            proposed,
-            ConversationText(
-                turn.text,
-                turn.context,
-                decision.sources,
-                now=turn.received_at.astimezone(),
-                date_order=self._library.domain.date_order,
-            ),
-            self._shape(template),
-        )
-
-    def _shape(self, template: Template) -> type[BaseModel]:
-        if template.id not in self._shapes:
-            self._shapes[template.id] = compile_model(template, self._open_types)
-        return self._shapes[template.id]
+        return call.arguments if call is not None and call.name == definition.name else {}
 
 
 def judged(
     template: Template,
-    names: list[str],
+    names: Sequence[str],
     proposed: Mapping[str, Any],
     text: ConversationText,
     shape: type[BaseModel],

@@ -4,14 +4,17 @@ import logging
 from collections.abc import Callable
 
 from server.chat.compose import Composer
-from server.chat.speaking.filling import Filler
+from server.chat.speaking.conversing import Talker
+from server.chat.speaking.filling import Filler, Judge
 from server.chat.speaking.prompting import Prompts
+from server.chat.speaking.proposing import ProposingRetriever
 from server.chat.speaking.synthesis import Synthesizer
 from server.chat.speaking.voice import Voice
-from server.core.ports import ChatModel
+from server.core.ports import ChatModel, Retriever
 from server.errors import ProviderUnavailable
 from server.library.model import Library
 from server.settings.adapters import AdapterSettings
+from server.tools.policy.chain import PolicyChain
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +37,7 @@ def open_voice(
         PluginInvalid: there is no such provider.
     """
     agent = adapter.config.agent
-    synthesizer = filler = None
+    synthesizer = filler = talker = None
     try:
         if agent.synthesize_response and names_inference_model(adapter):
             synthesizer = Synthesizer(
@@ -46,11 +49,50 @@ def open_voice(
             )
         if names_function_model(adapter):
             model = function_model_of(adapter, model_of)
-            filler = Filler(model, prompts["filling"], library, timeout_s=agent.model_timeout)
+            filler = Filler(
+                model, prompts["filling"], library, Judge(library), timeout_s=agent.model_timeout
+            )
+        if agent.conversation:
+            talker = Talker(
+                model_of(adapter.inference_model_provider, adapter.inference_model),
+                prompts["conversation"],
+                library,
+                timeout_s=agent.model_timeout,
+                system_prompt=agent.system_prompt,
+            )
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
         return None
-    return Voice(library, composer, synthesizer, filler)
+    return Voice(library, composer, synthesizer, filler, talker, adapter.config.policy.intent_tools)
+
+
+def open_proposing(
+    adapter: AdapterSettings,
+    library: Library,
+    chain: PolicyChain,
+    prompts: Prompts,
+    model_of: ModelOf,
+    otherwise: Retriever,
+) -> Retriever:
+    """The retriever for `policy.mode: llm_first`; `otherwise` itself when no model can be made.
+
+    Raises:
+        PluginInvalid: there is no such provider.
+    """
+    try:
+        model = function_model_of(adapter, model_of)
+    except ProviderUnavailable as lacking:
+        _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
+        return otherwise
+    return ProposingRetriever(
+        otherwise,
+        model,
+        prompts["proposing"],
+        library,
+        chain,
+        Judge(library),
+        timeout_s=adapter.config.agent.model_timeout,
+    )
 
 
 def names_inference_model(adapter: AdapterSettings) -> bool:

@@ -1,9 +1,11 @@
 """What an adapter's models do in a turn, in one place."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.chat.compose import Composer
 from server.chat.listening import Airtime
+from server.chat.speaking.conversing import Talker
 from server.chat.speaking.filling import Filler
 from server.chat.speaking.synthesis import Spoken, Synthesizer
 from server.core.answer import Answer
@@ -22,14 +24,32 @@ class Voice:
     composer: Composer
     synthesizer: Synthesizer | None = None
     filler: Filler | None = None
+    talker: Talker | None = None
+    intent_tools: Mapping[str, tuple[str, ...]] | None = None
+    """The templates that each intent allows, where the adapter says so."""
+
+    def is_talk(self, turn: Turn) -> bool:
+        """Whether a model may answer, and what is asked for can lead to no tool."""
+        if self.talker is None or self.intent_tools is None or turn.intent is None:
+            return False
+        return not self.intent_tools.get(turn.intent.name)
 
     async def fill(
         self, turn: Turn, decision: AskFor, trace: Trace, airtime: Airtime
     ) -> AskFor | Call:
         """The decision with what a model found to be said, where one is asked."""
-        if self.filler is None:
+        if self.filler is None or airtime.private:
             return decision
         return await self.filler.fill(decision, turn, trace, left_s=airtime.left_s)
+
+    async def converse(
+        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: Airtime
+    ) -> Answer:
+        """A model's reply where the adapter wants one, else what the server says itself."""
+        if self.talker is None or airtime.private:
+            return otherwise
+        language = self.composer.language_for(turn.languages)
+        return await self.talker.reply(turn, otherwise, trace, airtime, language=language)
 
     async def phrase(
         self,
@@ -41,7 +61,7 @@ class Voice:
         airtime: Airtime,
     ) -> Answer:
         """The answer in a model's words, where one words results and says what is true."""
-        if self.synthesizer is None:
+        if self.synthesizer is None or airtime.private:
             return answer
         spoken = Spoken(
             question=turn.text,

@@ -11,13 +11,16 @@ from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
+from server.core.turn import Caller
 from server.library.model import Template
 from server.tools.policy.arguments import ArgumentsValid
 from server.tools.policy.depth import size_problem
+from server.tools.policy.intents import IntentAllows
 from server.tools.policy.known import KnownTool
 from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
 from server.tools.policy.rates import RateAllows
 from server.tools.policy.record import Recorder, unjudged
+from server.tools.policy.roles import RoleAllows
 from server.tools.policy.system import SystemParameters
 
 
@@ -88,6 +91,26 @@ class PolicyChain:
         if refusal is not None:
             return self._refused(proposal, judged.template, refusal)
         return await self._run(judged, timeout_s)
+
+    async def open_to(
+        self, caller: Caller, intent: str | None = None, *, whatever_is_asked: bool = False
+    ) -> tuple[Template, ...]:
+        """The templates that the caller may run for an intent; `whatever_is_asked`, for any."""
+        steps = [
+            step
+            for step in self._steps
+            if isinstance(step, RoleAllows)
+            or (isinstance(step, IntentAllows) and not whatever_is_asked)
+        ]
+        found = []
+        for template in self._known.templates.values():
+            execution = template.execution
+            call = ToolCall(template.id, execution.tool, execution.operation, {})
+            judged = Judged(Proposal(call, caller, intent=intent), template, {}, {})
+            refused = [isinstance(await step(judged), Refusal) for step in steps]
+            if not any(refused):
+                found.append(template)
+        return tuple(found)
 
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
         """The same tools for trying a library out: judged alone by whether calls are right.

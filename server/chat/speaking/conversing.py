@@ -1,0 +1,116 @@
+"""A model's reply to what no template answers, and never dressed up as a tool's result."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Final
+
+from server.chat.listening import Airtime
+from server.chat.rendering import RenderingFailed
+from server.chat.speaking.budget import tokens_in
+from server.chat.speaking.prompting import Prompt, as_data
+from server.chat.speaking.waiting import within
+from server.core.answer import Answer
+from server.core.ports import ChatModel
+from server.core.speech import Message, Reply
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.errors import ProviderError
+from server.library.model import Library
+
+_MAX_TOKENS: Final = 300
+_HISTORY_TOKENS: Final = 1500
+"""Of a longer conversation, the latest messages are told."""
+_MOST_ABILITIES: Final = 8
+
+
+class Talker:
+    """Converses, under the adapter's system prompt and with what was said before."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        prompt: Prompt,
+        library: Library,
+        *,
+        timeout_s: float,
+        system_prompt: str | None,
+    ) -> None:
+        self._model = model
+        self._prompt = prompt
+        self._timeout_s = timeout_s
+        abilities = [t.description for t in library.templates.values() if t.description]
+        self._told = {
+            "adapter": as_data(library.domain.name),
+            "description": as_data(library.domain.description),
+            "abilities": abilities[:_MOST_ABILITIES],
+            "system_prompt": system_prompt or "",
+        }
+
+    async def reply(
+        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: Airtime, *, language: str
+    ) -> Answer:
+        """The model's reply; `otherwise`, what the server says itself, when there is none.
+
+        Never raises for what a model or provider does.
+        """
+        why = ""
+        said: list[str] = []
+        with trace.stage("converse") as details:
+            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            try:
+                messages = self._messages(turn, language)
+                async with within(self._timeout_s, airtime.left_s):
+                    await self._listen(messages, said, airtime, details)
+            except (ProviderError, RenderingFailed, TimeoutError) as failed:
+                why = str(failed) or f"{self._model.name} was not done in time"
+            text = "".join(said).strip()
+            if not why and not text:
+                why = f"{self._model.name} said nothing"
+            if why:
+                details["why"] = why
+        if why:
+            if airtime.listening is not None:
+                airtime.listening.take_back(why)
+            return otherwise
+        metadata = {
+            **otherwise.metadata,
+            "source": "model",
+            "synthesized": True,
+            "synthesis": {"model": self._model.name},
+        }
+        return replace(otherwise, content=text, confidence=0.0, metadata=metadata)
+
+    def _messages(self, turn: Turn, language: str) -> tuple[Message, ...]:
+        system = self._prompt.render(**self._told, language=language)
+        return (*system, *_latest(turn.context.messages), Message("user", turn.text))
+
+    async def _listen(
+        self,
+        messages: Sequence[Message],
+        said: list[str],
+        airtime: Airtime,
+        details: dict[str, Any],
+    ) -> None:
+        async with aclosing(self._model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Reply):
+                    details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]
+                    if piece.cut:
+                        said.append(_spoken("…", airtime))
+                    return
+                said.append(_spoken(piece if said else piece.lstrip(), airtime))
+
+
+def _spoken(words: str, airtime: Airtime) -> str:
+    if airtime.listening is not None:
+        airtime.listening.say(words)
+    return words
+
+
+def _latest(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The last messages of a conversation, as many as a model is told."""
+    room, first = _HISTORY_TOKENS, len(messages)
+    while first > 0 and (room := room - tokens_in(messages[first - 1].content)) >= 0:
+        first -= 1
+    return tuple(messages[first:])

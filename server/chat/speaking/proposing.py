@@ -1,0 +1,168 @@
+"""LLM-first: a model proposes a template and arguments, and the same chain judges them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from server.chat.rendering import RenderingFailed
+from server.chat.speaking.calling import call_by
+from server.chat.speaking.filling import Judge
+from server.chat.speaking.prompting import Prompt, as_data
+from server.core.decision import AskBack, AskFor, Call, Clarify, Decision, Match, Missing, NoMatch
+from server.core.ports import ChatModel, Retriever
+from server.core.speech import FunctionCall
+from server.core.tools import Source, ToolCall
+from server.core.trace import Trace
+from server.core.turn import Turn
+from server.errors import ProviderError
+from server.library.model import Library, Template
+from server.tools.policy.chain import PolicyChain
+from server.tools.policy.proposal import Proposal
+
+
+class ProposingRetriever:
+    """Decides by what a model proposes, over the functions that role and intent allow.
+
+    The intent is the rule pack's, and never the model's. Where the model cannot be asked,
+    `otherwise` decides, which also tells what comes nearest.
+    """
+
+    def __init__(
+        self,
+        otherwise: Retriever,
+        model: ChatModel,
+        prompt: Prompt,
+        library: Library,
+        chain: PolicyChain,
+        judge: Judge,
+        *,
+        timeout_s: float,
+    ) -> None:
+        self._otherwise = otherwise
+        self._model = model
+        self._prompt = prompt
+        self._library = library
+        self._chain = chain
+        self._judge = judge
+        self._timeout_s = timeout_s
+        templates = library.templates.values()
+        self._has_secrets = any(template.policy.sensitive_params for template in templates)
+
+    async def decide(self, turn: Turn, trace: Trace) -> Decision:
+        """Raises `ProviderError` when the question could not be embedded."""
+        if self._has_secrets:
+            decision = await self._otherwise.decide(turn, trace)
+            if self._is_secret(decision):
+                return decision  # no model is told of sensitive parameters
+        intent = turn.intent.name if turn.intent is not None else None
+        allowed = await self._chain.open_to(turn.caller, intent)
+        functions = {t.function_name or t.id: t for t in allowed if not t.policy.sensitive_params}
+        if not functions:
+            return await self._otherwise.decide(turn, trace)
+        with trace.stage("propose") as details:
+            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    call = await self._proposed(turn, functions)
+            except (ProviderError, RenderingFailed, TimeoutError) as failed:
+                details["why"] = str(failed) or f"{self._model.name} was not done in time"
+                call, failure = None, True
+            else:
+                failure = False
+                details["proposed"] = None if call is None else call.name
+        if failure:
+            return await self._otherwise.decide(turn, trace)
+        if call is None:
+            return await self._nothing("no tool was proposed", turn, trace)
+        if call.name not in functions:
+            await self._refused(call, turn)
+            return await self._nothing("a tool was proposed that is not there", turn, trace)
+        return self._decided(functions[call.name], call.arguments, turn, trace)
+
+    async def close(self) -> None:
+        await self._otherwise.close()
+
+    async def _proposed(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
+        definitions = [template.to_tool_definition() for template in functions.values()]
+        messages = self._prompt.render(
+            question=as_data(turn.text),
+            said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
+            functions=[as_data(each.to_openai_schema()["function"]) for each in definitions],
+        )
+        return await call_by(self._model, messages, definitions)
+
+    async def _nothing(self, why: str, turn: Turn, trace: Trace) -> Decision:
+        """Nothing fits, with what the matcher finds nearest."""
+        match await self._otherwise.decide(turn, trace):
+            case Call(match) | AskFor(match):
+                return NoMatch(why, (match,))
+            case Clarify(options):
+                return NoMatch(why, options)
+            case NoMatch() | AskBack() as decision:
+                return decision
+        return NoMatch(why)
+
+    async def _refused(self, call: FunctionCall, turn: Turn) -> None:
+        """Have the chain refuse and write down a tool that is not there."""
+        await self._chain.carry_out(
+            Proposal(
+                ToolCall(call.name, "", "", call.arguments, by_model=True),
+                turn.caller,
+                turn.id,
+                turn.intent.name if turn.intent is not None else None,
+                "model",
+            ),
+            timeout_s=self._timeout_s,
+        )
+
+    def _decided(
+        self, template: Template, proposed: Mapping[str, Any], turn: Turn, trace: Trace
+    ) -> Decision:
+        """The call with what was said of the proposed arguments; what is missing is asked for."""
+        known = {parameter.name: parameter for parameter in template.parameters}
+        found, refused = self._judge.judged(template, list(known), proposed, turn, {})
+        trace.note("arguments", {"taken": found, "refused": refused})
+        # What no parameter names is for the chain to refuse, where it is written down.
+        arguments = {**{n: v for n, v in proposed.items() if n not in known}, **found}
+        sources = {name: Source("model") for name in arguments}
+        missing = []
+        for name, parameter in known.items():
+            if name in found:
+                continue
+            if parameter.default is not None:
+                arguments[name], sources[name] = parameter.default, Source("default")
+            elif parameter.required:
+                missing.append(
+                    Missing(
+                        name,
+                        parameter.description,
+                        parameter.type,
+                        parameter.enum,
+                        parameter.example,
+                    )
+                )
+        match = Match(template.id, 0.0, 0.0, "proposed by a model")
+        if missing:
+            return AskFor(match, tuple(missing), arguments, sources)
+        call = ToolCall(
+            template.id,
+            template.execution.tool,
+            template.execution.operation,
+            arguments,
+            sources,
+            template.effect,
+            by_model=True,
+        )
+        return Call(match, call)
+
+    def _is_secret(self, decision: Decision) -> bool:
+        match decision:
+            case Call(match) | AskFor(match):
+                ids = [match.template_id]
+            case Clarify(options):
+                ids = [option.template_id for option in options]
+            case NoMatch(_, nearest):
+                ids = [option.template_id for option in nearest]
+            case _:
+                return True
+        return any(self._library.templates[each].policy.sensitive_params for each in ids)
