@@ -1,7 +1,7 @@
 """The key of a request, and whose it is."""
 
 import ipaddress
-from typing import Final
+from typing import Any, Final
 
 from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
@@ -17,6 +17,9 @@ DOCUMENTED_SCHEMES: Final = (
 )
 """For the documentation's "Authorize" button, on every route that needs a key; the
 reading is done by `key_of`."""
+
+NEEDS_KEY: Final[dict[str, Any]] = {"security": [{"HTTPBearer": []}, {"APIKeyHeader": []}]}
+"""The same for `openapi_extra` of routes that are asked most: said, without being run."""
 
 ADMIN: Final = "admin"
 """The role of keys that may look after the server."""

@@ -18,9 +18,10 @@ _MOST_LEFT_OVER: Final = 2
 # against what it found, no likeness helps.
 _AGREES: Final = log(20)
 
-REACH: Final = exp(_AGREES + _COMPLETE - _NOTHING_FOUND - _MOST_LEFT_OVER * _LEFT_OVER)
-"""A candidate less probable than another by more than this factor cannot overtake it,
-whatever stands in the question."""
+_WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
+
+_SURE: Final = 0.95
+"""As good as certain: what others find in the question changes nothing that is shown."""
 
 
 class Grounded(Protocol):
@@ -41,6 +42,38 @@ class Grounded(Protocol):
     @property
     def agrees(self) -> bool | None:
         """Whether it is for what the rule engine found; None where nothing tells."""
+
+
+def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[Candidate]:
+    """The candidates that could still be chosen, whatever stands in the question; often one or two.
+
+    `rules` tells whether the rule engine found anything that could speak for a candidate.
+    """
+    candidates = ranking.candidates
+    least = candidates[0].probability / exp(_most(rules=rules) - _WORST) if candidates else 0.0
+    return [candidate for candidate in candidates if candidate.probability >= least]
+
+
+def is_settled(
+    ranking: Ranking, first: Grounded, *, floor: float, margin: float, rules: bool
+) -> bool:
+    """Whether the likeliest candidate is chosen whatever the others find in the question.
+
+    `first` is what it finds itself. Reading the question for the others is then in vain.
+    """
+    if first.unused or first.read < first.required:
+        return False
+    best, *others = ranking.candidates
+    weight = best.probability * exp(_evidence(first))
+    rivals = sum(other.probability for other in others)
+    rest = max(0.0, 1 - best.probability - rivals)
+    total = weight + rivals * exp(_most(rules=rules)) + rest
+    return weight >= total * max(_SURE, floor, (1 + margin) / 2)
+
+
+def _most(*, rules: bool) -> float:
+    """The most that can speak for a candidate."""
+    return _COMPLETE + _AGREES if rules else _COMPLETE
 
 
 def choose(

@@ -113,9 +113,7 @@ class Matcher:
         if not readings:
             return Ranking((), outside=1.0)
         if vectors is None:
-            # One by one: each may be known already, and the provider makes one batch of them.
-            parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
-            vectors = np.vstack(parts)
+            vectors = await self._embedded(readings)
         if self._head.size <= _INLINE_WEIGHTS:
             shares = self._head.probabilities(vectors, readings)
         else:
@@ -128,6 +126,13 @@ class Matcher:
             for template, place, near in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, outside=float(shares[-1]), readings=readings)
+
+    async def _embedded(self, readings: Sequence[str]) -> Vectors:
+        if len(readings) == 1:
+            return await self._embedder.embed(readings)
+        # One by one: each may be known already, and the provider makes one batch of them.
+        parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
+        return np.vstack(parts)
 
     def stats(self) -> dict[str, Any]:
         """What is indexed and how it is searched, as JSON-ready data."""

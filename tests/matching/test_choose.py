@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.core.decision import Clarify, Match, NoMatch
-from server.matching.choose import choose
+from server.matching.choose import choose, in_reach, is_settled
 from server.matching.ranking import Candidate, Ranking
 
 
@@ -195,3 +195,60 @@ def test_when_every_template_is_for_something_else_none_answers() -> None:
     chosen = choose(ranking(count=1.0), {"count": Found(agrees=False)}, floor=0.6, margin=0.1)
     assert chosen == NoMatch("every template is for something else than what the rules found")
     assert decided(ranking(count=0.9), {"count": Found(agrees=False)}) == ("none", "count")
+
+
+_SHARES = st.lists(st.floats(0.0001, 1.0), min_size=1, max_size=5)
+
+
+def _groundings(agrees: st.SearchStrategy[bool | None]) -> st.SearchStrategy[Found]:
+    return st.builds(
+        Found,
+        required=st.just(2),
+        read=st.integers(0, 2),
+        unused=st.lists(st.just("7"), max_size=3),
+        agrees=agrees,
+    )
+
+
+@given(
+    shares=_SHARES,
+    outside=st.floats(0, 1),
+    rules=st.booleans(),
+    floor=st.floats(0, 1),
+    margin=st.floats(0, 1),
+    data=st.data(),
+)
+def test_what_is_settled_stays_so_whatever_the_others_find(
+    shares: list[float],
+    outside: float,
+    rules: bool,
+    floor: float,
+    margin: float,
+    data: st.DataObject,
+) -> None:
+    total = sum(shares) + outside
+    probabilities = {f"t{n}": share / total for n, share in enumerate(sorted(shares, reverse=True))}
+    found = ranking(**probabilities)
+    agrees = st.sampled_from([None, True, False]) if rules else st.none()
+    first, *others = [data.draw(_groundings(agrees)) for _ in shares]
+    if not is_settled(found, first, floor=floor, margin=margin, rules=rules):
+        return
+    all_read = {"t0": first} | {f"t{n + 1}": other for n, other in enumerate(others)}
+    for groundings in (all_read, {"t0": first}):
+        chosen = choose(found, groundings, floor=floor, margin=margin)
+        assert isinstance(chosen, Match)
+        assert (chosen.template_id, chosen.confidence >= 0.94) == ("t0", True)
+
+
+def test_a_clear_question_is_settled_by_its_first_candidate() -> None:
+    found = ranking(add=0.99, divide=0.008)
+    assert is_settled(found, Found(), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, Found(read=1), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, Found(unused=["7"]), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, Found(), floor=0.999, margin=0.1, rules=False)
+
+
+def test_rules_can_lift_what_is_out_of_reach_without_them() -> None:
+    found = ranking(add=0.95, divide=0.003, round=0.0001)
+    assert [c.template_id for c in in_reach(found, rules=False)] == ["add"]
+    assert [c.template_id for c in in_reach(found, rules=True)] == ["add", "divide"]

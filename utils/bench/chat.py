@@ -23,6 +23,7 @@ from typing import Any
 
 import httpx
 
+from utils.bench._client import Connection
 from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,14 +115,13 @@ def new_questions() -> Iterator[str]:
 
 
 async def measure(url: str, key: str, clients: int, seconds: float) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {key}"}
-    limits = httpx.Limits(max_connections=clients)
-    async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits) as client:
-        await latencies(client, ["What is 15% of 200?"] * 50)
-        known = await latencies(client, ["What is 15% of 200?"] * 1000)
-        fresh = new_questions()
-        new = await latencies(client, [next(fresh) for _ in range(300)])
-        throughput = await flood(client, fresh, clients, seconds)
+    client = await Connection.open(url, key)
+    await latencies(client, ["What is 15% of 200?"] * 50)
+    known = await latencies(client, ["What is 15% of 200?"] * 2000)
+    fresh = new_questions()
+    new = await latencies(client, [next(fresh) for _ in range(300)])
+    await client.close()
+    throughput = await flood(url, key, fresh, clients, seconds)
     return {
         "without_embedding_ms": percentiles(known),
         "new_questions_ms": percentiles(new),
@@ -130,26 +130,27 @@ async def measure(url: str, key: str, clients: int, seconds: float) -> dict[str,
     }
 
 
-async def latencies(client: httpx.AsyncClient, questions: list[str]) -> list[float]:
+async def latencies(client: Connection, questions: list[str]) -> list[float]:
     """Milliseconds for each question, one after the other."""
     taken = []
     for question in questions:
         begin = time.perf_counter()
-        response = await client.post("/chat", json={"message": question})
+        await client.ask(question)
         taken.append((time.perf_counter() - begin) * 1000)
-        response.raise_for_status()
     return taken
 
 
 async def flood(
-    client: httpx.AsyncClient, questions: Iterator[str], clients: int, seconds: float
+    url: str, key: str, questions: Iterator[str], clients: int, seconds: float
 ) -> dict[str, Any]:
     end = time.perf_counter() + seconds
     taken: list[float] = []
 
     async def ask_on() -> None:
+        client = await Connection.open(url, key)
         while time.perf_counter() < end:
             taken.extend(await latencies(client, [next(questions)]))
+        await client.close()
 
     begin = time.perf_counter()
     await asyncio.gather(*(ask_on() for _ in range(clients)))

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
+from server.api.credentials import NEEDS_KEY, caller_of
 from server.api.json_response import json_response
 from server.api.leaving import while_waited_for
 from server.api.messages import read_message
@@ -17,7 +17,7 @@ from server.api.state import state_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
 from server.chat.listening import Listening
 from server.chat.service import answer_turn
-from server.core.turn import Caller, Turn
+from server.core.turn import Turn
 
 router = APIRouter(tags=["chat"])
 
@@ -43,17 +43,18 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     response_model=ChatResponse,
     responses=_ERRORS,
     summary="Ask a question",
-    dependencies=list(DOCUMENTED_SCHEMES),
-    openapi_extra={
+    openapi_extra=NEEDS_KEY
+    | {
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": ChatRequest.model_json_schema()}},
         },
     },
 )
-async def chat(request: Request, caller: Caller = Depends(caller_of)) -> Response:  # noqa: B008
+async def chat(request: Request) -> Response:
     """Answer `message` with the adapter that the key opens."""
     state = state_of(request)
+    caller = await caller_of(request)
     asked = read_message(ChatRequest, await request.body(), state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     turn = Turn(

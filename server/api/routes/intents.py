@@ -4,15 +4,14 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
+from server.api.credentials import NEEDS_KEY, caller_of
 from server.api.json_response import json_response
 from server.api.messages import read_message
 from server.api.state import state_of
 from server.api.wire import DETECTION_EXAMPLE, ErrorResponse, IntentRequest
-from server.core.turn import Caller
 from server.errors import IntentsUndefined, TurnTimedOut
 
 router = APIRouter(tags=["intents"])
@@ -42,17 +41,18 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     "/intents/detect",
     responses=_RESPONSES,
     summary="Detect what a question asks for",
-    dependencies=list(DOCUMENTED_SCHEMES),
-    openapi_extra={
+    openapi_extra=NEEDS_KEY
+    | {
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": IntentRequest.model_json_schema()}},
         },
     },
 )
-async def detect(request: Request, caller: Caller = Depends(caller_of)) -> Response:  # noqa: B008
+async def detect(request: Request) -> Response:
     """Read `message` with the rule pack of the adapter that the key opens; nothing runs."""
     state = state_of(request)
+    caller = await caller_of(request)
     asked = read_message(IntentRequest, await request.body(), state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     if adapter.detect is None:

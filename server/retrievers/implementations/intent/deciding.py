@@ -1,6 +1,6 @@
 """From a question to a decision: match, extract for each candidate, choose."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from server.core.decision import AskFor, Call, Clarify, Decision, Match, NoMatch
@@ -10,7 +10,7 @@ from server.core.turn import Turn
 from server.extraction.ambiguity import noted
 from server.extraction.extraction import Extraction
 from server.library.model import Template
-from server.matching.choose import REACH, choose
+from server.matching.choose import choose, in_reach, is_settled
 from server.matching.ranking import Candidate, Ranking
 from server.retrievers.base import RetrieverParts
 
@@ -30,15 +30,7 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
             "compared_as": list(ranking.readings),
         }
     with trace.stage("extract") as details:
-        # What "tomorrow" means is a matter of where the server stands.
-        now = turn.received_at.astimezone()
-        templates = parts.library.templates
-        extractions = {
-            candidate.template_id: parts.extractor.extract(
-                turn.text, templates[candidate.template_id], now=now, intent=turn.intent
-            )
-            for candidate in _in_reach(ranking)
-        }
+        extractions = _extractions(parts, turn, ranking)
         details["found"] = [_found(name, found) for name, found in extractions.items()]
     with trace.stage("choose") as details:
         chosen = choose(
@@ -52,10 +44,27 @@ async def decide(parts: RetrieverParts, turn: Turn, trace: Trace) -> Decision:
     return decision
 
 
-def _in_reach(ranking: Ranking) -> Iterator[Candidate]:
-    """The candidates that extraction could still lift to the top; mostly one or two."""
-    least = ranking.candidates[0].probability / REACH if ranking.candidates else 0.0
-    return (candidate for candidate in ranking.candidates if candidate.probability >= least)
+def _extractions(parts: RetrieverParts, turn: Turn, ranking: Ranking) -> dict[str, Extraction]:
+    """What the question gives to each candidate that could be chosen, the likeliest first."""
+    # What "tomorrow" means is a matter of where the server stands.
+    now = turn.received_at.astimezone()
+    rules = turn.intent is not None
+    found: dict[str, Extraction] = {}
+    for candidate in in_reach(ranking, rules=rules):
+        name = candidate.template_id
+        template = parts.library.templates[name]
+        extraction = parts.extractor.extract(turn.text, template, now=now, intent=turn.intent)
+        first = not found
+        found[name] = extraction
+        if first and is_settled(
+            ranking,
+            extraction.grounding,
+            floor=parts.confidence_threshold,
+            margin=parts.clarify_margin,
+            rules=rules,
+        ):
+            break
+    return found
 
 
 def _decision(
