@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.matching.lesson import SKETCH_SHARE, Lesson
-from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity, sketch
+from server.matching.sketch import BUCKETS, DIMENSIONS, Rarity, strokes
 from server.matching.softmax import Weights, softmax
 
 _REREAD_SHARE: Final = np.float32(0.7)
@@ -51,10 +51,11 @@ class Head:
         `vectors` and `texts` are its readings, one or two. The second is the first with
         its slips put right, and has more to say.
         """
-        sketches = sketch(texts, self.rarity)
-        places = np.flatnonzero(sketches.any(axis=0))
-        logits = vectors @ self.meaning.T + self.bias
-        logits += sketches[:, places] @ self.words[places]
+        logits = vectors @ self.meaning.T
+        logits += self.bias
+        for row, text in zip(logits, texts, strict=True):
+            places, weights = strokes(text, self.rarity)
+            row += weights @ self.words[places]
         shares = softmax(logits)
         mixed: NDArray[np.float32] = shares[0]
         if len(shares) > 1:

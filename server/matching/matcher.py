@@ -158,12 +158,14 @@ async def _synced(
 
 def _largest(shares: np.ndarray[Any, np.dtype[np.float32]], limit: int) -> list[int]:
     """Places of the `limit` largest, largest first; the earlier of two equals first."""
-    if limit < len(shares):
-        floor = np.partition(shares, -limit)[-limit]
-        places = np.flatnonzero(shares >= floor)
-    else:
-        places = np.arange(len(shares))
-    return [int(place) for place in sorted(places, key=lambda p: (-shares[p], p))[:limit]]
+    if limit >= len(shares):
+        return [int(place) for place in np.argsort(-shares, kind="stable")]
+    least = np.partition(shares, -limit)[-limit]
+    larger = np.flatnonzero(shares > least)
+    # In a large library thousands are equally unlikely: only as many as are wanted count.
+    equal = np.flatnonzero(shares == least)[: limit - len(larger)]
+    ordered = larger[np.argsort(-shares[larger], kind="stable")]
+    return [int(place) for place in (*ordered, *equal)]
 
 
 def _stats(

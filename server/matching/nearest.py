@@ -42,7 +42,7 @@ class ResidentSearch:
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> tuple[Nearest, ...]:
         wanted = [self._places[template] for template in templates]
-        vectors = self._vectors[[place for places in wanted for place in places]]
+        vectors = self._vectors.take([place for places in wanted for place in places], axis=0)
         return _nearest(readings, vectors, wanted, self._entries)
 
 
@@ -74,12 +74,14 @@ def _nearest(
     entries: Sequence[Entry],
 ) -> tuple[Nearest, ...]:
     """The nearest of each group of `wanted`, whose vectors follow each other in `vectors`."""
-    cosines = (vectors @ readings.T).max(axis=1).tolist()
+    likenesses = vectors @ readings.T
+    cosines = (likenesses if len(readings) == 1 else likenesses.max(axis=1)).ravel().tolist()
     found = []
     start = 0
     for places in wanted:
         group = cosines[start : start + len(places)]
-        best = max(range(len(group)), key=group.__getitem__)
-        found.append(Nearest(max(-1.0, min(1.0, group[best])), entries[places[best]].text))
+        best = max(group)
+        near = entries[places[group.index(best)]]
+        found.append(Nearest(max(-1.0, min(1.0, best)), near.text))
         start += len(places)
     return tuple(found)

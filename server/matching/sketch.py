@@ -60,19 +60,28 @@ def sketch(texts: Sequence[str], weights: Rarity) -> Vectors:
     """
     sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in zip(sketches, texts, strict=True):
-        counts = Counter(_hashes(text))
-        if not counts:
-            continue
-        hashes = np.fromiter(counts, np.uint32, len(counts))
-        weight = weights[hashes % BUCKETS]
-        if len(counts) < counts.total():
-            weight = weight * (1 + np.log(np.fromiter(counts.values(), np.float32, len(counts))))
-        weight = weight * (_SCALE / np.sqrt(weight @ weight))
-        mixed = hashes[:, None] * _MULTIPLIERS
-        signs = (mixed >> 15 & 2).astype(np.float32) - 1
-        signs *= weight[:, None]
-        row += np.bincount((mixed >> 23).ravel(), signs.ravel(), DIMENSIONS).astype(np.float32)
+        places, shares = strokes(text, weights)
+        row += np.bincount(places, shares, DIMENSIONS).astype(np.float32)
     return sketches
+
+
+def strokes(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """What a text's sketch is made of: places, and what is added there; a place may recur."""
+    hashes = _hashes(text)
+    counts = dict.fromkeys(hashes, 1)
+    grams = np.array(list(counts), np.uint32)
+    weight = weights[grams % BUCKETS]
+    if len(counts) < len(hashes):
+        counts = Counter(hashes)
+        weight = weight * (1 + np.log(np.fromiter(counts.values(), np.float32, len(counts))))
+    if len(counts):
+        weight = weight * (_SCALE / np.sqrt(weight @ weight))
+    mixed = grams[:, None] * _MULTIPLIERS
+    shares = (mixed >> 15 & 2).astype(np.float32)
+    shares -= 1
+    shares *= weight[:, None]
+    mixed >>= 23
+    return mixed.ravel(), shares.ravel()
 
 
 def _hashes(text: str) -> list[int]:
