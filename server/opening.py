@@ -10,7 +10,6 @@ from server.chat.compose import Composer
 from server.core.ports import Embedder, Retriever
 from server.core.problems import Problem
 from server.errors import ConfigurationInvalid
-from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
 from server.guards.opening import guard_problems, options_of
 from server.intents.opening import Detect, detection_by
@@ -45,10 +44,10 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
     """
     settings = workshop.settings
     read = await asyncio.to_thread(
-        read_library, adapter, settings.tools, workshop.environ, settings
+        read_library, adapter, settings.tools, workshop.environ, settings, errors_only=True
     )
-    library, registry = read.library, read.registry
-    if not read.usable or library is None or registry is None:
+    library, registry, extractor = read.library, read.registry, read.extractor
+    if not read.usable or library is None or registry is None or extractor is None:
         raise ConfigurationInvalid(read.problems)
     matching = workshop.settings.matching
     embedder = workshop.embedder(adapter.embedding_provider, adapter.embedding_model)
@@ -65,7 +64,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         adapter=adapter.name,
         library=library,
         matcher=matcher,
-        extractor=Extractor(library.domain),
+        extractor=extractor,
         confidence_threshold=adapter.config.confidence_threshold,
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,

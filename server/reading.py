@@ -42,6 +42,7 @@ class ReadLibrary:
     reformulation: "Reformulation | None" = None
     prompts: "Prompts | None" = None
     """What the adapter's models are told, where it has any."""
+    extractor: Extractor | None = None
 
     @property
     def usable(self) -> bool:
@@ -55,11 +56,14 @@ def read_library(
     tools: Mapping[str, str],
     environ: Mapping[str, str],
     settings: Settings | None = None,
+    *,
+    errors_only: bool = False,
 ) -> ReadLibrary:
     """Read an adapter's domain and templates, and judge them against tools and extraction.
 
     Without the whole `settings`, what depends on them is not judged: roles, and the
-    modules that Python templates may name.
+    modules that Python templates may name. With `errors_only` examples are not looked
+    through for what is merely worth a warning, which a server has no use for.
     """
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
@@ -86,11 +90,13 @@ def read_library(
         retriever = plugins.resolve("retriever", adapter.implementation)
     except PluginInvalid as invalid:
         problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
+    extractor = None
     if library is not None:
+        extractor = Extractor(library.domain)
         problems += _foreign_templates(library, retriever)
         problems += template_problems(library, registry)
         reader = Reader(pack)
-        problems += example_problems(library, Extractor(library.domain), reader)
+        problems += example_problems(library, extractor, reader, errors_only=errors_only)
         if pack is not None or adapter.config.intents is None:
             problems += declaration_problems(library, pack, reader)
     if library is None or settings is None:
@@ -101,13 +107,22 @@ def read_library(
             pack=pack,
             reformulation=reformulation,
             prompts=prompts,
+            extractor=extractor,
         )
     python_tools = settings.python_tools
     functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
     problems += host_problems(library, cage_of(adapter))
     problems += settings_problems(adapter, library, pack, settings)
-    everything = (*problems, *wrong)
-    return ReadLibrary(library, registry, everything, functions, pack, reformulation, prompts)
+    return ReadLibrary(
+        library,
+        registry,
+        (*problems, *wrong),
+        functions,
+        pack,
+        reformulation,
+        prompts,
+        extractor,
+    )
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:

@@ -1,5 +1,6 @@
 """Which adapters are open, and why the others are not."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -28,6 +29,8 @@ class Adapters:
         self._open: dict[str, Adapter] = {}
         self._why: dict[str, str] = {}
         self._names = names
+        self._tried = asyncio.Event()
+        self._note_tried()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,9 +73,19 @@ class Adapters:
     def opened(self, adapter: Adapter) -> None:
         self._why.pop(adapter.name, None)
         self._open[adapter.name] = adapter
+        self._note_tried()
 
     def failed(self, name: str, why: str) -> None:
         self._why[name] = why
+        self._note_tried()
+
+    async def every_one_tried(self) -> None:
+        """Return when none is still being opened for the first time."""
+        await self._tried.wait()
+
+    def _note_tried(self) -> None:
+        if all(name in self._open or name in self._why for name in self._names):
+            self._tried.set()
 
     def statuses(self) -> list[AdapterStatus]:
         return [self._status(name) for name in self._names]

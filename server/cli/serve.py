@@ -1,6 +1,7 @@
 """`serve`: the server in the foreground."""
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable
@@ -15,7 +16,10 @@ from server.cli.ports import listen
 from server.cli.runfile import recorded
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from server.cli.configured import Configured
+    from server.settings.models import Settings
 
 
 def serve(
@@ -50,6 +54,8 @@ def _serve(found: "Configured", listening: socket.socket) -> None:
     from server.cli.logging_setup import set_up_logging
 
     set_up_logging(found.settings.logging)
+    gc.disable()  # a start makes much and throws away little, until `_collect_again`
+    _load_ahead(found.settings)
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
@@ -74,7 +80,25 @@ async def _run(found: "Configured", listening: socket.socket) -> None:
             lifespan="off",
             timeout_graceful_shutdown=round(settings.server.shutdown_grace_s),
         )
+        opened = asyncio.create_task(_collect_again(api))
         await uvicorn.Server(config).serve(sockets=[listening])
+        opened.cancel()
+
+
+async def _collect_again(api: "FastAPI") -> None:
+    """Look for garbage from the first question on, and not among what stays for good."""
+    await api.state.api.adapters.every_one_tried()
+    gc.freeze()
+    gc.enable()
+
+
+def _load_ahead(settings: "Settings") -> None:
+    """Begin with what takes longest, while the rest of the server is imported."""
+    from server.providers.embeddings.local_models import load_ahead
+
+    for adapter in settings.adapters:
+        if adapter.enabled and adapter.embedding_provider == "local":
+            load_ahead(adapter.embedding_model, settings.embeddings.local.threads)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -19,7 +19,11 @@ def no_intent(_: str) -> Intent | None:
 
 
 def example_problems(
-    library: Library, extractor: Extractor, read: Callable[[str], Intent | None] = no_intent
+    library: Library,
+    extractor: Extractor,
+    read: Callable[[str], Intent | None] = no_intent,
+    *,
+    errors_only: bool = False,
 ) -> list[Problem]:
     """Required parameters that `nl_examples` do not fill, as problems of their template.
 
@@ -27,20 +31,30 @@ def example_problems(
     example may leave an argument out on purpose, to be asked for; so it is a warning
     when some examples do. When no example gives the argument, nobody who asks like them
     could ever get an answer: that is an error. A template without examples has none.
+
+    With `errors_only` a template is done with the first example that gives everything,
+    which is most often its first: a tenth of the work.
     """
     return [
         problem
         for template in library.templates.values()
-        for problem in _of_template(template, extractor, read)
+        for problem in _of_template(template, extractor, read, errors_only=errors_only)
+        if not (errors_only and problem.severity != "error")
     ]
 
 
 def _of_template(
-    template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
+    template: Template,
+    extractor: Extractor,
+    read: Callable[[str], Intent | None],
+    *,
+    errors_only: bool,
 ) -> list[Problem]:
     lacking: dict[str, list[str]] = {}
     for example in template.nl_examples:
         found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
+        if errors_only and not found.missing:
+            return []
         for missing in found.missing:
             because = f" ({missing.problem})" if missing.problem else ""
             lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")

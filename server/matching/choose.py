@@ -61,7 +61,7 @@ def is_settled(
 
     `first` is what it finds itself. Reading the question for the others is then in vain.
     """
-    if first.unused or first.read < first.required:
+    if first.agrees is False or first.unused or first.read < first.required:
         return False
     best, *others = ranking.candidates
     weight = best.probability * exp(_evidence(first))

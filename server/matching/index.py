@@ -80,10 +80,21 @@ class TemplateIndex:
             vectors = await embedder.embed([entry.masked for _, entry in batch])
             await self._store.run(partial(self._write, batch=batch, vectors=vectors))
         stale = there - set(self.ids)
-        await self._store.run(partial(self._remove, ids=stale))
+        if stale:
+            await self._store.run(partial(self._remove, ids=stale))
         return SyncReport(
             embedded=len(missing), reused=len(self.ids) - len(missing), removed=len(stale)
         )
+
+    @property
+    def generation(self) -> str | None:
+        """What changes whenever the vectors do; None where others may change them."""
+        return self._store.generation(self.name)
+
+    def mark_generation(self) -> None:
+        """Name the state the vectors are in, when it has no name yet. Blocks."""
+        if self.generation is None:
+            self._store.renew_generation(self.name)
 
     async def vectors(self) -> Vectors:
         """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
@@ -120,11 +131,13 @@ class TemplateIndex:
             about = collection.metadata or {}
             same = all(about.get(k) == self._about[k] for k in ("orbit_adapter", "orbit_domain"))
             if same and collection.name != self.name:
+                self._store.renew_generation(collection.name)
                 client.delete_collection(collection.name)
 
     def _write(
         self, client: "ClientAPI", batch: Sequence[tuple[str, Entry]], vectors: Vectors
     ) -> None:
+        self._store.renew_generation(self.name)
         self._open(client).upsert(
             ids=[key for key, _ in batch],
             embeddings=vectors,
@@ -135,6 +148,7 @@ class TemplateIndex:
         )
 
     def _remove(self, client: "ClientAPI", ids: Iterable[str]) -> None:
+        self._store.renew_generation(self.name)
         for batch in _batches(sorted(ids), _READ_AT_ONCE):
             self._open(client).delete(ids=list(batch))
 

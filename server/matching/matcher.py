@@ -16,6 +16,7 @@ from server.matching.nearest import ResidentSearch, Search, StoredSearch
 from server.matching.ranking import Candidate, Ranking
 from server.matching.schooling import head_for
 from server.matching.scorer import Scorer
+from server.matching.snapshot import load_snapshot, save_snapshot
 from server.matching.spelling import Speller
 from server.matching.store import TemplateStore
 from server.matching.threads import use_one_thread
@@ -69,12 +70,13 @@ class Matcher:
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
         use_one_thread()
-        await asyncio.gather(embedder.warm(), store.warm())
+        first = not await asyncio.to_thread(state_dir.exists)
+        await asyncio.gather(embedder.warm(), *([store.warm()] if first else []))
         index = TemplateIndex(adapter, library, embedder.fingerprint, store)
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
-        report, vectors = await _synced(index, embedder, resident=resident)
+        report, vectors = await _in_step(index, embedder, state_dir, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
         speller = await asyncio.to_thread(
             Speller, (entry.masked for entry in index.entries), library.domain.synonyms
@@ -142,13 +144,24 @@ class Matcher:
         """Nothing of its own to give back: store and embedder belong to who opened them."""
 
 
-async def _synced(
-    index: TemplateIndex, embedder: Embedder, *, resident: bool
+async def _in_step(
+    index: TemplateIndex, embedder: Embedder, state_dir: Path, *, resident: bool
 ) -> tuple[SyncReport, Vectors | None]:
-    """The index in step, and its vectors where they are to be resident."""
-    report = await index.sync(embedder)
+    """The index in step with its library, and its vectors where they are to be resident."""
     if not resident:
-        return report, None
+        return await index.sync(embedder), None
+    path = state_dir / f"{index.name}.vectors.npz"
+    kept = await asyncio.to_thread(load_snapshot, path, index.ids, index.generation)
+    if kept is not None:
+        return SyncReport(embedded=0, reused=len(index.ids), removed=0), kept
+    report, vectors = await _synced(index, embedder)
+    await asyncio.to_thread(index.mark_generation)
+    await asyncio.to_thread(save_snapshot, path, index.ids, index.generation, vectors)
+    return report, vectors
+
+
+async def _synced(index: TemplateIndex, embedder: Embedder) -> tuple[SyncReport, Vectors]:
+    report = await index.sync(embedder)
     try:
         return report, await index.vectors()
     except VectorsLost:

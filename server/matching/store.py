@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import uuid4
 
 import httpx
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TIMEOUT_S: Final = 60.0
+_DATABASE: Final = "chroma.sqlite3"
 _UNSAFE: Final = re.compile(r"[^a-zA-Z0-9]+")
 
 
@@ -50,6 +52,27 @@ class TemplateStore:
     def is_shared(self) -> bool:
         """Whether other processes may be using the same collections."""
         return self._settings.mode == "server"
+
+    def generation(self, collection: str) -> str | None:
+        """What changes whenever a collection is written to.
+
+        None when there is no such collection, or other processes may write to it.
+        """
+        if self.is_shared or not (self._path / _DATABASE).exists():
+            return None
+        try:
+            return self._marker(collection).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def renew_generation(self, collection: str) -> None:
+        """Say that a collection is being written to, before it is. Blocks."""
+        if not self.is_shared:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._marker(collection).write_text(uuid4().hex, "utf-8")
+
+    def _marker(self, collection: str) -> Path:
+        return self._path / f"{collection}.generation"
 
     async def warm(self) -> None:
         """Import Chroma and open the client, which takes a second or two.

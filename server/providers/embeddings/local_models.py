@@ -1,8 +1,10 @@
 """Encoders that run in this process. Each loads its weights from disk, never from a network."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final, NamedTuple
 
 from server.errors import ProviderUnavailable
@@ -17,13 +19,41 @@ class LoadedModel(NamedTuple):
     encode: Callable[[list[str]], Any]
 
 
+_Wanted = tuple[str, int | None]
+_AHEAD: Final[dict[_Wanted, "Future[LoadedModel]"]] = {}
+
+
+def load_ahead(model: str | None, threads: int | None) -> None:
+    """Begin to load a model that will be asked for, while the caller goes on with its start."""
+    wanted = (model or DEFAULT_MODEL, threads)
+    if wanted not in _AHEAD:
+        loading: Future[LoadedModel] = Future()
+        _AHEAD[wanted] = loading
+        Thread(target=_load_into, args=(loading, *wanted), name="encoder", daemon=True).start()
+
+
 def load(model: str, threads: int | None) -> LoadedModel:
     """Load a model by name, or from a folder that holds `model.onnx` and `tokenizer.json`.
+
+    One that `load_ahead` has begun to load is waited for, and handed out once.
 
     Raises:
         ProviderUnavailable: no such model, or a package that it needs is not installed;
             the message says how to get it.
     """
+    begun = _AHEAD.pop((model, threads), None)
+    return _load(model, threads) if begun is None else begun.result()
+
+
+def _load_into(loading: "Future[LoadedModel]", model: str, threads: int | None) -> None:
+    try:
+        loading.set_result(_load(model, threads))
+    except BaseException as failed:
+        # It belongs to whoever asks for the model.
+        loading.set_exception(failed)
+
+
+def _load(model: str, threads: int | None) -> LoadedModel:
     if model in _LOADERS:
         return _LOADERS[model](threads)
     folder = Path(model).expanduser()
