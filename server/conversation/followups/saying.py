@@ -102,6 +102,10 @@ def _corrected(text: str, words: Sequence[Word], wording: Wording) -> Saying | N
     if 0 < end < len(inside):
         return _saying(text, "correction", _without_opening(words[:end], wording))
     opened = wording.corrections.at(inside, 0)
+    for at in range(opened + 1, len(inside)) if opened else ():
+        if wording.but.at(inside, at) > at:  # no 15% but 30%
+            meant = words[wording.but.at(inside, at) :]
+            return _saying(text, "correction", meant) if meant else None
     for at in range(opened if opened < len(inside) else 0, len(inside)):
         after = wording.negations.at(inside, at)
         if after == at:

@@ -29,10 +29,11 @@ def filled(
     given = given_by(message, extractor, template, names)
     by_text = False
     if not _answers(given, missing):
-        given = _in_full(message, missing, template, extractor)
-        by_text = True
-    if given.nothing and message.saying.form == "correction":
-        given, by_text = _corrected(message, asked, template, extractor), False
+        given = Given()
+        if message.saying.form == "correction":
+            given = _corrected(message, asked, template, extractor)
+        if given.nothing:
+            given, by_text = _in_full(message, missing, template, extractor), True
     if given.nothing:
         return None
     arguments: dict[str, Any] = {**asked.arguments, **given.arguments}

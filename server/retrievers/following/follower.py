@@ -18,7 +18,7 @@ from server.conversation.followups.rows import nouns
 from server.conversation.followups.saying import read_saying
 from server.conversation.followups.wording import Wording, shipped_wording
 from server.core.context import Asked, Done, Options
-from server.core.decision import AskBack, AskFor, Call, Decision, Dropped, NoMatch
+from server.core.decision import AskBack, AskFor, Call, Clarify, Decision, Dropped, NoMatch
 from server.core.intent import Intent
 from server.core.trace import Trace
 from server.core.turn import Turn
@@ -119,8 +119,9 @@ class _Following:
         if self.message.saying.form == "cancel" and (asked or options):
             return Decided(Dropped(asked.template_id if asked else None), None, "dropped")
         answer = self._answer(asked) if asked is not None else None
+        corrects = self.message.saying.form == "correction"
         if asked is not None and answer is not None and not answer.by_text:
-            return self._told(answer.decision, asked.intent, "answer")
+            return self._told(answer.decision, asked.intent, "correction" if corrects else "answer")
         if options is not None and (picked := by_place(*self._offered(options))):
             return self._picked(options, picked)
         change = self._change()
@@ -159,6 +160,8 @@ class _Following:
         decision = first.decision
         if isinstance(decision, NoMatch | AskBack):
             return True
+        if answer.given.problems and isinstance(decision, Clarify):
+            return True  # it would be asked about anyway
         if answer.given.problems or not is_written_as_name(self.message, self.message.saying.words):
             return isinstance(decision, Call) and self._is_its_text(decision, answer)
         return not isinstance(decision, Call) or self._reads_text(decision)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.conversation.followups.rows import singular
 from server.conversation.followups.saying import Saying
 from server.conversation.followups.wording import Wording
-from server.conversation.followups.words import Word
+from server.conversation.followups.words import Word, fold
 from server.core.intent import Intent
 from server.core.tools import Source
 from server.extraction.extraction import Extraction, Placed
@@ -67,15 +67,40 @@ def given_by(
     )
     sources = {name: source for name, source in found.sources.items() if source.span is not None}
     problems = {missing.name: missing.problem for missing in found.missing if missing.problem}
+    arguments = {name: found.arguments[name] for name in sources}
+    for name, source in sources.items():
+        shorter = _trimmed(message, extractor, template, name, source)
+        if shorter is not None:
+            arguments[name], sources[name] = shorter
     spans = [source.span for source in sources.values() if source.span is not None]
     spans += _places(message.named, sources)
     return Given(
-        {name: found.arguments[name] for name in sources},
+        arguments,
         sources,
         problems,
         found.sure,
         _left(message, spans, sources, found),
     )
+
+
+def _trimmed(
+    message: Message, extractor: Extractor, template: Template, name: str, source: Source
+) -> tuple[Any, Source] | None:
+    """A free text without idle words in front of it, where it has any."""
+    if source.span is None or source.kind not in ("example", "recognizer"):
+        return None
+    start, end = source.span
+    text, words = message.saying.text, message.saying.words
+    inside = [word for word in words if start <= word.start and word.end <= end]
+    while inside and inside[0].text in message.wording.idle and not text[inside[0].start].isupper():
+        inside.pop(0)
+    if not inside or inside[0].start == start:
+        return None
+    placed = extractor.read_at(text, (inside[0].start, end), template, name, now=message.now)
+    if placed is None or placed.problem or not placed.is_text or placed.is_sentence:
+        return None
+    said = text[slice(*placed.span)]
+    return placed.value, Source(source.kind, placed.span, said)
 
 
 def bare(
@@ -102,7 +127,7 @@ def bare(
         return Given() if unfit else _placed(message, name, placed)
     if words[0].text in wording.commands:
         return Given()
-    while words and words[0].text in wording.idle and not _upper(message, words[0].start):
+    while words and words[0].text in wording.idle and not saying.text[words[0].start].isupper():
         words.pop(0)
     while words and words[-1].text in wording.idle:
         words.pop()
@@ -209,10 +234,14 @@ def _left(
     """Words that no value covers, and that are no words for the parameters themselves."""
     about = {
         form
-        for name in sources
+        for name in (*sources, *(missing.name for missing in found.missing if missing.problem))
         for word in name.lower().split("_")
         for form in (word, singular(word), f"{word}s")
     }
     left = message.saying.left(spans, message.wording)
     words = [word.text for word in left if word.text not in about]
-    return (*words, *found.grounding.unused)
+    unused = found.grounding.unused
+    if any(missing.problem for missing in found.missing):
+        # What cannot be used is accounted for: it is complained about.
+        return tuple(word for word in words if not any(word in fold(value) for value in unused))
+    return (*words, *unused)
