@@ -68,10 +68,6 @@ def given_by(
     sources = {name: source for name, source in found.sources.items() if source.span is not None}
     problems = {missing.name: missing.problem for missing in found.missing if missing.problem}
     arguments = {name: found.arguments[name] for name in sources}
-    for name, source in sources.items():
-        shorter = _trimmed(message, extractor, template, name, source)
-        if shorter is not None:
-            arguments[name], sources[name] = shorter
     spans = [source.span for source in sources.values() if source.span is not None]
     spans += _places(message.named, sources)
     return Given(
@@ -81,26 +77,6 @@ def given_by(
         found.sure,
         _left(message, spans, sources, found),
     )
-
-
-def _trimmed(
-    message: Message, extractor: Extractor, template: Template, name: str, source: Source
-) -> tuple[Any, Source] | None:
-    """A free text without idle words in front of it, where it has any."""
-    if source.span is None or source.kind not in ("example", "recognizer"):
-        return None
-    start, end = source.span
-    text, words = message.saying.text, message.saying.words
-    inside = [word for word in words if start <= word.start and word.end <= end]
-    while inside and inside[0].text in message.wording.idle and not text[inside[0].start].isupper():
-        inside.pop(0)
-    if not inside or inside[0].start == start:
-        return None
-    placed = extractor.read_at(text, (inside[0].start, end), template, name, now=message.now)
-    if placed is None or placed.problem or not placed.is_text or placed.is_sentence:
-        return None
-    said = text[slice(*placed.span)]
-    return placed.value, Source(source.kind, placed.span, said)
 
 
 def bare(

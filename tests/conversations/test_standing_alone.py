@@ -1,0 +1,63 @@
+"""A question that stands alone means the same in the middle of a conversation."""
+
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from server.core.answer import Answer
+from server.core.decision import AskFor, Call, Clarify
+from server.core.jsonable import to_json
+from tests.conversations.running import Talks
+from tests.examples.running import EXAMPLES, services
+
+LACKING = (
+    "How is the weather?",
+    "Convert 100 USD",
+    "multiply 12",
+    "What is the stock price?",
+    "Create a task",
+    "400",
+)
+"""What is answered with a question, so that the next message might be taken for the answer."""
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
+    with services() as address:
+        found = Talks(tmp_path_factory.mktemp("alone"), {"DEMO_SERVICES_URL": address})
+        yield found
+        found.close()
+
+
+def meaning(answer: Answer) -> object:
+    decision = answer.decision
+    match decision:
+        case Call(_, call):
+            return "call", call.template_id, json.loads(to_json(dict(call.arguments)))
+        case AskFor(match, missing):
+            return "ask", match.template_id, [one.name for one in missing]
+        case Clarify(options):
+            return "offer", [option.template_id for option in options]
+    return type(decision).__name__
+
+
+def questions() -> list[str]:
+    folder = EXAMPLES / "agent-template"
+    listed = yaml.safe_load((folder / "questions.yaml").read_text(encoding="utf-8"))
+    return [question["ask"] for question in listed["questions"]]
+
+
+def test_after_any_other_question(talks: Talks) -> None:
+    draw = random.Random(8)
+    asked = draw.sample(questions(), 40)
+    for number, question in enumerate(asked):
+        before = [draw.choice(questions()), LACKING[number % len(LACKING)]]
+        session = f"after {number}"
+        for earlier in before:
+            talks.say("intent-agent-example", session, earlier)
+        alone = talks.alone("intent-agent-example", question)
+        within = talks.say("intent-agent-example", session, question)
+        assert meaning(within) == meaning(alone), (before, question)
