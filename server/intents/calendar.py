@@ -3,7 +3,7 @@
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 Counting = Literal["whole", "last", "ago"]
@@ -12,8 +12,7 @@ _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAYS: Final = {"day": 1, "week": 7}
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """Both days are part of it."""
 
     start: date

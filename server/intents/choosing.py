@@ -1,7 +1,7 @@
 """Which intent wins when rules have fired, and how sure that is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from server.core.intent import IntentMethod
 from server.intents.pack import IntentKind, Pack
@@ -9,8 +9,7 @@ from server.intents.reading import Fired, Reading
 from server.intents.rules import Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """`rule` is None when the pack's fallback answers; `lacking` says what nearly fitted."""
 
     intent: IntentKind
@@ -29,8 +28,10 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
     before a pattern.
     """
     lacking: list[str] = []
-    fired = _fired(pack, reading, lacking)
-    best = min(fired, key=_layer_first, default=None) if pack.by_layer else _first(fired)
+    if pack.by_layer:
+        best = min(_fired(pack, reading, lacking), key=_layer_first, default=None)
+    else:
+        best = _first(_fired(pack, reading, lacking))
     if best is not None:
         rule, how = best
         intent = pack.intents[rule.intent]

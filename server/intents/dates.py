@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from server.intents import calendar
 from server.intents.calendar import Period, Relative
 from server.intents.numbers import to_int
-from server.intents.patterns import Pattern, PatternSet
+from server.intents.patterns import Pattern, PatternSet, Spans
 from server.intents.text import DATE_MARK
 
 RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
@@ -29,6 +29,12 @@ class DateFormat:
 
     pattern: Pattern
     counted: Relative | None = None
+
+    @property
+    def whole(self) -> int:
+        """The group that is the date itself, without what had to stand around it."""
+        names = self.pattern.names
+        return names.get("date", names.get("word", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,7 @@ class DateRules:
     century_pivot: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """A date as it stands in the text, from byte `start` to `end`."""
 
     start: int
@@ -82,14 +87,15 @@ def read_dates(
         found = anywhere.search(data, at)
         if found is None:
             break
-        start, at = found.span()
+        start, at = found[0]
         for form in rules.formats:
-            match = (
-                form.pattern.fullmatch(data, start, at) if form.pattern.number in matching else None
-            )
-            if match is not None:
-                start, at = _extent(form, match)
-                period = _period(rules, form, match, today)
+            pattern = form.pattern
+            if pattern.number not in matching:
+                continue
+            spans = pattern.fullmatch(data, start, at)
+            if spans is not None:
+                start, at = spans[form.whole]
+                period = _period(rules, form, data, spans, today)
                 if period is not None and free(start, at):
                     atoms.append(Atom(start, at, period))
                 break
@@ -109,10 +115,13 @@ def join(
     for form in rules.ranges:
         if form.pattern.number not in matching:
             continue
-        match = form.pattern.search(marked)
-        which = marked[: match.start()].count(_MARK)
-        used = atoms[which : which + match.group().count(_MARK)]
-        start = used[0].start - (starts[which] - match.start())
+        spans = form.pattern.search(marked)
+        if spans is None:
+            continue
+        begin, end = spans[0]
+        which = marked.count(_MARK, 0, begin)
+        used = atoms[which : which + marked.count(_MARK, begin, end)]
+        start = used[0].start - (starts[which] - begin)
         return Atom(start, used[-1].end, _range(form.means, used, today, earliest))
     return atoms[0]
 
@@ -153,25 +162,21 @@ def _day_after(moment: date) -> date:
     return moment + timedelta(days=1) if moment < date.max else moment
 
 
-def _extent(form: DateFormat, match: Any) -> tuple[int, int]:
-    """Bytes of the date itself: without what had to stand around it."""
-    names = form.pattern.names
-    span: tuple[int, int] = match.span(names.get("date", names.get("word", 0)))
-    return span
-
-
-def _period(rules: DateRules, form: DateFormat, match: Any, today: date) -> Period | None:
+def _period(
+    rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: date
+) -> Period | None:
     if form.counted is not None:
-        number = to_int(match.group(1).decode())
+        start, end = spans[1]
+        number = to_int(data[start:end].decode())
         if number is None:
             return None
         counted = Relative(form.counted.unit, number, form.counted.counting)
         return calendar.relative(counted, today, rules.first_weekday)
-    parts = {
-        name: text.decode()
-        for name, group in form.pattern.names.items()
-        if (text := match.group(group)) is not None
-    }
+    parts: dict[str, str] = {}
+    for name, group in form.pattern.names.items():
+        start, end = spans[group]
+        if start >= 0:
+            parts[name] = data[start:end].decode()
     if "word" in parts:
         return calendar.relative(rules.words[parts["word"]], today, rules.first_weekday)
     return _calendar_period(rules, parts, today)

@@ -105,6 +105,6 @@ def _set_operation(reading: Reading, operations: Operations) -> None:
         fired = option.trigger.fire(reading)
         if fired is None:
             continue
-        if option.unless is None or not any(option.unless.hold(reading)):
+        if option.unless is None or not option.unless.any_holds(reading):
             reading.operation, reading.by_operation = option.name, fired
             return

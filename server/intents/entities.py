@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from server.intents.dates import DateRules, join, read_dates
 from server.intents.numbers import to_int
-from server.intents.patterns import Pattern
+from server.intents.patterns import Pattern, Spans
 from server.intents.phrases import Hit
 from server.intents.reading import Reading
 from server.intents.text import Reader
@@ -19,8 +19,7 @@ _MOST: Final = 32
 """Matches of one pattern that are looked at in one question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     value: Any
     spans: tuple[Span, ...] = ()
 
@@ -74,15 +73,15 @@ class NumberKind:
         for capture in self.captures:
             if capture.pattern.number not in reading.matching:
                 continue
-            for match in capture.pattern.all(reading.data, _MOST):
-                start, end = match.span(capture.group)
+            for spans in capture.pattern.all(reading.data, _MOST):
+                start, end = spans[capture.group]
                 if not reading.free_bytes(start, end):
                     continue
                 value = self._value(capture, reading.data[start:end].decode())
                 if value is None or self._beyond(value):
                     reading.out_of_range.setdefault(self.name, reading.characters(start, end))
                     continue
-                return Found(value, (reading.characters(*match.span()),))
+                return Found(value, (reading.characters(*spans[0]),))
         return None
 
     def _value(self, capture: Capture, text: str) -> int | None:
@@ -107,29 +106,29 @@ class PatternKind:
 
     def read(self, reading: Reading) -> Found | None:
         values: list[Any] = []
-        spans: list[Span] = []
+        places: list[Span] = []
         for capture in self.captures:
             if capture.pattern.number not in reading.matching:
                 continue
-            for match in capture.pattern.all(reading.data, _MOST):
-                span = reading.characters(*match.span())
-                if not reading.free(*span):
+            for spans in capture.pattern.all(reading.data, _MOST):
+                place = reading.characters(*spans[0])
+                if not reading.free(*place):
                     continue
-                value = self._value(reading, capture, match)
+                value = self._value(reading, capture, spans)
                 if not self.every:
-                    return Found(value, (span,))
+                    return Found(value, (place,))
                 if value not in values:
                     values.append(value)
-                    spans.append(span)
-        return Found(values, tuple(spans)) if values else None
+                    places.append(place)
+        return Found(values, tuple(places)) if values else None
 
-    def _value(self, reading: Reading, capture: Capture, match: Any) -> Any:
+    def _value(self, reading: Reading, capture: Capture, spans: Spans) -> Any:
         if capture.constant is not None:
             return capture.constant
         value = self.form
         for name, group in (("value", capture.group), *capture.pattern.names.items()):
-            if f"{{{name}}}" in value and match.span(group)[0] >= 0:
-                start, end = reading.characters(*match.span(group))
+            if f"{{{name}}}" in value and spans[group][0] >= 0:
+                start, end = reading.characters(*spans[group])
                 value = value.replace(f"{{{name}}}", self._cased(reading.text.clean[start:end]))
         return value
 
@@ -159,10 +158,10 @@ class ValuesKind:
             return Found(best.entry.key, (reading.text.span(best.first, best.last),))
         for capture in self.patterns:
             if capture.pattern.number in reading.matching:
-                match = capture.pattern.search(reading.data)
-                if reading.free_bytes(*match.span()):
+                spans = capture.pattern.search(reading.data)
+                if spans is not None and reading.free_bytes(*spans[0]):
                     value = [capture.constant] if self.every else capture.constant
-                    return Found(value, (reading.characters(*match.span()),))
+                    return Found(value, (reading.characters(*spans[0]),))
         return None
 
 
@@ -228,13 +227,15 @@ def _listed(series: Series, reading: Reading) -> tuple[list[str], tuple[Span, ..
     if item is None or item.number not in reading.matching:
         return [], ()
     group = min(1, item.groups)
+    data = reading.data
     if pattern is None:
-        found = list(item.all(reading.data, _MOST))
-        spans = tuple(reading.characters(*match.span(group)) for match in found)
-    elif pattern.number in reading.matching:
-        match = pattern.search(reading.data)
-        found = list(item.all(match.group(), _MOST))
-        spans = (reading.characters(*match.span()),)
+        found = [spans[group] for spans in item.all(data, _MOST)]
+        places = tuple(reading.characters(*span) for span in found)
+    elif pattern.number in reading.matching and (within := pattern.search(data)) is not None:
+        start, end = within[0]
+        data = data[start:end]
+        found = [spans[group] for spans in item.all(data, _MOST)]
+        places = (reading.characters(start, end),)
     else:
         return [], ()
-    return list(dict.fromkeys(match.group(group).decode() for match in found)), spans
+    return list(dict.fromkeys(data[start:end].decode() for start, end in found)), places

@@ -129,6 +129,7 @@ def _text(shop: Workshop, spec: TextEntitySpec, keys: Keys) -> TextKind:
         reject_first=frozenset(word for text in spec.reject_first for word in folded(text)),
         edges=frozenset(word for text in shop.languages.stop_words for word in folded(text)),
         prefixes=shop.languages.prefixes,
+        longest_prefix=max(map(len, shop.languages.prefixes), default=0),
         max_words=spec.max_words,
     )
 

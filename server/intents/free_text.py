@@ -37,15 +37,18 @@ class TextKind:
     reject_first: frozenset[str] = frozenset()
     edges: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
+    longest_prefix: int = 0
     max_words: int = 6
 
     def read(self, reading: Reading) -> Found | None:
         for marker in self.after:
             if marker.pattern.number not in reading.matching:
                 continue
-            match = marker.pattern.search(reading.data)
-            here = match.end(min(1, marker.pattern.groups))
-            start = reading.characters(here, here)[0]
+            spans = marker.pattern.search(reading.data)
+            if spans is None:
+                continue
+            here = spans[min(1, marker.pattern.groups)][1]
+            start = reading.character(here)
             found = (
                 self._known(reading, start) if marker.known else self._free(reading, start, here)
             )
@@ -69,7 +72,9 @@ class TextKind:
         first, last = 0, min(len(part.words), self.max_words)
         while first < last and part.words[first] in self.edges:
             first += 1
-        while first < last and part.words[last - 1] in self.edges | self.prefixes:
+        while first < last and (
+            part.words[last - 1] in self.edges or part.words[last - 1] in self.prefixes
+        ):
             last -= 1
         folded = " ".join(part.words[first:last])
         if not folded or folded in self.reject or part.words[first] in self.reject_first:
@@ -84,15 +89,16 @@ class TextKind:
             default=len(reading.text.clean),
         )
         if self.until is not None and self.until.number in reading.matching:
-            match = self.until.search(reading.data, start_byte)
-            if match is not None:
-                end = min(end, reading.characters(match.start(), match.start())[0])
+            stop = self.until.search(reading.data, start_byte)
+            if stop is not None:
+                end = min(end, reading.character(stop[0][0]))
         return end
 
     def _listed(self, folded: str) -> str | None:
         """The value of listed words, also behind letters that are attached to them."""
         if folded in self.values:
             return self.values[folded]
-        lengths = sorted({len(p) for p in self.prefixes if folded.startswith(p)})
-        behind = (self.values.get(folded[length:]) for length in lengths)
-        return next((value for value in behind if value is not None), None)
+        for length in range(1, self.longest_prefix + 1):
+            if folded[:length] in self.prefixes and folded[length:] in self.values:
+                return self.values[folded[length:]]
+        return None

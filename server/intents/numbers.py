@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from server.intents.phrases import Hit
 from server.intents.text import NUMBER_MARK, Text
@@ -42,8 +42,7 @@ class Numeral:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """Text with its number words as digits, and the way back.
 
     `pieces` are (start in view, start in text, end in view, end in text) of what was

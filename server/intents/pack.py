@@ -43,6 +43,8 @@ class IntentKind:
         """The entities that the intent requires and are not among `values`; empty when none."""
         if self.any_entity and self.any_entity.isdisjoint(values):
             return " or ".join(sorted(self.any_entity))
+        if not self.all_entities:
+            return ""
         return " and ".join(sorted(self.all_entities - values.keys()))
 
 

@@ -2,6 +2,7 @@
 
 All of them run on RE2, whose time grows with the text and never with the pattern.
 They see text as UTF-8 bytes, so that no offset is converted that nobody asks for.
+A match is the list of its spans, that of the whole first and then of each group.
 """
 
 import re
@@ -11,7 +12,14 @@ from typing import Any, Final
 
 import re2
 
+# The extension itself: the match objects that `re2` puts around it take longer than
+# most matches do.
+from re2._re2 import RE2, Set
+
 from server.intents.text import NUMBER_MARK
+
+Spans = list[tuple[int, int]]
+"""Where a match and its groups begin and end, in bytes; a group without a part has -1."""
 
 _MEMORY_BYTES: Final = 4 << 20
 """For each pattern, used only as far as it is needed."""
@@ -40,29 +48,40 @@ class PatternInvalid(ValueError):
     """A pattern that cannot be used; the message says why."""
 
 
+_ANYWHERE: Final = RE2.Anchor.UNANCHORED
+_ALL_OF_IT: Final = RE2.Anchor.ANCHOR_BOTH
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`number` is its place in the set; `names` are its named groups.
-
-    `search` and `fullmatch` take data, and where to begin and end; every offset is one
-    of bytes.
-    """
+    """`number` is its place in the set; `names` are its named groups."""
 
     number: int
-    search: Callable[..., Any]
-    fullmatch: Callable[..., Any]
     names: Mapping[str, int]
-    groups: int = 0
+    groups: int
+    match: Callable[[Any, bytes, int, int], Spans]
 
-    def all(self, data: bytes, most: int) -> Iterator[Any]:
+    def search(self, data: bytes, start: int = 0) -> Spans | None:
+        """The first match that begins at `start` or later."""
+        spans = self.match(_ANYWHERE, data, start, len(data))
+        return None if spans[0][0] < 0 else spans
+
+    def fullmatch(self, data: bytes, start: int, end: int) -> Spans | None:
+        """The match that is exactly the bytes `start` to `end`."""
+        spans = self.match(_ALL_OF_IT, data, start, end)
+        return None if spans[0][0] < 0 else spans
+
+    def all(self, data: bytes, most: int) -> Iterator[Spans]:
         """Matches from left to right. The next may begin where a match's first group ends."""
-        start, group = 0, min(1, self.groups)
+        start, group, length = 0, min(1, self.groups), len(data)
         for _ in range(most):
-            match = self.search(data, start)
-            if match is None:
+            spans = self.match(_ANYWHERE, data, start, length)
+            if spans[0][0] < 0:
                 return
-            yield match
-            start = max(match.end(group), start + 1)
+            yield spans
+            start = max(spans[group][1], start + 1)
+            if start > length:
+                return
 
 
 class PatternSet:
@@ -74,7 +93,7 @@ class PatternSet:
     def __init__(self, fold: Callable[[str], str], definitions: Mapping[str, str]) -> None:
         self._fold = fold
         self._definitions = _BUILT_IN | dict(definitions)
-        self._set = re2.Set.SearchSet(_options(_SET_MEMORY_BYTES))
+        self._set = Set(_ANYWHERE, _options(_SET_MEMORY_BYTES))
         self._patterns: dict[str, Pattern] = {}
         self._count = 0
 
@@ -98,7 +117,10 @@ class PatternSet:
         number = self._set.Add(source.encode())
         self._count += 1
         return Pattern(
-            number, compiled.search, compiled.fullmatch, named_groups(compiled), compiled.groups
+            number,
+            named_groups(compiled),
+            compiled.NumberOfCapturingGroups(),
+            compiled.Match,
         )
 
     def freeze(self) -> None:
@@ -110,7 +132,7 @@ class PatternSet:
         """Numbers of the patterns that `data` matches."""
         if not self._count:
             return frozenset()
-        return frozenset(self._set.Match(data) or ())
+        return frozenset(self._set.Match(data))
 
     def expand(self, source: str) -> str:
         """`source` as it is compared, with every `{name}` replaced.
@@ -141,7 +163,7 @@ def alternatives(words: Iterable[str]) -> str:
 
 def named_groups(compiled: Any) -> dict[str, int]:
     """The named groups of a pattern for bytes."""
-    return {name.decode(): group for name, group in compiled.groupindex.items()}
+    return {name.decode(): group for name, group in compiled.NamedCapturingGroups()}
 
 
 def without_groups(source: str) -> str:
@@ -173,12 +195,11 @@ def compile_bytes(source: bytes) -> Any:
     Raises:
         PatternInvalid: it is not RE2 syntax.
     """
-    try:
-        return re2.compile(source, _options(_MEMORY_BYTES))
-    except re2.error as broken:
-        said = broken.args[0] if broken.args else b""
-        why = said.decode() if isinstance(said, bytes) else str(said)
-        raise PatternInvalid(why) from None
+    compiled = RE2(source, _options(_MEMORY_BYTES))
+    if not compiled.ok():
+        said = compiled.error()
+        raise PatternInvalid(said.decode() if isinstance(said, bytes) else str(said))
+    return compiled
 
 
 def _options(memory_bytes: int) -> Any:

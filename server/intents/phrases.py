@@ -6,16 +6,12 @@ words to the front of the next one (Hebrew's ב, ל, ה …) name them, and a ph
 found behind them as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
-
-_HERE: Final = ""
-"""Key of what ends at a node; no word is empty."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -42,51 +38,59 @@ class Hit(NamedTuple):
     entry: Entry
 
 
-@dataclass(slots=True)
+class _Node:
+    """Where a word leads: `entries` are the phrases that end with it."""
+
+    __slots__ = ("entries", "following")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.following: dict[str, _Node] = {}
+
+
 class PhraseIndex:
     """`prefixes` are the strings that may stand before the first word of a phrase."""
 
-    prefixes: frozenset[str] = frozenset()
-    _root: dict[str, Any] = field(default_factory=dict)
-    _longest_prefix: int = 0
-    _letters: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        self._longest_prefix = max(map(len, self.prefixes), default=0)
-        self._letters = frozenset(prefix[0] for prefix in self.prefixes)
+    def __init__(self, prefixes: frozenset[str] = frozenset()) -> None:
+        self.prefixes = prefixes
+        self._root = _Node()
+        self._reach: dict[str, int] = {}
+        """The length of the longest prefix by the letter that it begins with."""
+        for prefix in prefixes:
+            self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
 
     def add(self, words: Sequence[str], entry: Entry) -> None:
         node = self._root
         for word in words:
-            node = node.setdefault(word, {})
-        node.setdefault(_HERE, []).append(entry)
+            node = node.following.setdefault(word, _Node())
+        node.entries.append(entry)
 
     def find(self, words: Sequence[str]) -> list[Hit]:
         """All phrases in `words`, in order, shorter ones within longer ones included."""
         hits: list[Hit] = []
-        root, prefixes, letters = self._root, self.prefixes, self._letters
-        longest = self._longest_prefix + 1
+        root, prefixes, reach = self._root.following.get, self.prefixes, self._reach.get
         for at, word in enumerate(words):
-            node = root.get(word)
+            node = root(word)
             found = len(hits)
             if node is not None:
                 _walk(node, words, at, 0, (), hits)
-            if word[0] not in letters:
+            longest = reach(word[0])
+            if longest is None:
                 continue
-            for length in range(1, min(longest, len(word) - 1)):
+            for length in range(1, min(longest, len(word) - 2) + 1):
                 if word[:length] in prefixes:
-                    node = root.get(word[length:])
+                    node = root(word[length:])
                     if node is not None:
                         _walk(node, words, at, length, hits[found:], hits)
         return hits
 
 
 def _walk(
-    node: Mapping[str, Any],
+    node: _Node,
     words: Sequence[str],
     first: int,
     prefix: int,
-    rivals: Iterable[Hit],
+    rivals: Sequence[Hit],
     hits: list[Hit],
 ) -> None:
     """Append every phrase that begins with the word that led to `node`.
@@ -95,14 +99,16 @@ def _walk(
     """
     last, size = first + 1, len(words[first]) - prefix
     while True:
-        for entry in node.get(_HERE, ()):
+        for entry in node.entries:
             if prefix and not (
                 entry.prefixed
                 and all(r.entry.group != entry.group or r.last != last for r in rivals)
             ):
                 continue
             hits.append(Hit(first, last, prefix, size, entry))
-        following = node.get(words[last]) if last < len(words) else None
+        if not node.following or last == len(words):
+            return
+        following = node.following.get(words[last])
         if following is None:
             return
         node, size, last = following, size + 1 + len(words[last]), last + 1

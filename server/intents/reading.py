@@ -12,8 +12,7 @@ from server.intents.phrases import Hit
 from server.intents.text import Text
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """Characters `start` to `end` of the question were read as `entity`."""
 
     entity: str
@@ -61,11 +60,14 @@ class Reading:
         moment = self.moment
         return (moment.astimezone(self.zone) if moment.tzinfo is not None else moment).date()
 
+    def character(self, offset: int) -> int:
+        """A byte of `data` to a character of the question."""
+        at = len(self.data[:offset].decode())
+        return self.view.back(at) if self.view.pieces else at
+
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """Bytes of `data` to characters of the question."""
-        first = len(self.data[:start].decode())
-        last = first + len(self.data[start:end].decode())
-        return self.view.back(first), self.view.back(last)
+        return self.character(start), self.character(end)
 
     def take(self, entity: str, start: int, end: int, *, claim: bool) -> None:
         """Note what an entity was read from, and keep it from others when it is claimed."""

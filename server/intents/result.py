@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from server.core.intent import Intent
@@ -167,5 +168,14 @@ def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
     if "{" not in text:
         return text
     facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}
-    known = {**entities, **facts}
-    return _PLACEHOLDER.sub(lambda name: str(known.get(name[1], "")), text)
+    said = [
+        part if at % 2 == 0 else str(facts[part] if part in facts else entities.get(part, ""))
+        for at, part in enumerate(_parts(text))
+    ]
+    return "".join(said)
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, ...]:
+    """Text and the names of placeholders by turns, beginning with text."""
+    return tuple(_PLACEHOLDER.split(text))

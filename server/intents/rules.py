@@ -1,8 +1,9 @@
 """When an intent is meant: triggers, circumstances, rules."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
 
 from server.intents.phrases import Hit
 from server.intents.reading import Fired, Reading
@@ -11,44 +12,52 @@ KEYWORDS: Final = "keyword"
 """Group of keywords among the phrases; their key is the trigger they belong to."""
 
 NOWHERE: Final[frozenset[str]] = frozenset()
+NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
 class Trigger:
     """Keywords under one `key`, openings under its negative, and patterns by number."""
 
-    key: int
-    has_keywords: bool = False
-    patterns: Mapping[int, str] = field(default_factory=dict)
-    yields_to: frozenset[str] = NOWHERE
+    __slots__ = ("_opening", "empty", "key", "patterns", "yields_to")
 
-    @property
-    def empty(self) -> bool:
-        return not (self.has_keywords or self.patterns)
+    def __init__(
+        self,
+        key: int,
+        *,
+        has_keywords: bool = False,
+        patterns: Mapping[int, str] = NOTHING,
+        yields_to: frozenset[str] = NOWHERE,
+    ) -> None:
+        self.key, self._opening = key, -key
+        self.patterns = {number: Fired("regex", source) for number, source in patterns.items()}
+        self.yields_to = yields_to
+        self.empty = not (has_keywords or patterns)
 
     def fire(self, reading: Reading) -> Fired | None:
         """By the longest keyword, else by the first pattern."""
-        if self.key in reading.keywords or -self.key in reading.keywords:
+        keywords = reading.keywords
+        if self.key in keywords or self._opening in keywords:
             best = self._keyword(reading)
             if best is not None:
                 return best
-        if self.patterns and not reading.matching.isdisjoint(self.patterns):
-            return next(
-                Fired("regex", source)
-                for number, source in self.patterns.items()
-                if number in reading.matching
-            )
+        patterns, matching = self.patterns, reading.matching
+        if patterns and not matching.isdisjoint(patterns):
+            for number, fired in patterns.items():
+                if number in matching:
+                    return fired
         return None
 
     def _keyword(self, reading: Reading) -> Fired | None:
         best: Hit | None = None
-        anywhere = reading.keywords.get(self.key, ())
-        opening = reading.keywords.get(-self.key, ())
-        for hit in (*anywhere, *(hit for hit in opening if hit.first == 0)):
-            if reading.within(hit, self.yields_to):
-                continue
-            if best is None or weight(hit) > weight(best):
-                best = hit
+        yields_to = self.yields_to if reading.claims else NOWHERE
+        for key in (self.key, self._opening):
+            for hit in reading.keywords.get(key, ()):
+                if key < 0 and hit.first:
+                    continue
+                if yields_to and reading.within(hit, yields_to):
+                    continue
+                if best is None or weight(hit) > weight(best):
+                    best = hit
         return None if best is None else Fired("keyword", best.entry.text, weight(best))
 
 
@@ -56,36 +65,54 @@ def weight(hit: Hit) -> tuple[int, int, int]:
     return hit.last - hit.first, hit.size, -hit.prefix
 
 
-@dataclass(frozen=True, slots=True)
+Condition = Callable[[Reading], bool]
+"""Something that may be true of a question."""
+
+
 class Conditions:
     """What must be true of a question. Each that is given is asked by itself."""
 
-    trigger: Trigger | None = None
-    any_entity: frozenset[str] = NOWHERE
-    all_entities: frozenset[str] = NOWHERE
-    out_of_range: frozenset[str] = NOWHERE
-    operations: frozenset[str] = NOWHERE
-    fewer_words_than: int | None = None
-    more_words_than: int | None = None
+    __slots__ = ("_each",)
 
-    def hold(self, reading: Reading) -> list[bool]:
-        """One answer for each condition that is given."""
-        answers: list[bool] = []
-        if self.trigger is not None:
-            answers.append(self.trigger.fire(reading) is not None)
-        if self.any_entity:
-            answers.append(not self.any_entity.isdisjoint(reading.values))
-        if self.all_entities:
-            answers.append(self.all_entities <= reading.values.keys())
-        if self.out_of_range:
-            answers.append(any(map(reading.is_out_of_range, self.out_of_range)))
-        if self.operations:
-            answers.append(reading.operation in self.operations)
-        if self.fewer_words_than is not None:
-            answers.append(reading.text.clean.count(" ") + 1 < self.fewer_words_than)
-        if self.more_words_than is not None:
-            answers.append(reading.text.clean.count(" ") + 1 > self.more_words_than)
-        return answers
+    def __init__(
+        self,
+        trigger: Trigger | None = None,
+        *,
+        any_entity: frozenset[str] = NOWHERE,
+        all_entities: frozenset[str] = NOWHERE,
+        out_of_range: frozenset[str] = NOWHERE,
+        operations: frozenset[str] = NOWHERE,
+        fewer_words_than: int | None = None,
+        more_words_than: int | None = None,
+    ) -> None:
+        each: list[Condition] = []
+        if trigger is not None:
+            each.append(lambda reading: trigger.fire(reading) is not None)
+        if any_entity:
+            each.append(lambda reading: not any_entity.isdisjoint(reading.values))
+        if all_entities:
+            each.append(lambda reading: all_entities <= reading.values.keys())
+        if out_of_range:
+            each.append(lambda reading: any(map(reading.is_out_of_range, out_of_range)))
+        if operations:
+            each.append(lambda reading: reading.operation in operations)
+        if fewer_words_than is not None:
+            each.append(lambda reading: reading.text.count < fewer_words_than)
+        if more_words_than is not None:
+            each.append(lambda reading: reading.text.count > more_words_than)
+        self._each = tuple(each)
+
+    def all_hold(self, reading: Reading) -> bool:
+        for holds in self._each:
+            if not holds(reading):
+                return False
+        return True
+
+    def any_holds(self, reading: Reading) -> bool:
+        for holds in self._each:
+            if holds(reading):
+                return True
+        return False
 
 
 class RuleIndex:
@@ -108,16 +135,19 @@ class RuleIndex:
             if trigger.empty and not rule.operations:
                 self._always.append(place)
 
-    def candidates(self, reading: Reading) -> Iterator["Rule"]:
+    def candidates(self, reading: Reading) -> list["Rule"]:
         """Rules that may fire, in their order."""
         places = set(self._always)
-        for key in self._by_keyword.keys() & reading.keywords.keys():
-            places.update(self._by_keyword[key])
-        for number in self._by_pattern.keys() & reading.matching:
-            places.update(self._by_pattern[number])
+        by_keyword, by_pattern, rules = self._by_keyword, self._by_pattern, self.rules
+        for key in reading.keywords:
+            if key in by_keyword:
+                places.update(by_keyword[key])
+        for number in reading.matching:
+            if number in by_pattern:
+                places.update(by_pattern[number])
         if reading.by_operation is not None and reading.operation is not None:
             places.update(self._by_operation.get(reading.operation, ()))
-        return (self.rules[place] for place in sorted(places))
+        return [rules[place] for place in sorted(places)]
 
 
 _BY_ITSELF: Final = Fired("default", "")
@@ -146,6 +176,6 @@ class Rule:
                 fired = reading.by_operation
             elif self.trigger.empty and not self.operations:
                 fired = _BY_ITSELF
-        if fired is None or (self.when is not None and not all(self.when.hold(reading))):
+        if fired is None or (self.when is not None and not self.when.all_hold(reading)):
             return None
-        return None if self.unless is not None and any(self.unless.hold(reading)) else fired
+        return None if self.unless is not None and self.unless.any_holds(reading) else fired

@@ -50,6 +50,11 @@ class Text:
     _starts: list[int] | None = None
 
     @property
+    def count(self) -> int:
+        """How many words stand between spaces."""
+        return self.clean.count(" ") + 1
+
+    @property
     def starts(self) -> list[int]:
         """Where each word begins in `folded`."""
         if self._starts is None:

@@ -80,13 +80,13 @@ class Workshop:
             self.phrase(phrase, Entry(MASK, abs(number), at, phrase), (*keys, "not_in", at))
         return Trigger(
             number,
-            bool(spec.keywords or spec.openings),
-            {
+            has_keywords=bool(spec.keywords or spec.openings),
+            patterns={
                 pattern.number: source
                 for at, source in enumerate(spec.patterns)
                 if (pattern := self.pattern(source, (*keys, "patterns", at))) is not None
             },
-            frozenset(spec.yields_to),
+            yields_to=frozenset(spec.yields_to),
         )
 
     def conditions(self, spec: Circumstances, keys: Keys) -> Conditions | None:
@@ -96,10 +96,10 @@ class Workshop:
         as_trigger = TriggerSpec(keywords=spec.keywords, patterns=spec.patterns)
         return Conditions(
             self.trigger(as_trigger, keys) if has_trigger else None,
-            frozenset(spec.any_entity),
-            frozenset(spec.all_entities),
-            frozenset(spec.out_of_range),
-            frozenset(spec.operations),
-            spec.fewer_words_than,
-            spec.more_words_than,
+            any_entity=frozenset(spec.any_entity),
+            all_entities=frozenset(spec.all_entities),
+            out_of_range=frozenset(spec.out_of_range),
+            operations=frozenset(spec.operations),
+            fewer_words_than=spec.fewer_words_than,
+            more_words_than=spec.more_words_than,
         )
