@@ -20,6 +20,10 @@ class Chosen(NamedTuple):
     lacking: str = ""
 
 
+_Firing = tuple[Rule, Fired]
+"""A rule, and what made it fire."""
+
+
 def choose(pack: Pack, reading: Reading) -> Chosen:
     """Try the pack's rules on a reading.
 
@@ -45,7 +49,7 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
     return Chosen(fallback, pack.fallback.confidence, "default", lacking="; ".join(lacking))
 
 
-def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[Rule, Fired]]:
+def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[_Firing]:
     for rule in pack.rules.candidates(reading):
         fired = rule.fire(reading)
         if fired is None:
@@ -57,16 +61,19 @@ def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[tuple[R
             yield rule, fired
 
 
-def _first(fired: Iterator[tuple[Rule, Fired]]) -> tuple[Rule, Fired] | None:
+def _first(fired: Iterator[_Firing]) -> _Firing | None:
     """The first, or the first by a keyword among rules of its intent and priority."""
-    first = next(fired, None)
-    if first is None or first[1].method == "keyword":
-        return first
-    for rule, how in fired:
-        if (rule.intent, rule.priority) != (first[0].intent, first[0].priority):
+    first: _Firing | None = None
+    for firing in fired:
+        rule, how = firing
+        if first is not None and (rule.intent, rule.priority) != (
+            first[0].intent,
+            first[0].priority,
+        ):
             break
         if how.method == "keyword":
-            return rule, how
+            return firing
+        first = first or firing
     return first
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.core.problems import Problem
-from server.intents.entities import Entity
+from server.intents.entities import Entity, EntityIndex
 from server.intents.entity_compiling import compile_kind, evidence
 from server.intents.language import Languages, number_rules
 from server.intents.naming import name_problems
@@ -45,6 +45,7 @@ def compile_pack(
         rules=RuleIndex(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
         intents=intents,
         entities=entities,
+        evidence=EntityIndex(entities),
         operations=operations,
         fallback=Fallback(
             spec.fallback.intent,
@@ -101,6 +102,12 @@ def _intent(
             )
         )
     layers, own_confidence = spec.layers, intent.confidence
+    carried = tuple(
+        entity
+        for entity in entities
+        if (intent.entities is None or entity.name in intent.entities)
+        and (entity.intents is None or intent.name in entity.intents)
+    )
     return IntentKind(
         name=intent.name,
         confidence={
@@ -110,12 +117,9 @@ def _intent(
         strict=intent.strict,
         any_entity=frozenset(intent.requires.any_entity),
         all_entities=frozenset(intent.requires.all_entities),
-        entities=tuple(
-            entity
-            for entity in entities
-            if (intent.entities is None or entity.name in intent.entities)
-            and (entity.intents is None or intent.name in entity.intents)
-        ),
+        entities=carried,
+        carried=frozenset(entity.name for entity in carried),
+        defaults=any(entity.default is not None for entity in carried),
         operation=intent.operation,
         flags=dict.fromkeys(spec.flags, False) | intent.flags,
         routes=tuple(
@@ -156,4 +160,11 @@ def _operations(shop: Workshop, spec: OperationsSpec | None) -> Operations | Non
                 option.flags,
             )
         )
-    return Operations(spec.entity, tuple(options), spec.default)
+    triggers = [option.trigger for option in options]
+    return Operations(
+        spec.entity,
+        tuple(options),
+        spec.default,
+        frozenset(key for trigger in triggers for key in (trigger.key, -trigger.key)),
+        frozenset(number for trigger in triggers for number in trigger.patterns),
+    )

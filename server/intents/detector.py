@@ -49,10 +49,7 @@ class Detector:
         if pack.operations is not None:
             _set_operation(reading, pack.operations)
         operation = reading.operation
-        seen = matching.union(hits)
-        for entity in pack.entities:
-            if entity.evidence.isdisjoint(seen):
-                continue
+        for entity in pack.evidence.shown(matching, hits):
             if entity.operations is not None and operation not in entity.operations:
                 continue
             found = entity.kind.read(reading)
@@ -101,6 +98,10 @@ def _masked(hit: Hit, masks: list[Hit]) -> bool:
 
 def _set_operation(reading: Reading, operations: Operations) -> None:
     reading.operation = operations.default
+    if reading.matching.isdisjoint(operations.patterns) and operations.keywords.isdisjoint(
+        reading.keywords
+    ):
+        return
     for option in operations.options:
         fired = option.trigger.fire(reading)
         if fired is None:

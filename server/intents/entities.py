@@ -1,6 +1,6 @@
 """The kinds of entity a pack can declare: what each reads from a question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, NamedTuple, Protocol
@@ -43,6 +43,29 @@ class Entity:
     operations: frozenset[str] | None = None
     default: Any = None
     claims: bool = True
+
+
+class EntityIndex:
+    """Entities by their evidence, so that a question tries only those it can name."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._entities = tuple(entities)
+        self._by_evidence: dict[int | str, list[int]] = {}
+        for place, entity in enumerate(entities):
+            for sign in entity.evidence:
+                self._by_evidence.setdefault(sign, []).append(place)
+
+    def shown(self, matching: Iterable[int], groups: Iterable[str]) -> list[Entity]:
+        """Entities that one of these patterns or groups of phrases belongs to, in their order."""
+        places: set[int] = set()
+        by_evidence, entities = self._by_evidence, self._entities
+        for number in matching:
+            if number in by_evidence:
+                places.update(by_evidence[number])
+        for group in groups:
+            if group in by_evidence:
+                places.update(by_evidence[group])
+        return [entities[place] for place in sorted(places)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +204,9 @@ class DateRangeKind:
     earliest: date
 
     def read(self, reading: Reading) -> Found | None:
-        atoms = read_dates(
-            self.rules, reading.data, reading.matching, reading.today, reading.free_bytes
-        )
-        found = join(self.rules, reading.data, atoms, reading.today, self.earliest)
+        today, data = reading.today, reading.data
+        atoms = read_dates(self.rules, data, reading.matching, today, reading.free_bytes)
+        found = join(self.rules, data, atoms, today, self.earliest)
         if found is None:
             return None
         period = found.period

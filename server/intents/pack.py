@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from server.core.problems import Problem
-from server.intents.entities import Entity
+from server.intents.entities import Entity, EntityIndex
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseIndex
@@ -24,7 +24,10 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class IntentKind:
-    """One intent. `entities` are those it carries, `flags` all of the pack."""
+    """One intent. `entities` are those it carries, `flags` all of the pack.
+
+    `carried` are the names of its entities, and `defaults` says whether any has one.
+    """
 
     name: str
     confidence: Mapping[str, float]
@@ -32,6 +35,8 @@ class IntentKind:
     any_entity: frozenset[str] = frozenset()
     all_entities: frozenset[str] = frozenset()
     entities: tuple[Entity, ...] = ()
+    carried: frozenset[str] = frozenset()
+    defaults: bool = False
     operation: bool = False
     flags: Mapping[str, bool] = field(default_factory=dict)
     routes: tuple[Route, ...] = ()
@@ -58,11 +63,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """`entity` is the name under which an answer carries the operation."""
+    """`entity` is the name under which an answer carries the operation.
+
+    A question with none of `keywords`, as triggers know them, and none of `patterns` asks
+    for the default.
+    """
 
     entity: str
     options: tuple[Operation, ...]
     default: str | None = None
+    keywords: frozenset[int] = frozenset()
+    patterns: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,7 @@ class Pack:
     rules: RuleIndex
     intents: Mapping[str, IntentKind]
     entities: tuple[Entity, ...]
+    evidence: EntityIndex
     operations: Operations | None
     fallback: Fallback
     flags: tuple[str, ...]

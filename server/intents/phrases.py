@@ -8,10 +8,12 @@ found behind them as well.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -36,6 +38,10 @@ class Hit(NamedTuple):
     prefix: int
     size: int
     entry: Entry
+
+
+_hit: Final = partial(tuple.__new__, Hit)
+"""Makes a `Hit` of its values, in half the time that calling it takes."""
 
 
 class _Node:
@@ -105,7 +111,7 @@ def _walk(
                 and all(r.entry.group != entry.group or r.last != last for r in rivals)
             ):
                 continue
-            hits.append(Hit(first, last, prefix, size, entry))
+            hits.append(_hit((first, last, prefix, size, entry)))
         if not node.following or last == len(words):
             return
         following = node.following.get(words[last])

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from server.core.intent import Intent
 from server.intents.choosing import Chosen
@@ -14,8 +13,7 @@ from server.intents.reading import Reading
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(NamedTuple):
     """What a question asks for.
 
     `result` has exactly the fields that the pack declares. `evidence` is the keyword or
@@ -139,9 +137,14 @@ def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
 
 def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
     """What was read and belongs to the intent, and the defaults of the rest."""
+    kind, values = chosen.intent, reading.values
+    if not kind.defaults:
+        # Values are read in the order in which entities are declared.
+        carried = kind.carried
+        return {name: value for name, value in values.items() if name in carried}
     entities: dict[str, Any] = {}
-    for entity in chosen.intent.entities:
-        value = reading.values.get(entity.name, entity.default)
+    for entity in kind.entities:
+        value = values.get(entity.name, entity.default)
         if value is not None:
             entities[entity.name] = value
     return entities
@@ -168,11 +171,11 @@ def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
     if "{" not in text:
         return text
     facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}
-    said = [
-        part if at % 2 == 0 else str(facts[part] if part in facts else entities.get(part, ""))
-        for at, part in enumerate(_parts(text))
-    ]
-    return "".join(said)
+    parts = list(_parts(text))
+    for at in range(1, len(parts), 2):
+        name = parts[at]
+        parts[at] = str(facts[name] if name in facts else entities.get(name, ""))
+    return "".join(parts)
 
 
 @lru_cache(maxsize=1024)

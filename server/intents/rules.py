@@ -93,7 +93,11 @@ class Conditions:
         if all_entities:
             each.append(lambda reading: all_entities <= reading.values.keys())
         if out_of_range:
-            each.append(lambda reading: any(map(reading.is_out_of_range, out_of_range)))
+            each.append(
+                lambda reading: (
+                    bool(reading.out_of_range) and any(map(reading.is_out_of_range, out_of_range))
+                )
+            )
         if operations:
             each.append(lambda reading: reading.operation in operations)
         if fewer_words_than is not None:

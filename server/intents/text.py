@@ -1,10 +1,10 @@
 """Text in three forms: as written, clean, and folded for comparison."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from unicodedata import normalize
 
 PRIVATE: Final = range(0xE000, 0xE010)
 """Characters the engine uses as marks of its own; they are taken out of questions."""
@@ -108,7 +108,7 @@ class Reader:
                 text.encode()
             except UnicodeEncodeError:
                 text = text.encode("utf-8", "replace").decode()
-            text = _normalize(text)
+            text = normalize("NFKC", text) if len(text) <= _AT_ONCE else _in_pieces(text)
         if self._unclean.search(text):
             text = text.translate(self._replaced)
         for old, new in self._sequences:
@@ -128,7 +128,7 @@ class Reader:
 
     def fold_pattern(self, source: str) -> str:
         """A pattern as it is compared with folded text; its case is left to the compiler."""
-        text = unicodedata.normalize("NFKC", source)
+        text = normalize("NFKC", source)
         return text.translate(self._in_patterns).translate(self._same_table)
 
     def words(self, phrase: str) -> list[str]:
@@ -155,12 +155,10 @@ def _word_pattern(unspaced: Sequence[tuple[str, str]], marks: str) -> re.Pattern
     return re.compile(rf"[{alone}]|{run}" if alone else run)
 
 
-def _normalize(text: str) -> str:
-    if len(text) <= _AT_ONCE:
-        return unicodedata.normalize("NFKC", text)
+def _in_pieces(text: str) -> str:
     return " ".join(_normalize_word(word) for word in text.split())
 
 
 def _normalize_word(word: str) -> str:
     pieces: Iterable[str] = (word[at : at + _AT_ONCE] for at in range(0, len(word), _AT_ONCE))
-    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+    return "".join(normalize("NFKC", piece) for piece in pieces)
