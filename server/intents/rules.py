@@ -107,13 +107,14 @@ class Conditions:
         self._each = tuple(each)
 
     def all_hold(self, reading: Reading) -> bool:
-        for holds in self._each:
+        # A generator would cost more than the answers do.
+        for holds in self._each:  # noqa: SIM110
             if not holds(reading):
                 return False
         return True
 
     def any_holds(self, reading: Reading) -> bool:
-        for holds in self._each:
+        for holds in self._each:  # noqa: SIM110
             if holds(reading):
                 return True
         return False
