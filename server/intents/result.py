@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from server.core.intent import Intent
 from server.intents.choosing import Chosen
@@ -13,7 +14,8 @@ from server.intents.reading import Reading
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
-class Detection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Detection:
     """What a question asks for.
 
     `result` has exactly the fields that the pack declares. `evidence` is the keyword or
