@@ -2,13 +2,19 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
+from typing import Any
 
 import pytest
 
+from server.core.speech import Message
 from server.errors import ProviderUnavailable
-from server.providers.chat.llama_engine import weights
+from server.providers.chat.llama_engine import LlamaEngine, weights
 from server.providers.chat.naming import DEFAULT_MODELS
+from tests.support.ollama_server import Said, Think
 
 _TRIAL = """
 import sys, llama_cpp
@@ -37,3 +43,24 @@ def why_not() -> str | None:
 
 
 needs_local_model = pytest.mark.skipif(why_not() is not None, reason=why_not() or "it runs")
+
+
+@contextmanager
+def thinking() -> Iterator[Think]:
+    """What a stand-in for a provider says, from the real model."""
+    engine = LlamaEngine(DEFAULT_MODELS["llama_cpp"], context_tokens=512, threads=None)
+    one_at_a_time = Lock()
+
+    def think(asked: Mapping[str, Any]) -> Said:
+        messages = [Message(said["role"], said["content"]) for said in asked["messages"]]
+        with one_at_a_time:
+            for piece in engine.say(
+                messages, schema=asked.get("format") or None, temperature=0.0, max_tokens=60
+            ):
+                if piece.text:
+                    yield piece.text
+
+    try:
+        yield think
+    finally:
+        engine.close()

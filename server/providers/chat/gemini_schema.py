@@ -12,51 +12,60 @@ _KEPT: Final = (
     "minLength", "maxLength", "pattern", "minimum", "maximum",
 )  # fmt: skip
 _FORMATS: Final = frozenset({"enum", "date-time", "float", "double", "int32", "int64"})
-_DEEPEST: Final = 16
-"""Levels that are described; a schema that refers to itself has no end."""
+_DEEPEST: Final = 10
+_LARGEST: Final = 1000
+"""Levels and parts that are described; a schema that refers to itself has no end."""
 
 
 def to_gemini(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema for `responseSchema`, or for the parameters of a function."""
-    return _converted(schema, schema, 0)
+    return _Converter(schema).converted(schema, 0)
 
 
-def _converted(schema: Any, whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return {"type": "STRING"} if depth else {"type": "OBJECT"}
-    schema = _merged(schema, whole)
-    found: dict[str, Any] = {
-        key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
-    }
-    choices = [part for key in ("anyOf", "oneOf") for part in _list(schema.get(key))]
-    real = [part for part in choices if not _is_null(part)]
-    types = [kind for kind in _list(schema.get("type")) if kind != "null"]
-    if len(real) < len(choices) or "null" in _list(schema.get("type")):
-        found["nullable"] = True
-    if len(real) == 1:
-        return _converted(real[0], whole, depth + 1) | found
-    if real:
-        return found | {"anyOf": [_converted(part, whole, depth + 1) for part in real]}
-    if len(types) > 1:
-        parts = [{**schema, "type": kind} for kind in types]
-        return found | {"anyOf": [_converted(part, whole, depth + 1) for part in parts]}
-    kind = types[0] if types else _guessed(schema)
-    found["type"] = kind.upper()
-    if schema.get("format") in _FORMATS:
-        found["format"] = schema["format"]
-    given = _list(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
-    if kind == "string" and given and all(isinstance(choice, str) for choice in given):
-        found |= {"format": "enum", "enum": given}
-    if kind == "array":
-        found["items"] = _converted(schema.get("items", {}), whole, depth + 1)
-    if kind == "object" and isinstance(properties := schema.get("properties"), Mapping):
-        found["properties"] = {
-            name: _converted(part, whole, depth + 1) for name, part in properties.items()
+class _Converter:
+    def __init__(self, whole: Mapping[str, Any]) -> None:
+        self._whole = whole
+        self._left = _LARGEST
+
+    def converted(self, schema: Any, depth: int) -> dict[str, Any]:
+        self._left -= 1
+        if not isinstance(schema, Mapping) or depth > _DEEPEST or self._left < 0:
+            return {"type": "STRING"}
+        return self._of(_merged(schema, self._whole), depth + 1)
+
+    def _of(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }
-        found["propertyOrdering"] = list(properties)
-        if required := [name for name in _list(schema.get("required")) if name in properties]:
-            found["required"] = required
-    return found
+        choices = [part for key in ("anyOf", "oneOf") for part in _list(schema.get(key))]
+        real = [part for part in choices if not _is_null(part)]
+        types = [kind for kind in _list(schema.get("type")) if kind != "null"]
+        if len(real) < len(choices) or "null" in _list(schema.get("type")):
+            found["nullable"] = True
+        if len(real) == 1:
+            return self.converted(real[0], depth) | found
+        if real:
+            return found | {"anyOf": [self.converted(part, depth) for part in real]}
+        if len(types) > 1:
+            parts = [{**schema, "type": kind} for kind in types]
+            return found | {"anyOf": [self.converted(part, depth) for part in parts]}
+        kind = types[0] if types else _guessed(schema)
+        found["type"] = kind.upper()
+        if schema.get("format") in _FORMATS:
+            found["format"] = schema["format"]
+        given = _list(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
+        if kind == "string" and given and all(isinstance(choice, str) for choice in given):
+            found |= {"format": "enum", "enum": given}
+        if kind == "array":
+            found["items"] = self.converted(schema.get("items", {}), depth)
+        if kind == "object" and isinstance(properties := schema.get("properties"), Mapping):
+            found["properties"] = {
+                name: self.converted(part, depth) for name, part in properties.items()
+            }
+            found["propertyOrdering"] = list(properties)
+            if required := [name for name in _list(schema.get("required")) if name in properties]:
+                found["required"] = required
+        return found
 
 
 def _merged(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
