@@ -19,7 +19,7 @@ def gemini(asked: Asked, think: Think = HELLO) -> Answer:
         "messages": [
             {"role": message.role, "content": message.content} for message in messages(asked.body)
         ],
-        "format": wanted.get("responseSchema"),
+        "format": json_schema(wanted["responseSchema"]) if "responseSchema" in wanted else None,
     }
     pieces = think(told)
     limit = wanted["maxOutputTokens"]
@@ -27,6 +27,19 @@ def gemini(asked: Asked, think: Think = HELLO) -> Answer:
         return Answer(_content(list(pieces), limit))
     assert method == "streamGenerateContent?alt=sse"
     return Answer(events=_events(pieces, limit))
+
+
+def json_schema(schema: Any) -> Any:
+    """Gemini's schema in the words of JSON Schema."""
+    if isinstance(schema, list):
+        return [json_schema(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: part.lower() if key == "type" and isinstance(part, str) else json_schema(part)
+        for key, part in schema.items()
+        if key not in {"propertyOrdering", "format"}
+    }
 
 
 def messages(body: Any) -> list[Message]:

@@ -55,7 +55,7 @@ def thinking() -> Iterator[Think]:
         messages = [Message(said["role"], said["content"]) for said in asked["messages"]]
         with one_at_a_time:
             for piece in engine.say(
-                messages, schema=asked.get("format") or None, temperature=0.0, max_tokens=60
+                messages, schema=asked.get("format") or None, temperature=0.0, max_tokens=40
             ):
                 if piece.text:
                     yield piece.text

@@ -11,11 +11,15 @@ _WORTH_ANOTHER_TRY: Final = frozenset({400, 415, 422, 500, 501})
 _ABOUT_FORMAT: Final = re.compile("response_format|json_schema|json_object|schema|grammar")
 
 
+_FORMS: Final = ("json_schema", "json_object with schema", "json_object", "none")
+"""How a reply in JSON is asked for, best first; the second is llama.cpp's and some others'."""
+
+
 class Dialect:
     """Starts with all that OpenAI documents, and gives up what is refused, for good."""
 
     def __init__(self) -> None:
-        self._forms = ["json_schema", "json_object", "none"]
+        self._forms = list(_FORMS)
         self._limit = "max_tokens"
         self._dropped: set[str] = set()
 
@@ -30,7 +34,9 @@ class Dialect:
             return body | {"response_format": {"type": "json_schema", "json_schema": form}}
         told = f"Answer with JSON alone, which fits this JSON schema: {json.dumps(schema)}"
         body["messages"] = _with_system(asked["messages"], told)
-        if self._forms[0] == "json_object":
+        if self._forms[0] == "json_object with schema":
+            body["response_format"] = {"type": "json_object", "schema": dict(schema)}
+        elif self._forms[0] == "json_object":
             body["response_format"] = {"type": "json_object"}
         return body
 
@@ -46,11 +52,15 @@ class Dialect:
                 self._dropped.add(optional)
                 return True
         if "response_format" in body and _ABOUT_FORMAT.search(reason):
-            # Others may have learnt the same meanwhile.
-            if self._forms[0] == body["response_format"]["type"]:
+            refused = _form_of(body["response_format"])
+            if self._forms[0] == refused:  # others may have learnt the same meanwhile
                 self._forms.pop(0)
             return True
         return False
+
+
+def _form_of(asked: Mapping[str, Any]) -> str:
+    return f"{asked['type']} with schema" if "schema" in asked else str(asked["type"])
 
 
 def is_strict(schema: Any) -> bool:

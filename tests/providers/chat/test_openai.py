@@ -100,15 +100,18 @@ async def test_a_server_without_schemas_is_asked_for_json_and_then_told_in_words
 ) -> None:
     served.answers = [
         refusal("'response_format.type' must be 'json_object' or 'text'"),
+        refusal("response_format: extra inputs are not permitted", 422),
         refusal("response_format is not supported", 422),
     ]
     async with chatting(served) as chat:
         await chat.complete([Message("system", "Be brief."), *said("hi")], schema=VERB)
         await chat.complete(said("hi"), schema=VERB)
-    assert forms(served) == ["json_schema", "json_object", None, None]
+    assert forms(served) == ["json_schema", "json_object", "json_object", None, None]
     told = f"Answer with JSON alone, which fits this JSON schema: {json.dumps(VERB)}"
     heads = [asked.body["messages"][0]["content"] for asked in served.asked]
-    assert heads == ["Be brief.", f"Be brief.\n\n{told}", f"Be brief.\n\n{told}", told]
+    assert heads == ["Be brief.", *[f"Be brief.\n\n{told}"] * 3, told]
+    assert served.asked[1].body["response_format"]["schema"] == VERB
+    assert "schema" not in served.asked[2].body["response_format"]
 
 
 async def test_what_a_server_refuses_is_left_out_from_then_on(served: Service) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -32,7 +32,7 @@ SAY = "Say in one sentence: 15% of 200 is 30."
 
 
 class Order(BaseModel):
-    verb: str
+    verb: Literal["refund", "cancel"]
     number: int
 
 
@@ -51,7 +51,7 @@ def gemini_url() -> Iterator[str]:
 
 @asynccontextmanager
 async def model_at(provider: str, url: str) -> AsyncIterator[ChatModel]:
-    options: dict[str, Any] = {"base_url": url, "timeout_s": 120, "max_tokens": 60}
+    options: dict[str, Any] = {"base_url": url, "timeout_s": 120, "max_tokens": 40}
     settings = ModelsSettings.model_validate({provider: options})
     model = build_chat_model(provider, None, settings, {}, folder=Path())
     yield model
