@@ -130,6 +130,14 @@ make_venv() {
   fi
 }
 
+# Have a wheel of llama-cpp-python where pip finds it, for there is none to download.
+compile_llama() {
+  local wheels
+  wheels=$("$root/utils/scripts/build-llama-cpp.sh" "$python") \
+    || fail "llama-cpp-python could not be compiled; it needs a C++ compiler (g++ or clang)"
+  export PIP_FIND_LINKS="$wheels${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}" PIP_PREFER_BINARY=1
+}
+
 # Install the project with every extra that it had, and the ones named.
 install() {
   local extras="" extra begun=$SECONDS status=0
@@ -142,6 +150,7 @@ install() {
     known_extras | grep -qx "$extra" || continue
     case ",$extras," in *",$extra,"*) ;; *) extras=$extras${extras:+,}$extra ;; esac
   done
+  case ",$extras," in *,llama-cpp,*) compile_llama ;; esac
   say "Installing Orbit${extras:+ with $extras} and the libraries it uses (log: $log)"
   : >"$log"
   : >"$unfinished"

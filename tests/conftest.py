@@ -32,3 +32,14 @@ sys.addaudithook(_refuse_outside)
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("local_model")]
+    if not marked:
+        return
+    from tests.support.local_model import why_not
+
+    if reason := why_not():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))

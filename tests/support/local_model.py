@@ -42,7 +42,8 @@ def why_not() -> str | None:
     return f"llama-cpp-python does not run on this machine (exit status {tried.returncode})"
 
 
-needs_local_model = pytest.mark.skipif(why_not() is not None, reason=why_not() or "it runs")
+needs_local_model = pytest.mark.local_model
+"""Skips the test, and says why, where the model cannot be run (see `tests/conftest.py`)."""
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class LlamaEngine:
                 f"the messages are {len(prompt)} tokens long, more than the "
                 f"{self._llama.n_ctx()} of models.llama_cpp.context_tokens"
             )
-        self._llama.reset()  # type: ignore[no-untyped-call]
+        self._llama.reset()
         for start in range(0, len(prompt) - 1, _CHUNK):
             self._llama.eval(prompt[start : min(start + _CHUNK, len(prompt) - 1)])
             yield Piece("", len(prompt), 0)
