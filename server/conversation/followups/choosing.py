@@ -35,24 +35,20 @@ def by_place(saying: Saying, offered: Sequence[Template], wording: Wording) -> T
 
 
 def by_words(saying: Saying, offered: Sequence[Template], wording: Wording) -> Template | None:
-    """The only template whose description, or else whose examples, have a word of the message.
+    """The template whose description, or else whose examples, have every word of the message.
 
-    Words that several have say nothing.
+    One word at least has to be in no other's. A question chooses nothing.
     """
-    said = {
-        singular(word.text) for word in saying.words if word.text not in wording.idle
-    } - wording.never
-    if not said or len(saying.words) > _MOST_WORDS:
+    words = [word.text for word in saying.words]
+    said = {singular(word) for word in words if word not in wording.idle} - wording.never
+    if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
         return None
     for texts in (_about, _examples):
         vocabularies = [_vocabulary(texts(template)) for template in offered]
-        own = [
-            said & words.difference(*(v for v in vocabularies if v is not words))
-            for words in vocabularies
-        ]
-        known = [template for template, words in zip(offered, own, strict=True) if words]
-        if len(known) == 1:
-            return known[0]
+        for template, known in zip(offered, vocabularies, strict=True):
+            others = (other for other in vocabularies if other is not known)
+            if said <= known and not said <= set[str]().union(*others):
+                return template
     return None
 
 
