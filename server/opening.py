@@ -1,6 +1,7 @@
 """From an adapter's settings to an open adapter: the library is read, judged and indexed."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -92,15 +93,18 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         chain,
         read.prompts,
         workshop.chat_model,
-        _reformulated(_retriever(adapter, parts), parts, read),
+        _retriever(adapter, parts),
         workshop.environ,
     )
     voice = voice_of(adapter, library, composer, read.prompts, workshop.chat_model)
+    if voice is not None and read.reformulation is not None:
+        # What a model read is proposed, never filled into a call that then simply runs.
+        voice = replace(voice, filler=None)
     workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=retriever,
+        retriever=_reformulated(retriever, parts, read, adapter, workshop),
         chain=chain,
         composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,
@@ -158,12 +162,19 @@ def _retriever(adapter: AdapterSettings, parts: RetrieverParts) -> Retriever:
     return made
 
 
-def _reformulated(retriever: Retriever, parts: RetrieverParts, read: ReadLibrary) -> Retriever:
+def _reformulated(
+    retriever: Retriever,
+    parts: RetrieverParts,
+    read: ReadLibrary,
+    adapter: AdapterSettings,
+    workshop: Workshop,
+) -> Retriever:
     if read.reformulation is None:
         return retriever
-    from server.reformulating import reformulating  # few adapters need it
+    from server.reformulating import model_for, reformulating  # few adapters need it
 
-    return reformulating(retriever, parts, read.reformulation, read.pack)
+    model = model_for(adapter, workshop.chat_model)
+    return reformulating(retriever, parts, read.reformulation, read.pack, model)
 
 
 def _details(

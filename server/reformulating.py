@@ -1,8 +1,10 @@
 """An adapter's reformulator: from its settings to what an open adapter reads conversations with."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
+from server.chat.speaking.opening import ModelOf, function_model_of, names_function_model
 from server.conversation.reformulation.loading import load_reformulation, reformulation_problems
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
@@ -10,12 +12,15 @@ from server.conversation.reformulation.reformulator import Reformulator
 from server.core.intent import Intent
 from server.core.ports import ChatModel, Retriever
 from server.core.problems import Problem
+from server.errors import ProviderUnavailable
 from server.intents.detector import Detector
 from server.intents.pack import Pack
 from server.library.model import Library
 from server.retrievers.base import RetrieverParts
 from server.retrievers.reformulated import ReformulatingRetriever
-from server.settings.adapters import AdapterConfig
+from server.settings.adapters import AdapterConfig, AdapterSettings
+
+_log = logging.getLogger(__name__)
 
 
 def read_reformulation(
@@ -42,11 +47,29 @@ def reformulating(
     parts: RetrieverParts,
     reformulation: Reformulation,
     pack: Pack | None,
-    model: ChatModel | None = None,
+    model: ChatModel | None,
 ) -> Retriever:
     """A retriever that proposes what conversations ask for, and leaves the rest to `other`."""
     read = None if pack is None else reading_by(pack)
     return ReformulatingRetriever(other, parts, Reformulator(reformulation, read=read, model=model))
+
+
+def model_for(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel | None:
+    """The model that reads what rules leave open: the function model, else the inference model.
+
+    None when the adapter names neither, or what the provider needs is not installed: then
+    the rules alone have the word.
+
+    Raises:
+        PluginInvalid: there is no such provider.
+    """
+    if not names_function_model(adapter):
+        return None
+    try:
+        return function_model_of(adapter, model_of)
+    except ProviderUnavailable as lacking:
+        _log.warning("adapter %s reads conversations by rules alone: %s", adapter.name, lacking)
+        return None
 
 
 def reading_by(pack: Pack) -> Read:

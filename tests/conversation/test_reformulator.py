@@ -22,7 +22,7 @@ def test_the_six_intents_stand_once_and_the_prompt_is_built_from_them() -> None:
     written = reformulation()
     assert list(written.intents) == SIX
     for intent in written.intents.values():
-        assert f"- {intent.name}: {intent.description}" in written.prompt
+        assert f"\n{intent.name}: {intent.description} (“{intent.examples[0]}”)\n" in written.prompt
 
 
 def test_multiturn_cancel_order() -> None:

@@ -1,4 +1,4 @@
-"""What a conversation names: its targets, and whether a text stands in it at all."""
+"""What a conversation names: its targets, and how a text stands in it, if it does."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,29 +11,10 @@ Read = Callable[[str], Intent]
 """A text to what the adapter's rule pack makes of it."""
 
 _QUOTED: Final = re.compile(r"“[^”]*”")
-_WORDS: Final = re.compile(r"\w+")
-_EMPTY: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "your",
-        "his",
-        "her",
-        "our",
-        "their",
-        "this",
-        "that",
-        "these",
-        "those",
-        "order",
-        "number",
-        "item",
-        "nr",
-        "no",
-    ]
-)
+_WORDS: Final = re.compile(r"[^\W_]+")
+_PRONOUNS: Final = frozenset(("i", "it", "me", "one", "ones", "that", "them", "these", "this"))
+_ARTICLES: Final = ("a", "an", "the", "my", "your", "his", "her", "our", "their")
+_EMPTY: Final = frozenset((*_ARTICLES, "order", "orders", "number", "item", "items", "nr", "no"))
 _MOST_WORDS_BESIDE: Final = 3
 
 
@@ -72,15 +53,32 @@ class Mentions:
                 return found
         return ()
 
+    def as_written(self, target: str, messages: Sequence[Message]) -> str | None:
+        """`target` as the latest of the messages that holds it has it; None where none does.
 
-def grounded(target: str, messages: Sequence[Message]) -> bool:
-    """Whether the words of `target` stand together in one of the messages.
+        Its words have to stand together. Articles and words such as “order” do not count; a
+        target of such words alone names nothing, and stands nowhere.
+        """
+        wanted = [word for word, _ in _words(target)]
+        if not wanted:
+            return None
+        for message in reversed(messages):
+            words = _words(message.content)
+            at = _found(wanted, [word for word, _ in words])
+            if at is not None:
+                for known in self.in_text(message.content):
+                    if _found(wanted, [word for word, _ in _words(known)]) is not None:
+                        return known
+                start, end = words[at][1].start(), words[at + len(wanted) - 1][1].end()
+                numbered = message.content[:start].endswith("#")
+                return message.content[start - numbered : end]
+        return None
 
-    Articles and words such as “order” do not count; a target of such words alone names
-    nothing, and stands nowhere.
-    """
-    wanted = _words(target)
-    return bool(wanted) and any(_holds(_words(m.content), wanted) for m in messages)
+
+def is_pronoun(target: str) -> bool:
+    """Whether a target stands for another one: “it”, “that one”."""
+    words = [word for word, _ in _words(target)]
+    return bool(words) and _PRONOUNS.issuperset(words)
 
 
 def _said(message: Message) -> str:
@@ -94,10 +92,14 @@ def _texts(value: Any) -> Iterator[str]:
             yield str(item)
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in _WORDS.findall(text.casefold()) if word not in _EMPTY]
+def _words(text: str) -> list[tuple[str, re.Match[str]]]:
+    """The words that count, each with its place."""
+    every = ((found[0].casefold(), found) for found in _WORDS.finditer(text))
+    return [(word, found) for word, found in every if word not in _EMPTY]
 
 
-def _holds(words: list[str], wanted: list[str]) -> bool:
+def _found(wanted: Sequence[str], words: Sequence[str]) -> int | None:
+    """Where `wanted` stands in `words`, one behind the other."""
     size = len(wanted)
-    return any(words[at : at + size] == wanted for at in range(len(words) - size + 1))
+    places = (at for at in range(len(words) - size + 1) if list(words[at : at + size]) == wanted)
+    return next(places, None)

@@ -1,6 +1,6 @@
 """The texts of a reformulator: what a model is told, and what a customer is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,20 +14,6 @@ from server.settings.source import read_yaml
 UNKNOWN: Final = "unknown"
 """What a model says when it cannot tell."""
 
-SCHEMA: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "verb": {"type": "string", "description": f"one of the official intents, or {UNKNOWN}"},
-        "object": {
-            "type": ["string", "null"],
-            "description": "the order or item it is about, as the conversation names it",
-        },
-    },
-    "required": ["verb", "object"],
-    "additionalProperties": False,
-}
-"""The shape of a model's reading."""
-
 PROMPT_VARIABLES: Final = frozenset({"intents"})
 PROPOSAL_VARIABLES: Final = frozenset({"intent", "title", "target"})
 
@@ -36,6 +22,19 @@ _TEXTS: Final = Path(__file__).with_name("texts.yaml")
 _ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined, autoescape=False, trim_blocks=False
 )
+
+
+def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
+    """The shape of a model's reading; with `intents`, its verb is one of them or unknown."""
+    verb: dict[str, Any] = {"type": "string"}
+    if intents is not None:
+        verb["enum"] = [*intents, UNKNOWN]
+    return {
+        "type": "object",
+        "properties": {"verb": verb, "object": {"type": ["string", "null"]}},
+        "required": ["verb", "object"],
+        "additionalProperties": False,
+    }
 
 
 @cache

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast, get_args
 
-from server.conversation.reformulation.mentions import Mentions, Read, grounded
+from server.conversation.reformulation.mentions import Mentions, Read, is_pronoun
 from server.conversation.reformulation.model import Reformulation, Understanding, unclear
-from server.conversation.reformulation.prompting import SCHEMA
+from server.conversation.reformulation.prompting import schema_for
 from server.core.intent import Intent
 from server.core.ports import ChatModel
 from server.core.speech import Message, SpeakerRole
-from server.errors import ProviderError
+from server.errors import ProviderError, ProviderRejected
 
 _log = logging.getLogger(__name__)
 
@@ -120,29 +120,21 @@ class Reformulator:
         before: Sequence[Message],
         message: Message,
     ) -> Understanding:
-        instruction = Message("system", self.reformulation.prompt)
-        try:
-            async with asyncio.timeout(self.reformulation.model_timeout_s):
-                reply = await model.complete(
-                    [instruction, *messages], schema=SCHEMA, max_tokens=_MAX_TOKENS
-                )
-        except (ProviderError, TimeoutError) as failed:
-            _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")
-            return unclear("no rule fits, and the model could not be asked")
-        said = reply.data
+        said = await self._said_by(model, messages)
         if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
             return unclear("the model did not say what is wanted")
         verb = normalized(said["verb"])
         if verb not in self.reformulation.intents:
             return unclear("what the model found is nothing that may be proposed")
         target, earlier = said.get("object"), False
-        if not isinstance(target, str) or not target.strip():
+        if not isinstance(target, str) or not target.strip() or is_pronoun(target):
             target = None
-        elif grounded(target, messages):
-            earlier = not grounded(target, [message])
-            target = self._as_written(target.strip())
         else:
-            return unclear("the model named a target that nobody has mentioned")
+            here = self._mentions.as_written(target, [message])
+            earlier = here is None
+            target = here or self._mentions.as_written(target, before)
+            if target is None:
+                return unclear("the model named a target that nobody has mentioned")
         own = self._mentions.in_text(message.content)
         if len(own) == 1:
             target, earlier = own[0], False  # the customer's own words count more than a model
@@ -152,9 +144,22 @@ class Reformulator:
         why = f"read by {model.name}"
         return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
 
-    def _as_written(self, target: str) -> str:
-        found = self._mentions.in_text(target)
-        return found[0] if len(found) == 1 else target
+    async def _said_by(self, model: ChatModel, messages: Sequence[Message]) -> Any:
+        """What the model makes of the conversation; None when it cannot be had in time."""
+        asked = [Message("system", self.reformulation.prompt), *messages]
+        by_list = schema_for(self.reformulation.intents)
+        try:
+            async with asyncio.timeout(self.reformulation.model_timeout_s):
+                try:
+                    reply = await model.complete(asked, schema=by_list, max_tokens=_MAX_TOKENS)
+                except ProviderRejected:
+                    # It may mean one of them all the same, in a spelling of its own.
+                    free = schema_for()
+                    reply = await model.complete(asked, schema=free, max_tokens=_MAX_TOKENS)
+        except (ProviderError, TimeoutError) as failed:
+            _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")
+            return None
+        return reply.data
 
 
 def normalized(verb: str) -> str:
