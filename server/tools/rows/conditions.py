@@ -43,6 +43,7 @@ _PHRASES: Final[Mapping[str, str]] = {
 """Operator → its other names."""
 
 OPERATORS: Final = tuple(_PHRASES)
+_ORDINARY: Final = 2**53
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
 
 _OPERATORS: Final[Mapping[str, str]] = {
@@ -60,6 +61,8 @@ def read_operator(value: Any, name: str) -> str:
     """
     if not isinstance(value, str):
         raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+    if (known := _OPERATORS.get(value)) is not None:
+        return known
     words = " ".join(value[:60].casefold().replace("_", " ").split())
     found = _OPERATORS.get(words) or _OPERATORS.get(words.removeprefix("is "))
     if found is None:
@@ -76,7 +79,7 @@ def condition(operator: str, target: Any) -> Condition:
     Raises:
         ArgumentsInvalid: `target` cannot be compared with by this operator.
     """
-    if type(target) is not str:
+    if not _is_plain(target):
         check_values([target], "value")
     match operator:
         case "eq":
@@ -102,6 +105,12 @@ def condition(operator: str, target: Any) -> Condition:
         case _:
             wanted = (operator == "exists") == (_truth(target) is not False)
             return lambda value: (value is not MISSING and value is not None) == wanted
+
+
+def _is_plain(target: Any) -> bool:
+    """Whether there is nothing to check: text, a truth, or a number of ordinary size."""
+    kind = type(target)
+    return kind is str or kind is bool or (kind in (int, float) and abs(target) <= _ORDINARY)
 
 
 def _not(test: Condition) -> Condition:
@@ -228,4 +237,4 @@ def _is_simple(wanted: Rank) -> bool:
     binary values comes to the same; beyond, decimals with equal floats can differ.
     """
     group, number = wanted
-    return group == NUMBER and not isinstance(number, Decimal) and abs(number) <= 2**53
+    return group == NUMBER and not isinstance(number, Decimal) and abs(number) <= _ORDINARY

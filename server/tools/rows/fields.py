@@ -37,8 +37,11 @@ def find_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool =
     if not asked or len(asked) > _MAX_CHARS:
         raise ArgumentsInvalid(f"{name} must have 1 to {_MAX_CHARS} characters")
     direct = _direct(asked)
-    if not rows or any(asked in row for row in rows):
+    if not rows:
         return direct
+    for row in rows:
+        if asked in row:
+            return direct
     if "." in asked:
         path = _path(asked)
         if any(path.get(row) is not MISSING for row in rows):

@@ -85,7 +85,8 @@ def check_values(values: Iterable[Any], name: str) -> None:
             odd = next(iter(kinds - _KNOWN)).__name__
             raise ArgumentsInvalid(f"{name} holds a {odd}, which is no JSON")
         for kind in kinds & _NUMBERS:
-            _check_numbers([value for value in level if type(value) is kind], name)
+            of_kind = level if len(kinds) == 1 else [v for v in level if type(v) is kind]
+            _check_numbers(of_kind, name)
         if kinds.isdisjoint(_CONTAINERS):
             return
         level = list(
