@@ -49,6 +49,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
 )
 """First row whose class fits; a failure in no row is ours, and a 500."""
 
+_OURS: Final = "Something went wrong here; it has been logged."
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -63,27 +64,35 @@ def error_body(code: str, message: str, request_id: str, details: Any = None) ->
 
 def error_response(failure: OrbitError, request_id: str) -> Response:
     """The response for a failure that has a name."""
-    status = status_of(failure)
-    if status >= 500:
+    note(failure, request_id)
+    details = getattr(failure, "details", None)
+    body = error_body(failure.code, shown_message(failure), request_id, details)
+    return json_response(body, status_of(failure), error_headers(failure))
+
+
+def note(failure: OrbitError, request_id: str) -> None:
+    """Log a failure that is the server's, or of something it needs."""
+    if status_of(failure) >= 500:
         _log.warning("request %s: %s: %s", request_id, failure.code, failure)
-    message = str(failure) if status != 500 else "Something went wrong here; it has been logged."
-    headers = {}
+
+
+def shown_message(failure: OrbitError) -> str:
+    """What is said of a failure; of one that is ours, nothing of the inside."""
+    return str(failure) if status_of(failure) != 500 else _OURS
+
+
+def error_headers(failure: OrbitError) -> dict[str, str]:
+    status = status_of(failure)
     if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
+        return {"WWW-Authenticate": "Bearer"}
     if isinstance(failure, errors.RateLimited):
-        headers["Retry-After"] = f"{failure.retry_after_s:.0f}"
-    if status == 503:
-        headers["Retry-After"] = "5"
-    body = error_body(failure.code, message, request_id, getattr(failure, "details", None))
-    return json_response(body, status, headers)
+        return {"Retry-After": f"{failure.retry_after_s:.0f}"}
+    return {"Retry-After": "5"} if status == 503 else {}
 
 
 def unexpected_response(request_id: str) -> Response:
     """The response for a failure that has no name: it says nothing of the inside."""
-    body = error_body(
-        "internal_error", "Something went wrong here; it has been logged.", request_id
-    )
-    return json_response(body, 500)
+    return json_response(error_body("internal_error", _OURS, request_id), 500)
 
 
 def install(app: FastAPI) -> None:

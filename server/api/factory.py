@@ -6,7 +6,16 @@ from fastapi_offline import FastAPIOffline
 from server import __version__
 from server.api import errors
 from server.api.middleware import RequestFrame
-from server.api.routes import chat, conversations, guards, health, intents, metrics, tools
+from server.api.routes import (
+    chat,
+    completions,
+    conversations,
+    guards,
+    health,
+    intents,
+    metrics,
+    tools,
+)
 from server.api.state import ApiState
 
 _DESCRIPTION = """Plain questions in, safe and exact tool calls out.
@@ -22,6 +31,7 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app = FastAPIOffline(title="Orbit", version=__version__, description=_DESCRIPTION)
     app.state.api = state
     app.include_router(chat.router)
+    app.include_router(completions.router)
     app.include_router(conversations.router)
     app.include_router(intents.router)
     app.include_router(tools.router)

@@ -25,7 +25,7 @@ from server.errors import OrbitError
 
 _log = logging.getLogger(__name__)
 
-_WORDS: Final = re.compile(r"\s*\S+\s*|\s+")
+WORDS: Final = re.compile(r"\s*\S+\s*|\s+")
 _HEADERS: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache",
@@ -72,7 +72,7 @@ class AnswerStream(Response):
         heard = await self._next()
         failed = self._turn.exception() if self._turn.done() and heard is None else None
         if isinstance(failed, OrbitError):
-            await error_response(failed, self._request_id)(scope, receive, send)
+            await self._refusal(failed)(scope, receive, send)
             return
         if failed is not None:
             raise failed
@@ -81,6 +81,9 @@ class AnswerStream(Response):
         async for part in self._parts(heard):
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _refusal(self, failed: OrbitError) -> Response:
+        return error_response(failed, self._request_id)
 
     async def _next(self) -> Heard | None:
         """What is said next; None when the turn is done, or nothing is said for a while."""
@@ -135,7 +138,7 @@ def answer_events(
     rest = answer.content.removeprefix(spoken)
     if spoken and not answer.content.startswith(spoken):
         yield _event({"status": "reset", "reason": "the answer is another", "isComplete": False})
-    for word in _WORDS.findall(rest):
+    for word in WORDS.findall(rest):
         yield _event({"status": "streaming", "chunk": word, "isComplete": False})
     data = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
     yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})

@@ -1,9 +1,7 @@
 """`POST /chat`: one question, one answer."""
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -14,14 +12,12 @@ from server.api.leaving import while_waited_for
 from server.api.messages import read_message
 from server.api.sse import AnswerStream
 from server.api.state import state_of
+from server.api.turns import turn_of
 from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
 from server.chat.listening import Listening
 from server.chat.service import answer_turn
-from server.core.turn import Turn
 
 router = APIRouter(tags=["chat"])
-
-_MAX_LANGUAGES: Final = 8
 
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorResponse, "description": description}
@@ -57,15 +53,7 @@ async def chat(request: Request) -> Response:
     caller = await caller_of(request)
     asked = read_message(ChatRequest, await request.body(), state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
-    turn = Turn(
-        id=request.state.request_id,
-        text=asked.message,
-        session_id=asked.session_id or uuid4().hex,
-        caller=caller,
-        received_at=datetime.now(UTC),
-        languages=_languages(request.headers.get("accept-language", "")),
-        continues=asked.session_id is not None,
-    )
+    turn = turn_of(request, caller, asked.message, asked.session_id)
     listening = Listening() if asked.stream else None
     work = asyncio.create_task(
         answer_turn(adapter, turn, timeout_s=state.turn_timeout_s, listening=listening)
@@ -74,17 +62,3 @@ async def chat(request: Request) -> Response:
         return AnswerStream(work, listening, turn.session_id, turn.id, state.heartbeat_s)
     answer = await while_waited_for(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
-
-
-def _languages(header: str) -> tuple[str, ...]:
-    """Language tags of an Accept-Language header, best first; nonsense is passed over."""
-    weighted = []
-    for position, part in enumerate(header.split(",")[:_MAX_LANGUAGES]):
-        tag, _, weight = part.strip().partition(";q=")
-        try:
-            quality = float(weight) if weight else 1.0
-        except ValueError:
-            continue
-        if tag and tag != "*":
-            weighted.append((-quality, position, tag))
-    return tuple(tag for _, _, tag in sorted(weighted))
