@@ -2,16 +2,35 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from server.chat.remembering import remembered
 from server.core.answer import Answer
-from server.core.context import Context
-from server.core.decision import Blocked, Decision, NoMatch
+from server.core.context import Asked, Context, Done, Options
+from server.core.decision import (
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    Dropped,
+    Match,
+    Missing,
+    NoMatch,
+)
 from server.core.speech import Message
+from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, Turn
-from server.library.model import Domain, Library
+from server.library.model import (
+    BuiltinExecution,
+    CallPolicy,
+    Domain,
+    Library,
+    Parameter,
+    Template,
+)
 
 BEFORE = Context((Message("user", "a"), Message("assistant", "A")))
 TURN = Turn("t", "b", "s", Caller("k", "sums"), datetime(2025, 1, 1, tzinfo=UTC), context=BEFORE)
@@ -50,3 +69,112 @@ def test_long_messages_are_cut() -> None:
     asked = replace(TURN, text="x" * 9000, context=Context())
     after = remembered(LIBRARY, asked, answer(NoMatch(""), "y" * 9000), max_turns=10, private=False)
     assert [len(message.content) for message in after.messages] == [4000, 4000]
+
+
+CARD = Parameter("card", "string")
+PAY = Template(
+    "pay",
+    "Pay a bill",
+    "function",
+    (),
+    (Parameter("amount", "number"), CARD, Parameter("currency", "string", default="EUR")),
+    BuiltinExecution("calculator", "add"),
+    policy=CallPolicy(sensitive_params=("card",)),
+)
+ADD = replace(PAY, id="add", policy=CallPolicy())
+SHOP = Library(Domain("shop"), {"pay": PAY, "add": ADD})
+SOURCES = {
+    "amount": Source("recognizer", (4, 6), "20"),
+    "card": Source("recognizer", (20, 24), "4111"),
+    "currency": Source("default"),
+}
+GIVEN = {"amount": 20, "card": "4111", "currency": "EUR"}
+
+
+def called(name: str, result: object, **metadata: Any) -> Answer:
+    call = ToolCall(name, "calculator", "add", GIVEN, SOURCES)
+    execution = {"status": "success", "result": {"result": result}} | metadata
+    return Answer("Done.", 1.0, {"tool_execution": execution}, Call(MATCH, call))
+
+
+MATCH = Match("add", 1.0, 1.0, "")
+
+
+def after(decided: Answer, before: Context = BEFORE, *, private: bool = False) -> Context:
+    turn = replace(TURN, text="add 20 with the card 4111", context=before)
+    return remembered(SHOP, turn, decided, max_turns=10, private=private)
+
+
+def test_a_call_that_ran_is_remembered_without_defaults() -> None:
+    (done,) = after(called("add", 25)).done
+    leads = {"amount": "add", "card": "card"}
+    assert done == Done("add", {"amount": 20, "card": "4111"}, (), 25, None, leads)
+
+
+def test_rows_are_remembered_by_their_short_fields_and_only_so_many() -> None:
+    rows = [{"id": n, "text": "x" * 200, "tags": ["a"]} for n in range(50)]
+    (done,) = after(called("add", rows)).done
+    assert done.rows == tuple({"id": n} for n in range(20))
+
+
+def test_a_single_field_is_a_value_too() -> None:
+    (done,) = after(called("add", {"comments": 5})).done
+    assert (done.rows, done.value) == (({"comments": 5},), 5)
+
+
+def test_sensitive_arguments_and_what_came_of_them_are_not_remembered() -> None:
+    answer = called("pay", 25)
+    match = replace(MATCH, template_id="pay")
+    assert isinstance(answer.decision, Call)
+    (done,) = after(replace(answer, decision=replace(answer.decision, match=match))).done
+    assert done == Done("pay", {"amount": 20})
+    asked = AskFor(match, (Missing("currency"),), GIVEN, SOURCES)
+    kept = after(Answer("Which?", 1.0, {}, asked)).asked
+    assert kept == Asked("pay", ("currency",), {"amount": 20}, "add 20 with the card 4111")
+    hidden = after(Answer("Which?", 1.0, {}, asked), private=True).asked
+    assert hidden == Asked("pay", ("currency",))
+    assert after(called("add", 25), private=True).done == ()
+
+
+def test_what_failed_was_not_done() -> None:
+    assert after(called("add", 25, status="error")).done == ()
+
+
+def test_only_the_latest_calls_are_remembered() -> None:
+    before = Context(done=tuple(Done(f"t{n}") for n in range(5)))
+    assert [done.template_id for done in after(called("add", 1), before).done] == [
+        *("t1", "t2", "t3", "t4"), "add",
+    ]  # fmt: skip
+
+
+def test_arguments_as_long_as_a_table_are_not_remembered() -> None:
+    long = Call(MATCH, ToolCall("add", "calculator", "add", {"card": "x" * 5000}, {}))
+    (done,) = after(replace(called("add", 1), decision=long)).done
+    assert done.arguments == {}
+
+
+def test_what_was_asked_is_kept_for_a_few_messages_that_say_nothing() -> None:
+    before = Context(asked=Asked("add", ("amount",)))
+    tries = []
+    for _ in range(3):
+        before = after(Answer("What?", 0.0, {}, NoMatch("")), before)
+        tries.append(before.asked.tries if before.asked is not None else None)
+    assert tries == [2, 3, None]
+
+
+def test_another_answer_leaves_nothing_asked() -> None:
+    before = Context(asked=Asked("add", ("amount",)), options=Options(("add", "pay")))
+    context = after(called("add", 25), before)
+    assert (context.asked, context.options) == (None, None)
+    assert after(Answer("", 1.0, {}, Dropped()), before).asked is None
+
+
+def test_what_was_offered_is_remembered_with_the_question() -> None:
+    offered = Clarify((MATCH, replace(MATCH, template_id="pay")))
+    context = after(Answer("Which?", 0.5, {}, offered))
+    assert context.options == Options(("add", "pay"), "add 20 with the card 4111")
+
+
+def test_the_answer_of_another_adapter_leaves_its_words_alone() -> None:
+    context = remembered(None, TURN, called("add", 25), max_turns=10, private=False)
+    assert (len(context.messages), context.done) == (4, ())

@@ -167,15 +167,9 @@ def _saying(text: str, form: Form, words: Sequence[Word]) -> Saying:
     if not words:
         return Saying(text, "plain", 0, 0, ())
     start, end = words[0].start, words[-1].end
-    if form in ("plain", "fragment"):
-        # Signs around the words may belong to the value: $400, (1, 2).
-        start, end = _grown(text, start, end)
-    return Saying(text, form, start, end, tuple(words))
-
-
-def _grown(text: str, start: int, end: int) -> Span:
-    while start and not text[start - 1].isspace():
+    # Signs around the words may belong to the value: -5, (1, 2), "all is well".
+    while start and text[start - 1] in _BEFORE:
         start -= 1
-    while end < len(text) and text[end] in '%)]}€$£"”':
+    while end < len(text) and text[end] in _AFTER:
         end += 1
-    return start, end
+    return Saying(text, form, start, end, tuple(words))

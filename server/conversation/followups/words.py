@@ -55,8 +55,8 @@ def lead_at(text: str, place: int) -> str:
     """The word right before `place`; empty when something else stands there."""
     if len(text) > MOST_CHARS:
         return ""
-    before = [word for word in split(text[:place]) if word.end <= place]
-    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£"):
+    before = [word for word in split(text[:place]) if word.text[0].isalnum()]
+    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
         return ""
     return before[-1].text
 
