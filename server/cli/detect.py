@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from server.cli.detecting import in_words
 from server.cli.options import JsonOption
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
     from server.intents.detector import Detector
-    from server.intents.result import Detection
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def detect(
         if json:
             print_json(detection.result)
         else:
-            print_text(_in_words(detection))
+            print_text(in_words(detection))
 
 
 def _detector(pack: Path) -> "Detector":
@@ -65,16 +65,3 @@ def _moment(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         fail(f"--now: expected a time such as 2025-03-12T10:00, got {text!r}")
-
-
-def _in_words(detection: "Detection") -> str:
-    intent = detection.intent
-    by = f"{intent.method} {detection.evidence!r}" if detection.evidence else intent.method
-    lines = [f"{intent.name}  {intent.confidence:g}  by {by}", f"  {intent.explanation}"]
-    for name, value in intent.entities.items():
-        words = detection.words.get(name)
-        lines.append(f"  {name}: {value}" + (f"  from {words!r}" if words else ""))
-    lines += [f"  {name}" for name, holds in intent.flags.items() if holds]
-    if intent.route is not None:
-        lines.append(f"  leads to {intent.route}")
-    return "\n".join(lines)

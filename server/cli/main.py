@@ -65,11 +65,7 @@ def _register(asked: str = "") -> None:
 
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
-    if sys.argv[1:2] == ["detect"]:
-        # Over before there is garbage worth looking for, and in need of no plugins, for
-        # which every installed distribution would be looked through.
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    else:
+    if sys.argv[1:2] != ["detect"]:  # which is over before there is garbage worth looking for
         gc.freeze()
         gc.enable()
     _register(*sys.argv[1:2])

@@ -97,3 +97,48 @@ print(most, sorted(heavy & set(sys.modules)))
     )
     kilobytes, _, heavy = done.stdout.splitlines()[-1].partition(" ")
     assert (heavy, int(kilobytes) < 50 * 1024) == ("[]", True)
+
+
+def by_module(*words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of the command as people run it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "server", "detect", *words],
+        capture_output=True,
+        text=True,
+        cwd=PACKS.parents[1],
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["השווה בין ממשלה 36 ל-37", "--intents", DECISIONS, "--json"],
+        ["--now", "2025-03-12T10:00", "--intents", DECISIONS, "כמה החלטות היו השבוע?"],
+    ],
+)
+def test_what_is_asked_plainly_is_answered_alike_without_typer(words: list[str]) -> None:
+    done = run.invoke(app, words)
+    assert by_module(*words) == (0, done.stdout, "")
+    program = "import sys; from server.__main__ import main; main(); print('typer' in sys.modules)"
+    bare = subprocess.run(
+        [sys.executable, "-c", program, "detect", *words], capture_output=True, text=True
+    )
+    assert bare.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--help"], 0, "QUESTION"),
+        (["hello"], 2, "--intents"),
+        (["hello", "--intents"], 2, "--intents"),
+        (["hello", "--intents", DECISIONS, "--now", "noon"], 1, "--now: expected a time"),
+        (["hello", "there", "--intents", DECISIONS], 2, "there"),
+        (["hello", "--intents", "none.yaml"], 1, "there is no such file"),
+        (["hello", f"--intents={DECISIONS}"], 0, "CLARIFICATION"),
+    ],
+)
+def test_all_else_is_left_to_the_command(words: list[str], code: int, says: str) -> None:
+    returned, output, errors = by_module(*words)
+    assert (returned, says in output + errors) == (code, True)
