@@ -9,6 +9,7 @@ from server.core.problems import Problem
 from server.intents.detector import Detector
 from server.intents.loading import load_pack
 from server.intents.pack import Pack
+from server.intents.possible import impossible
 from server.library.model import Library, Template
 from server.settings.adapters import AdapterSettings
 from server.settings.wording import instead, quoted
@@ -77,18 +78,17 @@ def _unknown(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
         if intent not in pack.intents:
             what = f"intents: unknown intent {intent!r}; {instead(intent, list(pack.intents))}"
             yield "unknown-intent", what
+    entities = {entity.name: entity for entity in pack.entities}
     operations = pack.operations
-    entities = [entity.name for entity in pack.entities]
-    if operations is not None:
-        entities.append(operations.entity)
-    for entity, values in template.when.items():
-        if entity not in entities:
-            yield "unknown-entity", f"when: unknown entity {entity!r}; {instead(entity, entities)}"
-        elif operations is not None and entity == operations.entity:
-            known = dict.fromkeys([*(option.name for option in operations.options)])
-            if operations.default is not None:
-                known[operations.default] = None
-            for value in values:
-                if value not in known:
-                    what = f"when: unknown {entity} {value!r}; {instead(value, list(known))}"
+    known = list(entities) if operations is None else [*entities, operations.entity]
+    for name, values in template.when.items():
+        if name not in known:
+            yield "unknown-entity", f"when: unknown entity {name!r}; {instead(name, known)}"
+            continue
+        for value in values:
+            if operations is not None and name == operations.entity:
+                if value not in operations.names:
+                    what = f"when: unknown {name} {value!r}; {instead(value, operations.names)}"
                     yield "unknown-operation", what
+            elif (why := impossible(entities[name], value)) is not None:
+                yield "unknown-value", f"when: {name} is never {quoted(value)}; {why}"

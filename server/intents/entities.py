@@ -101,7 +101,7 @@ class NumberKind:
                 if not reading.free_bytes(start, end):
                     continue
                 value = self._value(capture, reading.data[start:end].decode())
-                if value is None or self._beyond(value):
+                if value is None or self.beyond(value):
                     reading.out_of_range.setdefault(self.name, reading.characters(start, end))
                     continue
                 return Found(value, (reading.characters(*spans[0]),))
@@ -112,7 +112,8 @@ class NumberKind:
             return int(capture.constant)
         return self.ordinals[text] if text in self.ordinals else to_int(text)
 
-    def _beyond(self, value: int) -> bool:
+    def beyond(self, value: int) -> bool:
+        """Whether a number is out of bounds."""
         too_small = self.least is not None and value < self.least
         return too_small or (self.most is not None and value > self.most)
 
@@ -152,10 +153,11 @@ class PatternKind:
         for name, group in (("value", capture.group), *capture.pattern.names.items()):
             if f"{{{name}}}" in value and spans[group][0] >= 0:
                 start, end = reading.characters(*spans[group])
-                value = value.replace(f"{{{name}}}", self._cased(reading.text.clean[start:end]))
+                value = value.replace(f"{{{name}}}", self.cased(reading.text.clean[start:end]))
         return value
 
-    def _cased(self, text: str) -> str:
+    def cased(self, text: str) -> str:
+        """Captured text as the entity has it."""
         polished = self.reader.polish(text.strip())
         if self.case == "as_written":
             return polished
@@ -170,6 +172,7 @@ class ValuesKind:
     patterns: tuple[Capture, ...] = ()
     every: bool = False
     choose: str = "longest"
+    values: tuple[str, ...] = ()
 
     def read(self, reading: Reading) -> Found | None:
         hits = [h for h in reading.hits.get(group_of(self.name), ()) if reading.free_hit(h)]

@@ -47,7 +47,7 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
                 mask = Entry(MASK, group_of(spec.name), at, phrase)
                 shop.phrase(phrase, mask, (*keys, "not_in", at))
             captures = _captures(shop, spec.patterns, keys)
-            return ValuesKind(spec.name, captures, spec.all, spec.choose)
+            return ValuesKind(spec.name, captures, spec.all, spec.choose, tuple(spec.values))
         case TextEntitySpec():
             return _text(shop, spec, keys)
         case DateRangeEntitySpec():

@@ -75,6 +75,12 @@ class Operations:
     keywords: frozenset[int] = frozenset()
     patterns: frozenset[int] = frozenset()
 
+    @property
+    def names(self) -> list[str]:
+        """Every operation that a question can ask for."""
+        default = [] if self.default is None else [self.default]
+        return list(dict.fromkeys([*(option.name for option in self.options), *default]))
+
 
 @dataclass(frozen=True, slots=True)
 class Fallback:

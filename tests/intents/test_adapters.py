@@ -129,6 +129,78 @@ def test_a_template_is_for_what_it_declares(
     assert template.agrees(Intent(intent, 1.0, "keyword", entities)) is agrees
 
 
+ENTITIES = """
+name: values
+fallback: {intent: CHAT}
+operations: {options: [{name: count, keywords: [count]}]}
+entities:
+  - name: size
+    kind: values
+    values: {small: [little], large: []}
+    patterns: [{pattern: huge, value: 9}]
+  - {name: parts, kind: values, all: true, values: {wheel: [], door: []}}
+  - {name: level, kind: pattern, case: upper, patterns: ['level (\\w+)']}
+  - {name: grade, kind: pattern, patterns: [{pattern: best, value: A}, {pattern: worst, value: F}]}
+  - {name: amount, kind: number, min: 1, max: 12, patterns: ['{number}']}
+  - {name: topic, kind: text, after: ['about ']}
+  - {name: period, kind: date_range}
+  - {name: both, kind: series, series: [{name: years, item: '(\\d{4})'}]}
+  - {name: mood, kind: number, default: calm, patterns: ['{number}']}
+intents: [{name: CHAT, operation: true}]
+"""
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "size: [small, 9]",
+        "parts: [[wheel], [door, wheel]]",
+        "level: N5",
+        "grade: [A, F]",
+        "amount: [1, 12]",
+        "topic: rivers",
+        "period: {start: '2024-01-01', end: '2024-12-31'}",
+        "both: 'years:2023,2024'",
+        "mood: [calm, 3]",
+    ],
+)
+def test_a_value_that_an_entity_can_have_is_accepted(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "values.yaml").write_text(ENTITIES)
+    assert "unknown" not in said(tmp_path, "intents: values.yaml", f"when: {{{when}}}")
+
+
+@pytest.mark.parametrize(
+    ("when", "what"),
+    [
+        ("size: smal", "size is never 'smal'; did you mean 'small'?"),
+        ("size: [small, 8]", "size is never 8; known are small, large and 9"),
+        ("parts: wheel", "parts is never 'wheel'; it is a list of values, "
+         "so each value to compare with is a list too"),
+        ("parts: [[wheel, dor]]", "parts is never ['wheel', 'dor']; did you mean 'door'?"),
+        ("level: n5", "level is never 'n5'; did you mean 'N5'?"),
+        ("level: 5", "level is never 5; it is text"),
+        ("grade: B", "grade is never 'B'; known are A and F"),
+        ("amount: 13", "amount is never 13; it is a number from 1 to 12"),
+        ("amount: '3'", "amount is never '3'; it is a whole number"),
+        ("amount: true", "amount is never True; it is a whole number"),
+        ("topic: 7", "topic is never 7; it is text"),
+        ("period: today", "period is never 'today'; it is {start: …, end: …}, dates in ISO 8601"),
+        ("both: '2023,2024'", "both is never '2023,2024'; it is written as years:first,second"),
+        ("mood: wild", "mood is never 'wild'; it is a whole number"),
+    ],
+)  # fmt: skip
+def test_a_value_that_an_entity_never_has_is_a_problem(
+    when: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "values.yaml").write_text(ENTITIES)
+    found = said(tmp_path, "intents: values.yaml", f"when: {{{when}}}")
+    assert found.replace(f"{tmp_path}/", "") == f"unknown-value: when: {what} @ tools.yaml:2"
+
+
 def test_what_declares_nothing_and_what_is_not_named_tell_nothing() -> None:
     plain = Template("t", "", "function", (), (), BuiltinExecution("x", "y"))
     levelled = Template("t", "", "function", (), (), BuiltinExecution("x", "y"), when={"l": (1,)})
