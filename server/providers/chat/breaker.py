@@ -30,6 +30,7 @@ class Breaker:
         self._now = now
         self._failures = 0
         self._shut_until = 0.0
+        self._why = ""
         self._trying = False
 
     @contextmanager
@@ -44,8 +45,9 @@ class Breaker:
             yield
         except QueueFull:
             raise
-        except (ProviderUnavailable, ProviderTimedOut):
+        except (ProviderUnavailable, ProviderTimedOut) as failure:
             self._failures += 1
+            self._why = str(failure)
             self._shut_until = self._now() + self._pause_s
             raise
         except ProviderRejected:
@@ -63,9 +65,10 @@ class Breaker:
             return False
         left_s = self._shut_until - self._now()
         if left_s > 0 or self._trying:
+            when = f"in {left_s:.0f} s" if left_s > 0 else "right now"
             raise CircuitOpen(
-                f"{name} failed {self._failures} times in a row and is tried again "
-                + (f"in {left_s:.0f} s" if left_s > 0 else "right now")
+                f"{name} failed {self._failures} times in a row and is tried again {when}; "
+                f"last: {self._why}"
             )
         self._trying = True
         return True

@@ -42,7 +42,7 @@ async def test_it_says_the_same_again_whole_and_word_by_word(chat: LlamaCppChat)
 
 
 @needs_local_model
-async def test_it_cannot_leave_a_schema(chat: LlamaCppChat) -> None:
+async def test_it_cannot_leave_a_schema() -> None:
     schema = {
         "type": "object",
         "properties": {"city": {"enum": ["Rome", "Oslo"]}, "days": {"type": "integer"}},
@@ -51,7 +51,7 @@ async def test_it_cannot_leave_a_schema(chat: LlamaCppChat) -> None:
     model = build_chat_model(
         "llama_cpp",
         None,
-        ModelsSettings(llama_cpp=LlamaCppModels(context_tokens=512, threads=1)),
+        ModelsSettings(llama_cpp=LlamaCppModels(context_tokens=512, timeout_s=600)),
         {},
         folder=Path(),
     )

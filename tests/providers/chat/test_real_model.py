@@ -51,7 +51,7 @@ def gemini_url() -> Iterator[str]:
 
 @asynccontextmanager
 async def model_at(provider: str, url: str) -> AsyncIterator[ChatModel]:
-    options: dict[str, Any] = {"base_url": url, "timeout_s": 120, "max_tokens": 40}
+    options: dict[str, Any] = {"base_url": url, "timeout_s": 600, "max_tokens": 40}
     settings = ModelsSettings.model_validate({provider: options})
     model = build_chat_model(provider, None, settings, {}, folder=Path())
     yield model

@@ -135,7 +135,7 @@ async def test_only_one_tries_while_the_others_are_told_at_once() -> None:
     clock.seconds = 31
     trial = asyncio.create_task(model.complete(said("hi")))
     await asyncio.sleep(0)
-    with pytest.raises(CircuitOpen, match="tried again right now"):
+    with pytest.raises(CircuitOpen, match="tried again right now; last: it is down"):
         await model.complete(said("hi"))
     assert (await trial).text == "back"
 
