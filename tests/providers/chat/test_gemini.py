@@ -38,8 +38,10 @@ async def chatting(
         api_key="sk-secret",
         **{"timeout_s": 5.0, **options},
     )
-    yield chat
-    await chat.close()
+    try:
+        yield chat
+    finally:
+        await chat.close()
 
 
 async def test_a_conversation_gets_a_reply(served: Service) -> None:

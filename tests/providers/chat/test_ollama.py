@@ -34,8 +34,10 @@ async def chatting(
     served: OllamaStandIn, model: str | None = None, **options: Any
 ) -> AsyncIterator[OllamaChat]:
     chat = OllamaChat(model, base_url=served.base_url, **{"timeout_s": 5.0, **options})
-    yield chat
-    await chat.close()
+    try:
+        yield chat
+    finally:
+        await chat.close()
 
 
 async def test_a_conversation_gets_a_reply(served: OllamaStandIn) -> None:

@@ -54,8 +54,10 @@ async def model_at(provider: str, url: str) -> AsyncIterator[ChatModel]:
     options: dict[str, Any] = {"base_url": url, "timeout_s": 600, "max_tokens": 40}
     settings = ModelsSettings.model_validate({provider: options})
     model = build_chat_model(provider, None, settings, {}, folder=Path())
-    yield model
-    await model.close()
+    try:
+        yield model
+    finally:
+        await model.close()
 
 
 async def speaks(model: ChatModel) -> None:
