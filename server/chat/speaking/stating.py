@@ -102,7 +102,7 @@ class Checker:
         if word in lists.affirming:
             return facts.truth is True or word in facts.known_words
         if word in lists.rounding:
-            return word in facts.words or _is_number(atoms, index + 1)
+            return bool(stems(word) & facts.words) or _is_number(atoms, index + 1)
         sign = lists.signs.get(word)
         if sign is not None and _is_number(atoms, index - 1):
             return sign in facts.signs or word in facts.words

@@ -64,6 +64,14 @@ class LlamaEngine:
         vocabulary = llama_cpp.llama_model_get_vocab(self._llama.model)
         assert vocabulary is not None  # noqa: S101 - there is no model without one
         self._vocabulary = vocabulary
+        self._read: list[int] = []
+        """The last prompt, as far as it was read."""
+        # A model that keeps no place for each token cannot go back to one.
+        self._rereads = not (
+            llama_cpp.llama_model_is_recurrent(self._llama.model)
+            or llama_cpp.llama_model_is_hybrid(self._llama.model)
+            or llama_cpp.llama_model_n_swa(self._llama.model)
+        )
         self._control = self._control_texts()
         self._formatter = Jinja2ChatFormatter(
             self._llama.metadata.get("tokenizer.chat_template", _CHATML),
@@ -81,7 +89,8 @@ class LlamaEngine:
     ) -> Iterator[Piece]:
         """Yield the next message; stop asking for more and it stops.
 
-        The same messages get the same reply: nothing of an earlier one is kept.
+        The same messages get the same reply. What they begin with is not read again where
+        the last ones began alike: in whole chunks, so that it makes no difference.
 
         Raises:
             ProviderRejected: the messages are longer than the model's view.
@@ -93,9 +102,14 @@ class LlamaEngine:
                 f"the messages are {len(prompt)} tokens long, more than the "
                 f"{self._llama.n_ctx()} of models.llama_cpp.context_tokens"
             )
+        kept = self._alike(prompt)
         self._llama.reset()
-        for start in range(0, len(prompt) - 1, _CHUNK):
-            self._llama.eval(prompt[start : min(start + _CHUNK, len(prompt) - 1)])
+        self._llama.n_tokens = kept
+        self._read = prompt[:kept]
+        for start in range(kept, len(prompt) - 1, _CHUNK):
+            end = min(start + _CHUNK, len(prompt) - 1)
+            self._llama.eval(prompt[start:end])
+            self._read = prompt[:end]
             yield Piece("", len(prompt), 0)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         tokens = self._llama.generate(
@@ -118,6 +132,17 @@ class LlamaEngine:
 
     def close(self) -> None:
         self._llama.close()
+
+    def _alike(self, prompt: Sequence[int]) -> int:
+        """How many tokens, in whole chunks, the last prompt had in common with this one."""
+        kept = 0
+        while (
+            self._rereads
+            and kept + _CHUNK < len(prompt)
+            and prompt[kept : kept + _CHUNK] == self._read[kept : kept + _CHUNK]
+        ):
+            kept += _CHUNK
+        return kept
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         spoken: list[Any] = [

@@ -42,6 +42,14 @@ async def test_it_says_the_same_again_whole_and_word_by_word(chat: LlamaCppChat)
 
 
 @needs_local_model
+async def test_what_was_asked_before_makes_no_difference(chat: LlamaCppChat) -> None:
+    long = "Count these words. " + "one two three four five six " * 12
+    first = await chat.complete(said(f"{long} How many?"), max_tokens=12)
+    await chat.complete(said(f"{long} Which is the last?"), max_tokens=12)
+    assert await chat.complete(said(f"{long} How many?"), max_tokens=12) == first
+
+
+@needs_local_model
 async def test_it_cannot_leave_a_schema() -> None:
     schema = {
         "type": "object",
