@@ -27,10 +27,10 @@ def words(*texts: str | dict[str, Any]) -> Think:
 class OllamaStandIn:
     """What it serves and how it misbehaves; `requests` keeps the texts of each embedding.
 
-    `statuses` are answered first, one a call; then `raw` when it is set, then vectors, or
-    what `think` says, cut at the limit of tokens that was asked for. Models that are not
-    `pulled` are missing. A stream ends without a word after `dies_after` pieces, or with
-    an error after `fails_after`.
+    `statuses` are answered first, one a call; then `raw` when it is set, then vectors (those
+    of `embed`, else made-up ones), or what `think` says, cut at the limit of tokens that was
+    asked for. Models that are not `pulled` are missing. A stream ends without a word after
+    `dies_after` pieces, or with an error after `fails_after`.
     """
 
     base_url: str = ""
@@ -44,6 +44,7 @@ class OllamaStandIn:
     pause_s: float = 0.0
     dies_after: int | None = None
     fails_after: int | None = None
+    embed: Callable[[list[str]], list[list[float]]] | None = None
     think: Think = field(default_factory=lambda: words("Hello", " there", "."))
     requests: list[list[str]] = field(default_factory=list)
     chats: list[dict[str, Any]] = field(default_factory=list)
@@ -105,6 +106,9 @@ def _handler(stand_in: OllamaStandIn) -> type[BaseHTTPRequestHandler]:
                 self._answer(404, b'{"error": "model not found, try pulling it first"}')
             elif stand_in.raw is not None:
                 self._answer(200, stand_in.raw)
+            elif self.path == "/api/embed" and stand_in.embed is not None:
+                body = {"model": asked["model"], "embeddings": stand_in.embed(asked["input"])}
+                self._answer(200, json.dumps(body).encode())
             elif self.path == "/api/embed":
                 rows = [
                     [float(len(text) + n) for n in range(DIMENSIONS)] for text in asked["input"]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -49,13 +49,36 @@ class MessageYaml(Strict):
 MessagesYaml = Annotated[tuple[MessageYaml, ...], Field(min_length=1)]
 
 
+class PromptSetYaml(Strict):
+    """The messages of each prompt, in order; what is left out stays as it is shipped."""
+
+    synthesis: MessagesYaml | None = None
+    """From a tool's result to a sentence."""
+    filling: MessagesYaml | None = None
+    """The arguments that a question hides."""
+    proposing: MessagesYaml | None = None
+    """Which function a question asks for."""
+    conversation: MessagesYaml | None = None
+    """A reply to what no template answers."""
+
+    def written(self) -> Iterator[tuple[PromptName, tuple[MessageYaml, ...]]]:
+        """Each prompt that the file has."""
+        found: Mapping[PromptName, tuple[MessageYaml, ...] | None] = {
+            "synthesis": self.synthesis,
+            "filling": self.filling,
+            "proposing": self.proposing,
+            "conversation": self.conversation,
+        }
+        return ((name, messages) for name, messages in found.items() if messages is not None)
+
+
 class PromptsYaml(Strict):
     """A file of prompts."""
 
     version: Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
     """What the trace calls this version of the prompts."""
-    prompts: dict[PromptName, MessagesYaml] = Field(min_length=1)
-    """The messages of each prompt, in order."""
+    prompts: PromptSetYaml
+    """The prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +131,7 @@ def _read(path: Path, environ: Mapping[str, str]) -> tuple[Prompts | None, tuple
     if written is None:
         return None, tuple(problems)
     prompts: dict[PromptName, Prompt] = {}
-    for name, messages in written.prompts.items():
+    for name, messages in written.prompts.written():
         for number, message in enumerate(messages):
             keys: Keys = ("prompts", name, number, "content")
             problems += _text_problems(name, message.content, document, keys)
