@@ -68,6 +68,18 @@ def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
     return sorted(free, key=lambda one: one.start)
 
 
+def places_aside(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Small numbers in words and digits of units, which a question may hold for no argument."""
+    tokens = reading.tokens
+    for amount in read_amounts(reading, Taken()):
+        first, last = amount.first, amount.last
+        power = tokens.glued(first) and tokens.words[first - 1] in "^²³"
+        times = tokens.glued(last) and tokens.words[last] in "x×" and tokens.glued(last + 1)
+        timed = tokens.glued(first) and tokens.words[first - 1] in "x×"
+        if amount.spelt or power or times or timed:
+            yield amount.start, amount.end
+
+
 def _amount(reading: Reading, span: Span) -> Amount:
     text = reading.clean[span.start : span.end]
     value, end = span.value, span.end

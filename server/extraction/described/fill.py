@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from server.extraction.candidate import Candidate
-from server.extraction.described.amounts import fill_amounts
+from server.extraction.described.amounts import fill_amounts, places_aside
 from server.extraction.described.chunks import Chunker
 from server.extraction.described.dates import as_told, date_format
 from server.extraction.described.english import FORMULAS
@@ -57,6 +57,14 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
         if any(one.plan.role == "strings" for one in texts):
             chunks += chunker.lists(chunks)
         _keep(filling, texts, fill_words(texts, chunks, reading))
+    _leave_aside(filling)
+
+
+def _leave_aside(filling: Filling) -> None:
+    """Take what stands like a value and asks for nothing: two numbers, m^2, a 2x2 table."""
+    for start, end in places_aside(filling.reading):
+        if filling.taken.free(start, end):
+            filling.taken.add(start, end)
 
 
 def _open(
