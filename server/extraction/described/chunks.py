@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from server.core.stems import stem
-from server.extraction.described.english import BETWEEN, HOLLOW, REQUESTS
+from server.extraction.described.english import BETWEEN, EMPTY, REQUESTS
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
 from server.extraction.phrases import PhraseTable
 from server.extraction.recognizers.reading import Reading
@@ -21,6 +21,7 @@ _PARTICLES: Final = word_set("of de da di la le el los las der den van von the a
 _LINKS: Final = word_set("of de da di la le el los las der den van von")
 _NO_START: Final = word_set("i me my it its who what which where when how why")
 _AFTER_THEM: Final = word_set("to and you please me can i also , we then")
+_AFTER_VERBS: Final = word_set("by in on at from to for with between as under during")
 _ENUMERATES: Final = word_set("and or") | frozenset(",&")
 _MOST: Final = 120
 _APOSTROPHES: Final = frozenset("'’")
@@ -64,6 +65,12 @@ class Chunk:
     """Whether it ends before an "of"."""
     mixed: bool = False
     """Whether a name stands among plain words in it."""
+    joined: bool = False
+    """Whether a comma stands inside it: Rome, Italy."""
+    torn: bool = False
+    """Whether it is a part of words that belong together as far as anyone can tell."""
+    edges: int = 0
+    """How many of its ends are words of the template's own."""
     head: str = ""
     head_known: bool = False
     members: tuple[str, ...] = ()
@@ -105,9 +112,10 @@ class Chunker:
                 while at > last and tokens.word(at) in ARTICLES:
                     at += 1
                 following = by_first.get(at, []) if at > last else []
-                if not following:
+                member = _most_alike(chunk, following)
+                if member is None:
                     break
-                members.append(_most_alike(chunk, following))
+                members.append(member)
                 last = members[-1].last
             texts = tuple(member.text for member in members)
             end, modifies = members[-1].end, members[-1].modifies
@@ -211,6 +219,8 @@ class Chunker:
             return word not in _NO_START and not (word in ARTICLES and first is None)
         if word in FUNCTION_WORDS or word in BETWEEN or index in self._numbers:
             return False
+        if word.endswith("ed") and tokens.word(index + 1) in _AFTER_VERBS:
+            return False  # composed by, filed in
         if word in REQUESTS:
             return not (
                 self._opens(index) or first is None or tokens.word(index - 1) in _AFTER_THEM
@@ -332,14 +342,27 @@ class Chunker:
             self._lead(first),
             capital=capital,
             modifies=self._follows(last),
-            spoken=all(self._known(i) or tokens.words[i] in HOLLOW for i in said),
+            spoken=all(self._known(i) or tokens.words[i] in EMPTY for i in said),
             inner=is_word(tokens.word(last)) and self._carries(last, first),
             cut=tokens.word(last) == "of",
             mixed=not capital and any(map(self._named, said)),
             counted=(first - 1) in self._numbers,
+            joined="," in tokens.words[first:last],
+            torn=self._torn(first, last),
+            edges=self._plain(first) + self._plain(last - 1) if last - first > 1 else 0,
             head=head,
-            head_known=stem(head) in self._vocabulary or head in HOLLOW,
+            head_known=stem(head) in self._vocabulary or head in EMPTY,
         )  # fmt: skip
+
+    def _plain(self, index: int) -> bool:
+        return self._known(index) and not self._named(index)
+
+    def _torn(self, first: int, last: int) -> bool:
+        """Whether words that nothing is known of go on before or after."""
+        tokens = self._tokens
+        after = is_word(tokens.word(last)) and self._carries(last, first)
+        before = first > 0 and is_word(tokens.word(first - 1)) and self._carries(first - 1, None)
+        return (after and not self._known(last)) or (before and not self._known(first - 1))
 
     def _named_the(self, index: int) -> bool:
         """Whether a "The" belongs to the name after it: The Weeknd."""
@@ -360,11 +383,13 @@ class Chunker:
         return is_word(word) and word not in FUNCTION_WORDS and self._known(last)
 
 
-def _most_alike(first: Chunk, following: Sequence[Chunk]) -> Chunk:
+def _most_alike(first: Chunk, following: Sequence[Chunk]) -> Chunk | None:
     """Of several that begin at one place the one most like the first member of a list."""
     same = [one for one in following if one.form == first.form and one.capital == first.capital]
+    if not same and (first.form == "quote" or first.capital):
+        return None
     fresh = [one for one in same or following if not one.spoken]
-    return (fresh or same or list(following))[0]
+    return min(fresh or same or following, key=lambda one: one.edges, default=None)
 
 
 def _is_odd(word: str) -> bool:

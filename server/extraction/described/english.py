@@ -30,6 +30,9 @@ PLACES: Final = word_set(
     "location city place country state region destination origin area county town district venue "
     "address start end departure arrival pickup dropoff station airport island province"
 )
+WIDE: Final = word_set("country state region province county nation continent")
+"""Places that other places lie in."""
+
 PEOPLE: Final = word_set(
     "person player artist author actor actress director composer scientist president celebrity "
     "musician singer painter writer inventor leader politician athlete sculptor friend contact "
@@ -53,6 +56,12 @@ KINDS: Final = word_set(
 )
 """What is named by a common word, mostly one before what the function is about."""
 
+EMPTY: Final = HOLLOW | word_set(
+    "amount level piece set pair sort lot part case detail info summary report result results "
+    "description overview kind range"
+)
+"""Words of a question that are no value by themselves."""
+
 BEFORE: Final = {
     "place": word_set("in at near around within to from visiting for of on"),
     "person": word_set("by from of for artist starring with named against featuring"),
@@ -71,7 +80,7 @@ BETWEEN: Final = word_set(
     "above below than least most many much today tomorrow yesterday now currently recently please "
     "days weeks months years hours minutes seconds day week month year hour minute time upcoming "
     "latest recent current next previous past last exactly approximately around roughly top best "
-    "good better nearest nearby available except exceeding following given"
+    "good better nearest nearby available except exceeding following given found held built born"
 )
 """Words that stand between values and are hardly ever a part of one."""
 

@@ -99,6 +99,10 @@ def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
             value = known[0][2]
         else:
             value = [value for _, _, value in known]
+        for at in range(first, last) if one.plan.role == "choice" else [k[0] for k in known]:
+            start, end = tokens.starts[at], tokens.ends[at]
+            if filling.reading.clean[start].islower() and filling.taken.free(start, end):
+                filling.taken.add(start, end)
         filling.found[one.plan.key] = Candidate(
             tokens.starts[first], tokens.ends[last - 1], first, last, value, "vocabulary"
         )

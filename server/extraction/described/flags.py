@@ -27,6 +27,9 @@ def find_flag(one: Told, reading: Reading) -> Candidate | None:
     if not wanted:
         return None
     stems = [stem(word) for word in tokens.words]
+    for at, word in enumerate(tokens.words):
+        if word == "-" and 0 < at < len(stems) - 1:
+            stems[at] = stem(tokens.words[at - 1] + tokens.words[at + 1])  # multi-player
     places = [next((i for i, s in enumerate(stems) if _alike(s, w)), -1) for w in wanted]
     if -1 in places:
         return None

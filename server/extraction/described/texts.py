@@ -1,14 +1,16 @@
 """Texts for parameters that are known by description only."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
 from server.extraction.described.english import BEFORE, CODES, MOMENTS
+from server.extraction.described.places import with_state
 from server.extraction.described.told import Told, in_order
+from server.extraction.described.units import MEASURES
 from server.extraction.english import FUNCTION_WORDS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.tokens import word_set
@@ -16,6 +18,7 @@ from server.extraction.recognizers.tokens import word_set
 _DECAY: Final = (1.0, 0.9, 0.6, 0.4)
 _NEEDED: Final = 1.2
 _EVIDENCE: Final = 3.0
+_UNITS: Final = frozenset({"unit", "units"})
 _IDS: Final = word_set("id ids code number docket sku isbn identifier serial")
 _FILL: Final = word_set("the a an is are of as to was named called titled with : = like player")
 
@@ -46,7 +49,9 @@ def fill_words(
 
 
 def as_candidate(one: Told, chunk: Chunk) -> Candidate:
-    value = list(chunk.members) or _option(one, chunk) or chunk.text
+    value: Any = list(chunk.members) or _option(one, chunk) or chunk.text
+    if one.with_state and isinstance(value, str):
+        value = with_state(value)
     return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, value)
 
 
@@ -70,18 +75,21 @@ def _beside_its_name(one: Told, chunk: Chunk, reading: Reading) -> bool:
 def _by_words(one: Told, chunk: Chunk, reading: Reading) -> float:
     words = reading.tokens.words
     best = 0.0
-    reach = 0
+    reach, direct = 0, True
     for index in range(chunk.first - 1, max(-1, chunk.first - 8), -1):
         word = words[index]
         if word in ".?!;" or reach >= len(_DECAY):
             break
         at = stem(word)
         own, about = one.own.get(at, 0.0), one.about.get(at, 0.0)
+        if direct and "kind" in one.topics:
+            own /= 2  # the kind of car in "fuel car" is no fuel
         best = max(best, _DECAY[reach] * 4 * own, _DECAY[reach] * 1.5 * about)
         if word in one.plan.name.leads:
             best = max(best, _DECAY[reach] * 1.5)
         if word not in _FILL:
             reach += 1
+        direct = False
     after = 0.0
     for reach, index in enumerate(range(chunk.last, min(len(words), chunk.last + 3))):
         if words[index] in ".,?!;" or words[index] in ("and", "in", "for", "from", "to", "by"):
@@ -122,6 +130,8 @@ def _by_lead(one: Told, chunk: Chunk) -> float:
 def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
     words = frozenset(one.plan.name.words)
     points = 0.0
+    if words & _UNITS:
+        return _by_unit(one, chunk)
     if chunk.form == "moment":
         return 3.0 if words & MOMENTS else -6.0
     if chunk.form == "code":
@@ -147,7 +157,13 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
         points += 0.3 if chunk.modifies else 0.0
         points += 1.0 if chunk.capital and names_written else 0.0
     if chunk.form == "quote":
-        points += 3.0 if "saying" in one.plan.name.topics else 0.0 if kind else 1.5
+        points += 3.0 if "saying" in one.plan.name.topics else 1.5
+        points -= 1.5 if kind and len(chunk.words) > 3 else 0.0
+    if chunk.torn and not kind and not (chunk.capital and "named" in one.topics):
+        points -= 1.0
+    points -= 0.4 * chunk.edges
+    if chunk.joined and "place" in one.topics:
+        points += -1.5 if one.among_places else 0.8
     if chunk.cut or chunk.mixed:
         points -= 1.0 if chunk.cut else 0.5
     if len(chunk.members) > 1:
@@ -161,6 +177,15 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
     if "from" in one.plan.name.topics and chunk.counted:
         points += 2.0
     return points
+
+
+def _by_unit(one: Told, chunk: Chunk) -> float:
+    """What speaks for a unit that a result is wanted in: the miles of "how far in miles"."""
+    if len(chunk.words) > 2 or chunk.words[0] not in MEASURES:
+        return 0.0 if _option(one, chunk) else -4.0
+    if chunk.counted:
+        return 2.0 if "from" in one.plan.name.topics else -2.0
+    return 3.5 if chunk.lead in ("in", "to", "into") else 0.5
 
 
 def _by_head(one: Told, chunk: Chunk) -> float:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from server.core.stems import stem
@@ -14,8 +14,10 @@ from server.extraction.described.english import (
     NAMED,
     PEOPLE,
     PLACES,
+    WIDE,
     WORKS,
 )
+from server.extraction.described.places import wants_state
 from server.extraction.described.units import MEASURES, TIMES, measures_told
 from server.extraction.phrases import PhraseTable
 from server.extraction.plan import ParameterPlan, TemplatePlan
@@ -73,6 +75,10 @@ class Told:
     topics: frozenset[str]
     default: str | None
     place: int
+    among_places: bool
+    """Whether another parameter takes a place too, so that a city is no country."""
+    with_state: bool
+    """Whether a city is wanted with its state: Denver, CO."""
     a_year: bool
     """Whether it is a year, and no number of years."""
 
@@ -122,6 +128,10 @@ def tell(plan: TemplatePlan) -> TemplateTold:
         )
         for one in plan.parameters
     }
+    places = [told for told in parameters.values() if "place" in told.topics]
+    wide = [told for told in places if not WIDE.isdisjoint(told.plan.name.words)]
+    if wide and len(wide) < len(places):
+        parameters |= {told.plan.key: replace(told, among_places=True) for told in places}
     template = plan.template
     said = f"{template.id} {template.function_name} {template.description}"
     subject = frozenset(map(stem, _words(said, hollow=frozenset())))
@@ -157,6 +167,8 @@ def _told(plan: ParameterPlan, own: Mapping[str, float], about: Mapping[str, flo
         topics=_topics(plan, description),
         default=default,
         place=_place(plan, description),
+        among_places=False,
+        with_state=wants_state(description),
         a_year=_is_year(plan, description),
     )
 
