@@ -7,7 +7,7 @@ from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
-from server.extraction.described.english import BEFORE, CODES, MOMENTS
+from server.extraction.described.english import BEFORE, CODES, KINDS, MOMENTS
 from server.extraction.described.places import with_state
 from server.extraction.described.told import Told, in_order
 from server.extraction.described.units import MEASURES
@@ -82,7 +82,7 @@ def _by_words(one: Told, chunk: Chunk, reading: Reading) -> float:
             break
         at = stem(word)
         own, about = one.own.get(at, 0.0), one.about.get(at, 0.0)
-        if direct and "kind" in one.topics:
+        if direct and "kind" in one.topics and word not in KINDS:
             own /= 2  # the kind of car in "fuel car" is no fuel
         best = max(best, _DECAY[reach] * 4 * own, _DECAY[reach] * 1.5 * about)
         if word in one.plan.name.leads:
@@ -161,7 +161,9 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
         points -= 1.5 if kind and len(chunk.words) > 3 else 0.0
     if chunk.torn and not kind and not (chunk.capital and "named" in one.topics):
         points -= 1.0
-    points -= 0.4 * chunk.edges
+    points -= 0.4 * (chunk.edges if not chunk.head else 0)
+    if chunk.counted and chunk.words[0] in MEASURES:
+        points -= 2.0  # what a number is counted in
     if chunk.joined and "place" in one.topics:
         points += -1.5 if one.among_places else 0.8
     if chunk.cut or chunk.mixed:
@@ -181,8 +183,9 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
 
 def _by_unit(one: Told, chunk: Chunk) -> float:
     """What speaks for a unit that a result is wanted in: the miles of "how far in miles"."""
-    if len(chunk.words) > 2 or chunk.words[0] not in MEASURES:
-        return 0.0 if _option(one, chunk) else -4.0
+    known = len(chunk.words) < 3 and chunk.words[0] in MEASURES
+    if not known and not _option(one, chunk):
+        return -4.0
     if chunk.counted:
         return 2.0 if "from" in one.plan.name.topics else -2.0
     return 3.5 if chunk.lead in ("in", "to", "into") else 0.5

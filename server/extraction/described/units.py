@@ -13,7 +13,7 @@ _WORDS: Final = {
     "acceleration": "m/s^2 m/s2 m/s²",
     "temperature": "°c °f celsius fahrenheit kelvin k c f degc",
     "volume": "l liter liters litre litres ml milliliter milliliters gallon gallons m^3 m³ m3 "
-    "cm^3 cm3 cubic cup cups",
+    "cm^3 cm3 cubic cup cups teaspoon teaspoons tablespoon tablespoons pint pints quart quarts",
     "area": "m^2 m² m2 cm^2 km^2 km² sqft sq square acre acres hectare hectares",
     "energy": "j joule joules kj kcal calorie calories kwh",
     "power": "w watt watts kw kilowatt kilowatts",
