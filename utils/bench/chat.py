@@ -1,6 +1,6 @@
 """What `/chat` costs: one client in turn, then many at once, over real HTTP on loopback.
 
-    .venv/bin/python -m utils.bench.chat [--clients 16] [--seconds 10] [--json]
+    .venv/bin/python -m utils.bench.chat [--clients 16] [--seconds 10] [--questions 2000] [--json]
 
 Starts a server of its own in a temporary data folder. "Without embedding" asks questions
 whose vectors the server remembers; "new questions" asks each question once only.
@@ -34,6 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--questions", type=int, default=2000, help="asked one after the other")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="orbit-bench-") as data:
@@ -41,7 +42,7 @@ def main() -> None:
         stop(process)
         warm_start_s, process, url = start(data)
         try:
-            figures = asyncio.run(measure(url, make_key(data), options.clients, options.seconds))
+            figures = asyncio.run(measure(url, make_key(data), options))
             figures["resident_mb"] = round(resident_mb(process.pid), 1)
         finally:
             stop(process)
@@ -114,14 +115,15 @@ def new_questions() -> Iterator[str]:
         yield f"for {name} lot {other} {hex(n)}: what is {n % 90 + 1}% of {n + 100}?"
 
 
-async def measure(url: str, key: str, clients: int, seconds: float) -> dict[str, Any]:
+async def measure(url: str, key: str, options: argparse.Namespace) -> dict[str, Any]:
+    clients, many = options.clients, options.questions
     client = await Connection.open(url, key)
-    await latencies(client, ["What is 15% of 200?"] * 50)
-    known = await latencies(client, ["What is 15% of 200?"] * 2000)
+    await latencies(client, ["What is 15% of 200?"] * max(1, many // 40))
+    known = await latencies(client, ["What is 15% of 200?"] * many)
     fresh = new_questions()
-    new = await latencies(client, [next(fresh) for _ in range(300)])
+    new = await latencies(client, [next(fresh) for _ in range(max(1, many * 3 // 20))])
     await client.close()
-    throughput = await flood(url, key, fresh, clients, seconds)
+    throughput = await flood(url, key, fresh, clients, options.seconds)
     return {
         "without_embedding_ms": percentiles(known),
         "new_questions_ms": percentiles(new),

@@ -30,7 +30,9 @@ def questions(count: int) -> list[str]:
     ]
 
 
-async def measure(provider: str, model: str | None, threads: int | None) -> dict[str, Any]:
+async def measure(
+    provider: str, model: str | None, threads: int | None, many: int
+) -> dict[str, Any]:
     """Every figure of one encoder, without the cache of questions."""
     settings = EmbeddingsSettings(local=LocalEmbeddings(threads=threads), query_cache_size=0)
     embedder = build_embedder(provider, model, settings)
@@ -41,9 +43,9 @@ async def measure(provider: str, model: str | None, threads: int | None) -> dict
         return {
             "encoder": embedder.name,
             "load_s": round(loaded, 2),
-            "one_ms": await _one_at_a_time(embedder, questions(300)),
-            "batched_per_s": await _batched(embedder, questions(1024)),
-            f"{CLIENTS}_clients_per_s": await _clients(embedder, questions(1024)),
+            "one_ms": await _one_at_a_time(embedder, questions(max(1, many * 3 // 10))),
+            "batched_per_s": await _batched(embedder, questions(many)),
+            f"{CLIENTS}_clients_per_s": await _clients(embedder, questions(many)),
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         }
     finally:
@@ -80,9 +82,10 @@ def main() -> None:
     parser.add_argument("--provider", default="local")
     parser.add_argument("--model", default=None)
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--questions", type=int, default=1024)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    found = asyncio.run(measure(given.provider, given.model, given.threads))
+    found = asyncio.run(measure(given.provider, given.model, given.threads, given.questions))
     if given.json:
         print(json.dumps({"machine": describe_machine(), **found}, indent=2))
         return

@@ -1,0 +1,138 @@
+"""Every benchmark runs, with counts so small that its figures mean nothing."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from utils.bench._bfcl import arguments_right
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(
+    path.stem for path in (ROOT / "utils" / "bench").glob("*.py") if not path.stem.startswith("_")
+)
+
+FEW: dict[str, tuple[str, ...]] = {
+    "bfcl": ("{bfcl}", "--json"),
+    "chat": ("--clients", "2", "--seconds", "0.3", "--questions", "5", "--json"),
+    "clinc150": ("{clinc150}", "--json"),
+    "embedding": ("--questions", "16", "--json"),
+    "extraction": ("--runs", "2", "--json"),
+    "guards": ("--questions", "6", "--json"),
+    "http": ("--runs", "5", "--json"),
+    "intents": ("--rounds", "1", "--json"),
+    "matching": ("--sizes", "3", "--runs", "3", "--json"),
+    "policy": ("--runs", "5", "--json"),
+    "tools": ("--runs", "5", "--json"),
+}
+"""What makes each benchmark short."""
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def clinc150(tmp_path: Path) -> Path:
+    """Two intents in the form of CLINC150."""
+    shown = {
+        "rain": ["will it rain", "is rain coming", "how wet will it be today"],
+        "tea": ["make me some tea", "i want a cup of tea", "brew a pot of green tea"],
+    }
+    examples = [{"text": text, "intent": name} for name, some in shown.items() for text in some]
+    write(tmp_path / "train_10shot.jsonl", examples)
+    write(tmp_path / "validation.jsonl", [{"text": "brew me a tea", "intent": "tea"}])
+    write(tmp_path / "oos_validation.jsonl", [{"text": "who won the match", "intent": None}])
+    return tmp_path
+
+
+@pytest.fixture
+def bfcl(tmp_path: Path) -> Path:
+    """Two questions for a function and one for none, in the form of the leaderboard."""
+    weigh = {
+        "name": "scales.weigh",
+        "description": "Weigh some fruit on the scales and say what it weighs.",
+        "parameters": {
+            "type": "dict",
+            "properties": {
+                "fruit": {"type": "string", "description": "The kind of fruit."},
+                "pieces": {"type": "integer", "description": "How many pieces to weigh."},
+                "tare": {"type": "float", "description": "The weight of the bowl in grams."},
+                "labels": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["fruit", "pieces"],
+        },
+    }
+    asked = ("Weigh 3 pieces of fruit, called 'plums', on the scales", "Weigh 4 pieces of fruit")
+    lines = [
+        {"id": f"simple_python_{n}", "question": [[{"role": "user", "content": text}]]}
+        | {"function": [weigh]}
+        for n, text in enumerate(asked)
+    ]
+    accepted = {"fruit": ["plums"], "tare": [""], "labels": [""]}
+    answers = [
+        {"id": f"simple_python_{n}", "ground_truth": [{"scales.weigh": accepted | {"pieces": [p]}}]}
+        for n, p in enumerate((3, 4))
+    ]
+    write(tmp_path / "simple_python.jsonl", lines)
+    write(tmp_path / "simple_python_answers.jsonl", answers)
+    other = "Who was the first to fly across the ocean?"
+    stray = {"id": "irrelevance_0", "question": [[{"role": "user", "content": other}]]}
+    write(tmp_path / "irrelevance.jsonl", [stray | {"function": [weigh]}])
+    return tmp_path
+
+
+def run(module: str, *given: str) -> Any:
+    ended = subprocess.run(
+        [sys.executable, "-m", f"utils.bench.{module}", *given],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def test_every_benchmark_is_here() -> None:
+    assert sorted(FEW) == MODULES
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "bfcl"])
+def test_it_runs(module: str, clinc150: Path) -> None:
+    assert run(module, *(one.format(clinc150=clinc150) for one in FEW[module]))
+
+
+def test_calls_are_judged(bfcl: Path) -> None:
+    found = run("bfcl", *(one.format(bfcl=bfcl) for one in FEW["bfcl"]))
+    assert found["even"]["both_right"] == 1
+    assert found["odd"]["asked_for_more"] == 1
+    assert found["all"]["irrelevant_not_called"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted", "right"),
+    [
+        ({"a": "New York, NY"}, {"a": ["new york ny", "NYC"]}, True),
+        ({"a": 5}, {"a": [5.0]}, True),
+        ({"a": "5"}, {"a": [5]}, False),
+        ({"a": True}, {"a": [1]}, False),
+        ({"a": [1, 2]}, {"a": [[2, 1], [1, 2]]}, True),
+        ({"a": [1]}, {"a": [[1, 2]]}, False),
+        ({"a": {"b": "X"}}, {"a": [{"b": ["x"], "c": ["", 1]}]}, True),
+        ({"a": {"b": "X"}}, {"a": [{"b": ["x"], "c": [1]}]}, False),
+        ({}, {"a": ["", 1]}, True),
+        ({}, {"a": [1]}, False),
+        ({"a": 1, "b": 2}, {"a": [1]}, False),
+    ],
+)
+def test_arguments_are_right_when_each_is_accepted(
+    given: dict[str, Any], accepted: dict[str, list[Any]], right: bool
+) -> None:
+    assert arguments_right(given, accepted) is right
