@@ -13,6 +13,7 @@ fill what the rules ask for, as `agent.function_model` does. `--every N` asks ev
 import argparse
 import asyncio
 import json
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from time import perf_counter
 from typing import Any, Final, Literal
 
 from server.chat.speaking.calling import call_by
-from server.chat.speaking.filling import Filler
+from server.chat.speaking.filling import Filler, Judge
 from server.chat.speaking.prompting import load_prompts
 from server.core.decision import AskFor, Call
 from server.core.ports import ChatModel, Embedder
@@ -41,7 +42,7 @@ from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import RetrieverParts
 from server.retrievers.implementations.intent import IntentAgentRetriever
 from server.settings.adapters import AdapterConfig
-from server.settings.chat_models import ModelsSettings
+from server.settings.chat_models import LlamaCppModels, ModelsSettings
 from server.settings.models import EmbeddingsSettings, MatchingSettings, VectorStoreSettings
 from utils.bench._bfcl import Asked, arguments_right, read_questions, write_library
 from utils.bench._machine import describe_machine
@@ -49,7 +50,10 @@ from utils.bench._machine import describe_machine
 By = Literal["rules", "model", "both"]
 
 _NOW: Final = datetime(2025, 3, 5, 12, tzinfo=UTC)
-_MODEL_TIMEOUT_S: Final = 60.0
+_MODEL_TIMEOUT_S: Final = 300.0
+_PATIENT: Final = ModelsSettings(
+    llama_cpp=LlamaCppModels(timeout_s=_MODEL_TIMEOUT_S, max_tokens=256)
+)
 _FIELDS: Final = AdapterConfig.model_fields
 
 
@@ -135,7 +139,9 @@ class Bench:
         assert self.model is not None
         prompts, _ = load_prompts(None, {})
         assert prompts is not None
-        filler = Filler(self.model, prompts["filling"], library, timeout_s=_MODEL_TIMEOUT_S)
+        filler = Filler(
+            self.model, prompts["filling"], library, Judge(library), timeout_s=_MODEL_TIMEOUT_S
+        )
         return await filler.fill(decision, turn, Trace(), left_s=_MODEL_TIMEOUT_S)
 
 
@@ -184,7 +190,7 @@ async def ask_all(
             build_embedder("local", None, EmbeddingsSettings()),
         )
         if by != "rules":
-            bench.model = build_chat_model(provider, model, ModelsSettings(), {}, folder=Path.cwd())
+            bench.model = build_chat_model(provider, model, _PATIENT, os.environ, folder=Path.cwd())
         for name, asked in questions.items():
             outcomes[name] = [await bench.ask(one) for one in asked[::every]]
         if bench.model is not None:
