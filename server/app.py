@@ -20,7 +20,7 @@ from server.api.factory import create_api
 from server.api.state import ApiState
 from server.chat.adapter import Adapter
 from server.chat.adapters import Adapters
-from server.chat.service import answer_turn
+from server.chat.service import answer_confirmation, answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
 from server.errors import ConfigurationInvalid, OrbitError, ProviderError, StoreUnavailable
@@ -51,10 +51,12 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     try:
         guardrails = await asyncio.to_thread(workshop.guardrails)
+        conversing = await asyncio.to_thread(workshop.conversing)
     except OrbitError:
         await keys.close()
         await workshop.close()
         raise
+    serving = asyncio.create_task(conversing.serve())
     opening = [
         asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
     ]
@@ -76,9 +78,10 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     try:
         yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)
     finally:
-        for task in opening:
+        for task in (serving, *opening):
             task.cancel()
-        await asyncio.gather(*opening, return_exceptions=True)
+        await asyncio.gather(serving, *opening, return_exceptions=True)
+        await workshop.finish()
         await adapters.close()
         await workshop.close()
         await keys.close()
@@ -140,6 +143,7 @@ async def opened_adapter(
         try:
             yield opened
         finally:
+            await workshop.finish()
             await opened.close()
     finally:
         await workshop.close()
@@ -152,7 +156,28 @@ async def ask_once(
 
     `continues` says that there may be earlier turns of the session to remember.
     """
-    turn = Turn(
+    turn = _local_turn(settings, adapter, text, session_id, continues=continues)
+    return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)
+
+
+async def confirm_once(
+    settings: Settings, adapter: Adapter, proposal_id: str, session_id: str, *, accept: bool
+) -> Answer:
+    """The yes or the no of the person at this machine to what waits for it.
+
+    Raises:
+        ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered: nothing ran.
+    """
+    text = "yes" if accept else "no"
+    turn = _local_turn(settings, adapter, text, session_id, continues=True)
+    timeout_s = settings.server.turn_timeout_s
+    return await answer_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
+
+
+def _local_turn(
+    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool
+) -> Turn:
+    return Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
@@ -160,7 +185,6 @@ async def ask_once(
         received_at=datetime.now(UTC),
         continues=continues,
     )
-    return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)
 
 
 async def forget(settings: Settings, adapter: Adapter, session_id: str) -> None:

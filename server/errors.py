@@ -7,6 +7,11 @@ OrbitError
 ├── AdapterUnavailable        the adapter is configured but could not be opened
 ├── IntentsUndefined          the adapter has no rule pack that could detect intents
 ├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
+├── ProposalUnknown           the conversation has no proposal of that id
+├── ProposalRefused           there is one, and it does not run
+│   ├── ProposalSettled       it was confirmed or declined before
+│   ├── ProposalExpired       the yes came too late
+│   └── ProposalAltered       it is not what was shown
 ├── TurnTimedOut              the deadline of one turn passed
 ├── RateLimited               asked more often than a key or an adapter allows
 ├── AccessDenied
@@ -75,6 +80,26 @@ class IntentsUndefined(OrbitError):
 
 class RequestInvalid(OrbitError):
     code = "request_invalid"
+
+
+class ProposalUnknown(OrbitError):
+    code = "proposal_unknown"
+
+
+class ProposalRefused(OrbitError):
+    code = "proposal_refused"
+
+
+class ProposalSettled(ProposalRefused):
+    code = "proposal_settled"
+
+
+class ProposalExpired(ProposalRefused):
+    code = "proposal_expired"
+
+
+class ProposalAltered(ProposalRefused):
+    code = "proposal_altered"
 
 
 class TurnTimedOut(OrbitError):

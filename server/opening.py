@@ -72,7 +72,7 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         intent_tools=adapter.config.policy.intent_tools,
     )
     guardrails = await asyncio.to_thread(workshop.guardrails)
-    conversations = await asyncio.to_thread(workshop.conversations)
+    conversing = await asyncio.to_thread(workshop.conversing)
     policy = adapter.config.policy
     python = PythonCalls(read.functions)
     cage = cage_of(adapter)
@@ -117,7 +117,8 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         # A reformulator reads the whole conversation itself; two readers would contradict.
         follow=None if read.reformulation else Follower(library, parts.extractor).follow,
         elsewhere=workshop.elsewhere,
-        conversations=conversations,
+        conversations=conversing.store if workshop.remembers else None,
+        proposals=conversing.proposals,
         voice=voice,
         details=_details(adapter, library, embedder, matcher),
     )

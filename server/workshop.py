@@ -9,7 +9,7 @@ from server.access.audit.trail import Trail
 from server.access.folders import make_private
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
-from server.conversation.store import ConversationStore
+from server.conversing import Conversing
 from server.core.ports import ChatModel, Embedder
 from server.guards.keeper import GuardKeeper
 from server.matching.store import TemplateStore
@@ -34,7 +34,7 @@ class Workshop:
         """`remembers` says whether conversations are kept, or each question stands alone."""
         self.settings = settings
         self.environ = environ
-        self._remembers = remembers
+        self.remembers = remembers
         make_private(settings.data_dir)
         self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
@@ -43,7 +43,7 @@ class Workshop:
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
         self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
         self._guardrails: Guardrails | None = None
-        self._conversations: ConversationStore | None = None
+        self._conversing: Conversing | None = None
         self._making = Lock()
 
     def guardrails(self) -> Guardrails:
@@ -65,20 +65,17 @@ class Workshop:
                 self._guardrails = Guardrails(limits, trail, access)
             return self._guardrails
 
-    def conversations(self) -> ConversationStore | None:
-        """What conversations remember, made on first use; None where none is. Blocks.
+    def conversing(self) -> Conversing:
+        """The memory of conversations and what waits in them, opened on first use. Blocks.
 
         Raises:
             StoreUnavailable: the database cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used.
         """
-        if not self._remembers:
-            return None
         with self._making:
-            if self._conversations is None:
-                self._conversations = ConversationStore.open(
-                    self.settings.database_url, self.settings.conversation
-                )
-            return self._conversations
+            if self._conversing is None:
+                self._conversing = Conversing.open(self.settings, self.metrics)
+            return self._conversing
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """The encoder of that name, made on first use.
@@ -123,6 +120,11 @@ class Workshop:
             )
         return self._chat_models[key]
 
+    async def finish(self) -> None:
+        """Wait for what was confirmed and is being carried out; before adapters are closed."""
+        if self._conversing is not None:
+            await self._conversing.close()
+
     async def close(self) -> None:
         await self.guards.close()
         await asyncio.gather(*(model.close() for model in self._chat_models.values()))
@@ -130,5 +132,3 @@ class Workshop:
         await self.store.close()
         if self._guardrails is not None:
             await self._guardrails.close()
-        if self._conversations is not None:
-            await self._conversations.close()

@@ -19,7 +19,7 @@ class Database:
         self._limiter = CapacityLimiter(threads)
 
     @classmethod
-    def open(cls, url: str, tables: sa.MetaData, *, threads: int = 2) -> Self:
+    def open(cls, url: str, *tables: sa.MetaData, threads: int = 2) -> Self:
         """Open the database at a URL, making the tables that are not there. Blocks.
 
         Raises:
@@ -27,7 +27,8 @@ class Database:
         """
         engine = open_engine(url)
         try:
-            tables.create_all(engine)
+            for metadata in tables:
+                metadata.create_all(engine)
         except sa.exc.DBAPIError as failure:
             engine.dispose()
             raise unavailable(engine, failure) from failure

@@ -9,6 +9,7 @@ from server.api.wire import ChatRequest, IntentRequest
 from server.errors import RequestInvalid
 
 M = TypeVar("M", ChatRequest, IntentRequest)
+B = TypeVar("B", bound=BaseModel)
 
 
 def read_message(model: type[M], body: bytes, max_message_chars: int) -> M:
@@ -18,10 +19,7 @@ def read_message(model: type[M], body: bytes, max_message_chars: int) -> M:
         RequestInvalid: not JSON, or a message that is empty or too long.
         FieldsInvalid: JSON, but not of the documented form.
     """
-    try:
-        asked = model.model_validate_json(body)
-    except ValidationError as invalid:
-        raise _named(invalid, model) from None
+    asked = read_body(model, body)
     if not asked.message.strip():
         raise RequestInvalid("'message' is empty: write a question into it")
     if len(asked.message) > max_message_chars:
@@ -31,13 +29,24 @@ def read_message(model: type[M], body: bytes, max_message_chars: int) -> M:
     return asked
 
 
+def read_body(model: type[B], body: bytes) -> B:
+    """A body of another kind.
+
+    Raises:
+        RequestInvalid: not JSON.
+        FieldsInvalid: JSON, but not of the documented form.
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as invalid:
+        raise _named(invalid, model) from None
+
+
 def _named(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
     errors = invalid.errors(include_url=False, include_context=False, include_input=False)
     if any(error["type"] == "json_invalid" for error in errors):
         reason = errors[0]["msg"].removeprefix("Invalid JSON: ")
-        return RequestInvalid(
-            f'the body is not JSON ({reason}); send {{"message": "your question"}}'
-        )
+        return RequestInvalid(f"the body is not JSON ({reason}); send {_example(model)}")
     details = [
         {
             "field": ".".join(map(str, error["loc"])) or "body",
@@ -49,11 +58,18 @@ def _named(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
     return FieldsInvalid(message, details)
 
 
+def _example(model: type[BaseModel]) -> str:
+    if "message" in model.model_fields:
+        return '{"message": "your question"}'
+    needed = [name for name, field in model.model_fields.items() if field.is_required()]
+    return f"an object with {', '.join(needed)}"
+
+
 def _problem(kind: str, message: str, model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
         return f"unknown field; known are {', '.join(model.model_fields)}"
     if kind == "missing":
         return "is missing"
     if kind == "model_type":
-        return "expected an object with the field 'message'"
+        return f"expected {_example(model)}"
     return message[:1].lower() + message[1:]

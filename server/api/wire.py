@@ -24,6 +24,33 @@ class ChatRequest(BaseModel):
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
 
+class ConfirmRequest(BaseModel):
+    """The yes or the no to a proposal."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "session_id": "kitchen",
+                    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
+                    "accept": True,
+                }
+            ]
+        },
+    )
+
+    session_id: SessionId = Field(description="The conversation that the proposal is of.")
+    proposal_id: str = Field(
+        min_length=1, max_length=64, description="`metadata.proposal.proposal_id`."
+    )
+    accept: bool = Field(description="Whether it shall run.")
+    seal: str | None = Field(
+        None, max_length=64, description="`metadata.proposal.seal`; another one runs nothing."
+    )
+
+
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
 

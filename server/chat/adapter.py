@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from server.chat.compose import Composer
+from server.conversation.proposals.desk import ProposalDesk
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
 from server.core.ports import Retriever
@@ -50,6 +51,8 @@ class Adapter:
     """What conversations remember; without it, every question stands alone."""
     voice: "Voice | None" = None
     """What models do in a turn; without it, none is asked."""
+    proposals: ProposalDesk | None = None
+    """Where calls wait for a yes; without it, what needs one is refused."""
     details: dict[str, Any] = field(default_factory=dict)
 
     async def close(self) -> None:

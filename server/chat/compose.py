@@ -6,7 +6,14 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from server.chat.phrases import PHRASES, RESULT_FORMATS
-from server.chat.rendering import RenderingFailed, format_items, format_result, render
+from server.chat.rendering import (
+    RenderingFailed,
+    as_code,
+    format_items,
+    format_result,
+    format_value,
+    render,
+)
 from server.core.answer import Answer
 from server.core.decision import (
     AskBack,
@@ -15,9 +22,11 @@ from server.core.decision import (
     Call,
     Clarify,
     Dropped,
+    Held,
     Match,
     Missing,
     NoMatch,
+    NotRun,
 )
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.trace import Trace
@@ -82,6 +91,54 @@ class Composer:
         trace.note("compose", {"by": how, "language": language})
         return Answer(content, decision.match.confidence, metadata, decision, trace)
 
+    def held(
+        self,
+        decision: Held,
+        trace: Trace,
+        languages: Sequence[str] = (),
+        *,
+        unclear: bool = False,
+    ) -> Answer:
+        """What would run, exactly, and the question whether it shall."""
+        template = self._templates[decision.match.template_id]
+        language = self.language_for(languages)
+        context = {
+            "description": template.description or template.id,
+            "arguments": _shown_arguments(template, decision.call.arguments),
+            "question": decision.question,
+        }
+        content = self._phrase("propose", context, language)
+        if unclear:
+            content = self._phrase("proposal_unclear", {"proposal": content}, language)
+        metadata = {
+            "source": _SOURCE,
+            "template_id": template.id,
+            "synthesized": False,
+            "match": describe_match(decision.match),
+            "arguments": describe_sources(decision.call.sources),
+            "policy": {"outcome": "confirmation_required"},
+            "proposal": describe_proposal(decision),
+        }
+        return Answer(content, decision.match.confidence, metadata, decision, trace)
+
+    def not_run(self, decision: NotRun, trace: Trace, languages: Sequence[str] = ()) -> Answer:
+        """Why a proposal did not run."""
+        if decision.held is not None:
+            return self.held(decision.held, trace, languages, unclear=True)
+        metadata = {
+            "source": _SOURCE,
+            "template_id": None,
+            "synthesized": False,
+            "proposal": {
+                "proposal_id": decision.proposal_id,
+                "status": decision.why,
+                **({"origin": decision.origin} if decision.origin else {}),
+            },
+        }
+        language = self.language_for(languages)
+        content = self._phrase(f"proposal_{decision.why}", {"why": decision.reason}, language)
+        return Answer(content, 1.0, metadata, decision, trace)
+
     def ask_for(self, decision: AskFor, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """The question back: exactly what is missing, and an example that has it."""
         template = self._templates[decision.match.template_id]
@@ -123,20 +180,6 @@ class Composer:
             "synthesized": False,
         }
         return Answer(decision.question, decision.confidence, metadata, decision, trace)
-
-    def proposed(self, decision: Call, trace: Trace) -> Answer:
-        """What was understood, and whether that is what was meant. Nothing has run."""
-        proposed = decision.proposed
-        assert proposed is not None, "only what was proposed is asked about"  # noqa: S101
-        metadata = {
-            "source": _SOURCE,
-            "template_id": decision.match.template_id,
-            "proposal": {"intent": proposed.intent, "target": proposed.target},
-            "synthesized": False,
-            "match": describe_match(decision.match),
-            "arguments": describe_sources(decision.call.sources),
-        }
-        return Answer(proposed.question, decision.match.confidence, metadata, decision, trace)
 
     def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Nothing fits: say so, and what comes nearest."""
@@ -244,6 +287,25 @@ def describe_refusal(refusal: Refusal) -> dict[str, Any]:
     return data
 
 
+def describe_proposal(held: Held) -> dict[str, Any]:
+    """What waits for a yes, as metadata."""
+    call = held.call
+    return {
+        "proposal_id": held.proposal_id,
+        "status": "held",
+        "expires_at": held.expires_at.isoformat(timespec="seconds"),
+        "seal": held.seal,
+        "intent": held.intent,
+        "target": held.target,
+        "origin": held.origin,
+        "template_id": call.template_id,
+        "tool": call.tool,
+        "operation": call.operation,
+        "effect": call.effect,
+        "arguments": dict(call.arguments),
+    }
+
+
 def describe_match(match: Match) -> dict[str, Any]:
     """How the template was chosen, as metadata."""
     data: dict[str, Any] = {
@@ -301,6 +363,15 @@ def _result_context(
     context: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
     fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
     return context | dict(arguments) | dict(fields) | {"arguments": dict(arguments)}
+
+
+def _shown_arguments(template: Template, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Every argument in the order of the parameters, as text that is no Markdown."""
+    names = [parameter.name for parameter in template.parameters if parameter.name in arguments]
+    return [
+        {"label": name.replace("_", " "), "value": as_code(format_value(arguments[name]))}
+        for name in names
+    ]
 
 
 def _missing_context(missing: Missing) -> dict[str, Any]:

@@ -31,6 +31,23 @@ PHRASES: Final[Mapping[str, str]] = {
         "{% if option.example %} (“{{ option.example }}”){% endif %}"
         "{% endfor %}"
     ),
+    "propose": (
+        "{% if question %}{{ question }}{% else %}"
+        "I do this only after your yes: **{{ description }}**"
+        "{% for argument in arguments %}\n- {{ argument.label }}: {{ argument.value }}{% endfor %}"
+        "\nShall I go ahead? (yes / no)"
+        "{% endif %}"
+    ),
+    "proposal_unclear": ("I need a plain yes or no, so nothing was done yet.\n\n{{ proposal }}"),
+    "proposal_declined": "All right, nothing was done.",
+    "proposal_expired": "The time to confirm that is over, so nothing was done. Ask me again.",
+    "proposal_settled": "Nothing was done now: {{ why }}.",
+    "proposal_altered": "That is not what I had shown, so nothing was done. Ask me again.",
+    "proposal_changed": (
+        "What that would do has been changed since I proposed it, so nothing was done. "
+        "Ask me again."
+    ),
+    "proposal_unknown": "There is nothing here that waits for a yes, so nothing was done.",
     "no_match": (
         "{% if unused %}I have no tool that makes use of {{ unused | join(', ') }} there."
         "{% else %}I have no tool that answers that.{% endif %}"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from server.chat.adapter import Adapter
 from server.chat.remembering import remembered
 from server.core.answer import Answer
+from server.core.decision import Blocked, Held, NotRun
 from server.core.trace import Trace
 from server.core.turn import Turn
 
@@ -31,6 +32,37 @@ async def remember(
     if store is None:
         return
     library = adapter.library if by is adapter else None
+    if _is_over(answer):
+        await store.forget(turn.caller, turn.session_id)
+        return
     context = remembered(library, turn, answer, max_turns=store.max_turns, private=private)
+    context = replace(context, held=_held_after(turn, answer))
     if context != turn.context:
-        await store.remember(turn.caller, turn.session_id, context)
+        # What a yes refers to must not be lost, whatever happens to the server.
+        waits = context.held is not None
+        await store.remember(turn.caller, turn.session_id, context, at_once=waits)
+
+
+def _held_after(turn: Turn, answer: Answer) -> str | None:
+    """The proposal to which the next yes or no belongs; a change of subject leaves none."""
+    decision = answer.decision
+    if isinstance(decision, Blocked):
+        return turn.context.held
+    if isinstance(decision, Held):
+        return decision.proposal_id
+    if isinstance(decision, NotRun):
+        return decision.held.proposal_id if decision.held is not None else None
+    proposal = answer.metadata.get("proposal", {})
+    return proposal["proposal_id"] if proposal.get("status") == "held" else None
+
+
+def _is_over(answer: Answer) -> bool:
+    """Whether what was read out of the conversation was committed or declined.
+
+    The next question then begins anew: what was said before has served its purpose.
+    """
+    proposal = answer.metadata.get("proposal", {})
+    return proposal.get("origin") == "conversation" and proposal.get("status") in (
+        "done",
+        "declined",
+    )

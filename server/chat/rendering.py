@@ -1,5 +1,6 @@
 """Values and Jinja text to what a person reads. Knows nothing of turns or tools."""
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -41,6 +42,14 @@ def format_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(format_value, value))
     return str(value)
+
+
+def as_code(text: str) -> str:
+    """Text as Markdown code on one line, whatever stands in it."""
+    plain = " ".join(text.split("\n"))
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
+    pad = " " if plain.startswith("`") or plain.endswith("`") or not plain else ""
+    return f"{fence}{pad}{plain}{pad}{fence}"
 
 
 def _finalize(value: Any) -> Any:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from server.chat.adapter import Adapter
+from server.chat.confirming import reply_to_held, settle
 from server.chat.following import decide_turn, told
 from server.chat.guarding import guard_turn
+from server.chat.holding import run_or_hold
 from server.chat.listening import Airtime, Listening
 from server.chat.recalling import recall, remember
 from server.chat.understanding import Understood, understand_turn
@@ -22,15 +24,11 @@ from server.core.decision import (
     Decision,
     Dropped,
     NoMatch,
-    Proposed,
 )
-from server.core.tools import ToolCall
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
 from server.retrievers.following.follower import Decided
-from server.tools.policy.chain import Carried
-from server.tools.policy.proposal import Proposal
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
     from server.chat.speaking.voice import Voice
@@ -46,7 +44,8 @@ async def answer_turn(
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
         ProviderError: the question could not be embedded.
-        StoreUnavailable: what the conversation remembers cannot be read.
+        StoreUnavailable: what the conversation remembers cannot be read, or a call that
+            needs a yes cannot be kept.
     """
     trace = Trace()
     try:
@@ -54,6 +53,10 @@ async def answer_turn(
             turn = await recall(adapter, turn, trace)
             guarded = await guard_turn(adapter, turn, trace)
             by, decision = guarded.adapter, guarded.decision
+            answer = await reply_to_held(adapter, turn, trace) if decision is None else None
+            if answer is not None:
+                await remember(adapter, turn, answer, by=adapter, private=False)
+                return _counted(adapter, turn, answer)
             if isinstance(decision, Blocked):
                 understood = Understood(turn)
             else:
@@ -70,10 +73,42 @@ async def answer_turn(
             await remember(adapter, turn, answer, by=by, private=private)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
+    return _counted(adapter, turn, answer)
+
+
+async def answer_confirmation(
+    adapter: Adapter,
+    turn: Turn,
+    proposal_id: str,
+    *,
+    accept: bool,
+    seal: str | None = None,
+    timeout_s: float,
+) -> Answer:
+    """Run what a proposal holds, or let go of it; the turn's text is the yes or the no.
+
+    Raises:
+        ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered: nothing ran.
+        TurnTimedOut: it took longer than `timeout_s`; what was begun is carried to its end.
+        AdapterUnavailable, StoreUnavailable: nothing ran, and it still waits.
+    """
+    trace = Trace()
+    try:
+        async with asyncio.timeout(timeout_s):
+            turn = await recall(adapter, turn, trace)
+            answer = await settle(adapter, turn, proposal_id, trace, accept=accept, seal=seal)
+            await remember(adapter, turn, answer, by=adapter, private=False)
+    except TimeoutError:
+        what = f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
+        raise TurnTimedOut(what) from None
+    return _counted(adapter, turn, answer)
+
+
+def _counted(adapter: Adapter, turn: Turn, answer: Answer) -> Answer:
     adapter.metrics.turn(adapter.name, answer)
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
-        _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, trace.to_list())
+        _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, answer.trace.to_list())
     return answer
 
 
@@ -84,17 +119,8 @@ async def _act(
     if voice is not None:
         decision = await _with_models(voice, turn, decision, trace, airtime)
     match decision:
-        case Call(proposed=Proposed()):
-            return adapter.composer.proposed(decision, trace)
         case Call():
-            carried = await carry_out(adapter, turn, decision.call, trace)
-            shown = replace(decision, call=carried.call)
-            answer = adapter.composer.result(
-                shown, carried.result, trace, turn.languages, refusal=carried.refusal
-            )
-            if voice is None or carried.refusal is not None:
-                return answer
-            return await voice.phrase(turn, shown.call, carried.result, answer, trace, airtime)
+            return await run_or_hold(adapter, turn, decision, trace, airtime)
         case AskFor():
             return adapter.composer.ask_for(
                 without_secrets(adapter.library, decision), trace, turn.languages
@@ -122,29 +148,3 @@ async def _with_models(
     if isinstance(decision, AskFor):
         return await voice.fill(turn, decision, trace, airtime)
     return decision
-
-
-async def carry_out(adapter: Adapter, turn: Turn, call: ToolCall, trace: Trace) -> Carried:
-    """Take a call through the adapter's chain; what is sensitive in it leaves the trace.
-
-    Raises:
-        StoreUnavailable: the counts of rate limits cannot be reached.
-    """
-    proposal = Proposal(
-        call=call,
-        caller=turn.caller,
-        request_id=turn.id,
-        intent=turn.intent.name if turn.intent is not None else None,
-        proposed_by="model" if call.by_model else "system",
-    )
-    with trace.stage("tool") as details:
-        carried = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
-        result = carried.result
-        details |= {
-            "tool": result.tool_name,
-            "operation": result.operation,
-            "status": str(result.status),
-            "outcome": carried.outcome,
-        }
-    clean_trace(adapter.library, trace, carried.secrets)
-    return carried

@@ -7,7 +7,7 @@ from typing import Any, Final
 from server.core.decision import AskFor
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
 from server.core.trace import Trace
-from server.library.model import Library
+from server.library.model import Library, Template
 
 _OF_THE_QUESTION: Final = frozenset(
     {
@@ -42,6 +42,15 @@ def clean_trace(library: Library, trace: Trace, secrets: Secrets = NO_SECRETS) -
         details = _without_words(stage.details) if hide else stage.details
         stage.details = secrets.data(details)
     return hide
+
+
+def shown_arguments(template: Template, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments as they may be shown, those beside a sensitive one that repeat it included."""
+    redactor = Redactor(template.policy.sensitive_params)
+    if not redactor:
+        return arguments
+    shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
+    return shown
 
 
 def without_secrets(library: Library, decision: AskFor) -> AskFor:

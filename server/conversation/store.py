@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import sqlalchemy as sa
 
@@ -11,6 +11,7 @@ from server.access.batching import WriteBehind
 from server.access.database import Database, put
 from server.access.table import UtcTime
 from server.conversation.context_json import from_text, to_text
+from server.conversation.places import Place, is_place, place_columns, place_of
 from server.core.context import NO_CONTEXT, Context
 from server.core.turn import Caller
 from server.settings.conversation import ConversationSettings
@@ -24,30 +25,14 @@ _METADATA: Final = sa.MetaData()
 CONVERSATIONS: Final = sa.Table(
     "conversations",
     _METADATA,
-    sa.Column("key_id", sa.String(64), primary_key=True),
-    sa.Column("adapter", sa.String(255), primary_key=True),
-    sa.Column("user_id", sa.String(255), primary_key=True),
-    sa.Column("session_id", sa.String(128), primary_key=True),
+    *place_columns(primary_key=True),
     sa.Column("context", sa.Text, nullable=False),
     sa.Column("updated_at", UtcTime, nullable=False, index=True),
     sa.Index("conversations_of_key", "key_id", "updated_at"),
 )
 
 
-class Place(NamedTuple):
-    """Whose conversation it is. Nobody else's key, adapter or user reaches it."""
-
-    key_id: str
-    adapter: str
-    user_id: str
-    session_id: str
-
-
 Kept = tuple[Context, datetime]
-
-
-def place_of(caller: Caller, session_id: str) -> Place:
-    return Place(caller.key_id, caller.adapter, caller.user_id or "", session_id)
 
 
 def _utc_now() -> datetime:
@@ -111,16 +96,21 @@ class ConversationStore:
             return NO_CONTEXT
         return kept[0]
 
-    async def remember(self, caller: Caller, session_id: str, context: Context) -> None:
+    async def remember(
+        self, caller: Caller, session_id: str, context: Context, *, at_once: bool = False
+    ) -> None:
         """Keep what the conversation remembers, over what it did before.
 
+        With `at_once` it is written when this returns, whatever the database.
+
         Raises:
-            StoreUnavailable: not on SQLite; it could not be written.
+            StoreUnavailable: it could not be written; on SQLite with `at_once` only.
         """
         place, kept = place_of(caller, session_id), (context, self._now())
-        if self._database.is_sqlite:
+        if self._database.is_sqlite and not at_once:
             self._behind.note(place, kept)
         else:
+            await self._behind.drop(place)
             await self._write({place: kept})
 
     async def forget(self, caller: Caller, session_id: str) -> None:
@@ -131,7 +121,18 @@ class ConversationStore:
         """
         place = place_of(caller, session_id)
         await self._behind.drop(place)
-        await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(_is(place))))
+        await self._database.run(
+            lambda c: c.execute(CONVERSATIONS.delete().where(is_place(CONVERSATIONS, place)))
+        )
+
+    async def tidy(self) -> None:
+        """Forget what has expired.
+
+        Raises:
+            StoreUnavailable: it could not be forgotten.
+        """
+        late = CONVERSATIONS.c.updated_at < self._now() - self._lasts
+        await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(late)))
 
     async def _write(self, batch: Mapping[Place, Kept]) -> None:
         now = self._now()
@@ -157,7 +158,9 @@ class ConversationStore:
 
 
 def _read(connection: sa.Connection, place: Place) -> Kept | None:
-    asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(_is(place))
+    asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(
+        is_place(CONVERSATIONS, place)
+    )
     row = connection.execute(asked).first()
     if row is None:
         return None
@@ -171,10 +174,6 @@ def _read(connection: sa.Connection, place: Place) -> Kept | None:
 
 def _to_row(place: Place, context: Context, updated_at: datetime) -> dict[str, object]:
     return {**place._asdict(), "context": to_text(context), "updated_at": updated_at}
-
-
-def _is(place: Place) -> sa.ColumnElement[bool]:
-    return sa.and_(*(CONVERSATIONS.c[name] == value for name, value in place._asdict().items()))
 
 
 def _keep_latest(connection: sa.Connection, key_id: str, most: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.core.decision import Decision
+from server.core.decision import Ending
 from server.core.trace import Trace
 
 
@@ -15,7 +15,7 @@ class Answer:
     content: str
     confidence: float
     metadata: Mapping[str, Any]
-    decision: Decision
+    decision: Ending
     trace: Trace = field(default_factory=Trace)
 
     def to_dict(self, session_id: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from server.core.tools import Source, ToolCall
 
@@ -43,6 +44,44 @@ class Call:
     match: Match
     call: ToolCall
     proposed: Proposed | None = None
+
+
+Origin = Literal["template", "conversation"]
+"""Why a call waits: its template asks for a yes, or it was read out of what was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Nothing was done yet: this waits for a yes. `call` is as it may be shown.
+
+    `question` is empty where the usual words ask for it.
+    """
+
+    match: Match
+    call: ToolCall
+    proposal_id: str
+    expires_at: datetime
+    seal: str
+    intent: str
+    target: str | None = None
+    question: str = ""
+    origin: Origin = "template"
+
+
+Unrun = Literal["declined", "unclear", "expired", "settled", "altered", "changed", "unknown"]
+"""`settled`: it ran, or was declined, before. `altered`: its seal does not hold. `changed`: its
+template is another by now. `unclear`: the reply was neither yes nor no, so it still waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """A proposal was spoken of, and did not run; `held` is what still waits, if it does."""
+
+    why: Unrun
+    proposal_id: str
+    held: Held | None = None
+    reason: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +153,7 @@ class Dropped:
 
 
 Decision = Call | AskFor | Clarify | AskBack | NoMatch | Blocked | Dropped
+
+
+Ending = Decision | Held | NotRun
+"""What a turn came to: what was decided, or what became of a call that waits for a yes."""

@@ -10,10 +10,12 @@ from server.core.decision import (
     Blocked,
     Call,
     Clarify,
-    Decision,
     Dropped,
+    Ending,
+    Held,
     Match,
     NoMatch,
+    NotRun,
 )
 from server.evaluation.figures import equal
 from server.library.model import Template
@@ -41,15 +43,18 @@ class Outcome:
 
 
 def outcome_of(
-    decision: Decision,
+    decision: Ending,
     templates: Mapping[str, Template],
     *,
     latency_ms: float,
     answer: str = "",
 ) -> Outcome:
-    """Read a decision as an outcome. A question that is clarified chose nothing."""
+    """Read what a turn came to as an outcome. A question that is clarified chose nothing.
+
+    A call that waits for a yes counts as made: that it was asked for first is right.
+    """
     match decision:
-        case Call(found, call):
+        case Call(found, call) | Held(found, call):
             return Outcome(
                 template=found.template_id,
                 called=True,
@@ -76,7 +81,7 @@ def outcome_of(
             return _abstained(options, latency_ms, answer)
         case NoMatch(_, nearest):
             return _abstained(nearest, latency_ms, answer)
-        case AskBack() | Blocked() | Dropped():
+        case AskBack() | Blocked() | Dropped() | NotRun():
             return _abstained((), latency_ms, answer)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from server.core.tools import Effect
 from server.library.findings import Findings
 from server.library.model import CallPolicy, Parameter
 from server.library.template_yaml import TemplateYaml
@@ -11,12 +12,15 @@ from server.settings.wording import instead
 
 def build_policy(
     written: TemplateYaml,
+    effect: Effect,
     parameters: Sequence[Parameter],
     document: Document,
     at: Keys,
     findings: Findings,
 ) -> CallPolicy:
     """Return the policy of the template at `at`, reporting what is wrong with it.
+
+    What changes something has to be confirmed, unless the template says otherwise.
 
     A name among `sensitive_params` that fits no parameter would protect nothing.
     """
@@ -32,6 +36,6 @@ def build_policy(
         allowed_roles=written.allowed_roles,
         rate_limit=written.rate_limit,
         sensitive_params=written.sensitive_params,
-        confirm=written.confirm,
+        confirm=effect == "write" if written.confirm is None else written.confirm,
         log_invocations=written.log_invocations,
     )

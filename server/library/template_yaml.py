@@ -138,8 +138,8 @@ class TemplateYaml(HttpYaml):
     """How often one user may run it, as `20/hour`; several limits make a list."""
     sensitive_params: Words = ()
     """Parameters whose values are never shown or written; `customer.card` means a part."""
-    confirm: bool = False
-    """Whether it runs only after the user has confirmed it."""
+    confirm: bool | None = None
+    """Whether it runs only after the user has confirmed it; left out, writes do."""
     log_invocations: bool = True
     """Whether calls of it are written to the audit."""
 

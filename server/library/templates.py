@@ -59,6 +59,7 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
     _check_response(written, parameters, domain, document, at, findings)
     if execution is None:
         return None
+    effect = effect_of(written, execution)
     return Template(
         id=written.id,
         description=written.description or schema.description,
@@ -69,12 +70,12 @@ def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> 
         function_name=schema.name or written.id,
         response_template=written.response_template,
         response_format=written.response_format,
-        effect=effect_of(written, execution),
+        effect=effect,
         version=written.version,
         intents=written.intents,
         when={entity: _several(value) for entity, value in written.when.items()},
         tags=written.tags,
-        policy=build_policy(written, parameters, document, at, findings),
+        policy=build_policy(written, effect, parameters, document, at, findings),
         where=document.where(at),
     )
 

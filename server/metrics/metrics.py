@@ -18,9 +18,11 @@ from server.core.decision import (
     Blocked,
     Call,
     Clarify,
-    Decision,
     Dropped,
+    Ending,
+    Held,
     NoMatch,
+    NotRun,
 )
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -31,7 +33,7 @@ _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 _MODEL_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-_NAMES: Final[Sequence[tuple[type[Decision], str]]] = (
+_NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
     (Call, "call"),
     (AskFor, "ask_for"),
     (Clarify, "clarify"),
@@ -39,6 +41,8 @@ _NAMES: Final[Sequence[tuple[type[Decision], str]]] = (
     (NoMatch, "no_match"),
     (Blocked, "blocked"),
     (Dropped, "dropped"),
+    (Held, "held"),
+    (NotRun, "not_run"),
 )
 
 
@@ -155,6 +159,21 @@ class Metrics:
             ["adapter"],
             registry=registry,
         )
+        self._proposals = Counter(
+            "orbit_proposals_total",
+            "What became of calls that waited for a yes",
+            ["adapter", "outcome"],
+            registry=registry,
+        )
+        self._commit_deliveries = Counter(
+            "orbit_commit_deliveries_total",
+            "Attempts to deliver commit events",
+            ["outcome"],
+            registry=registry,
+        )
+        self._commits_waiting = Gauge(
+            "orbit_commit_events_waiting", "Commit events to be delivered", registry=registry
+        )
         self._vectors = Gauge(
             "orbit_index_vectors", "Vectors in the index", ["adapter"], registry=registry
         )
@@ -207,6 +226,15 @@ class Metrics:
 
     def rate_limited(self, adapter: str) -> None:
         self._refusals.labels(adapter).inc()
+
+    def proposal(self, adapter: str, outcome: str) -> None:
+        self._proposals.labels(adapter, outcome).inc()
+
+    def commit_delivery(self, outcome: str) -> None:
+        self._commit_deliveries.labels(outcome).inc()
+
+    def commits_waiting(self, count: int) -> None:
+        self._commits_waiting.set(count)
 
     def index_size(self, adapter: str, vectors: int) -> None:
         self._vectors.labels(adapter).set(vectors)

@@ -35,6 +35,8 @@ class Event:
     duration_ms: float = 0.0
     proposed_by: str = "system"
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    proposal_id: str | None = None
+    """As what it was held until somebody said yes, or is held now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,19 @@
 """The chain that every call passes, whoever proposes it.
 
 tool known → intent allows it → role allows it → rate limit → arguments valid → system
-parameters injected → confirmed where required → run with a deadline → recorded. Nothing
-later happens when an earlier step refuses, and a refused call costs no quota.
+parameters injected → confirmed where required → committed, where it was held → run with a
+deadline → recorded. Nothing later happens when an earlier step refuses, and a refused call
+costs no quota.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
+from server.errors import StoreUnavailable
 from server.library.model import Template
 from server.tools.policy.arguments import ArgumentsValid
 from server.tools.policy.depth import size_problem
@@ -38,7 +40,8 @@ class Carried:
     """What became of a proposal, fit to be shown: everything sensitive is taken out.
 
     `call` is the call with its arguments as they may be shown; `secrets` is what has to
-    be taken out of whatever else speaks of the call.
+    be taken out of whatever else speaks of the call. `to_confirm`, when nothing but a yes is
+    missing, is the call as it would run, sensitive arguments and all.
     """
 
     result: ToolResult
@@ -46,6 +49,7 @@ class Carried:
     outcome: Outcome
     refusal: Refusal | None = None
     secrets: Secrets = NO_SECRETS
+    to_confirm: ToolCall | None = None
 
 
 class PolicyChain:
@@ -81,6 +85,8 @@ class PolicyChain:
         for step in self._steps:
             verdict = await step(judged)
             if isinstance(verdict, Refusal):
+                if verdict.outcome == "confirmation_required":
+                    return self._to_confirm(judged, verdict)
                 return self._refused(proposal, judged.template, verdict)
             judged = verdict
         refusal = await self._recorder.before(
@@ -88,6 +94,8 @@ class PolicyChain:
         )
         if refusal is None and self._rates is not None:
             refusal = await self._rates.count(judged)
+        if refusal is None and proposal.commit is not None:
+            refusal = await _committed(proposal.commit)
         if refusal is not None:
             return self._refused(proposal, judged.template, refusal)
         return await self._run(judged, timeout_s)
@@ -155,6 +163,12 @@ class PolicyChain:
         )
         return Carried(result, shown_call, outcome, secrets=secrets)
 
+    def _to_confirm(self, judged: Judged, refusal: Refusal) -> Carried:
+        """What is refused for want of a yes: shown, and kept, with what was judged."""
+        call = replace(judged.proposal.call, arguments=judged.arguments)
+        refused = self._refused(replace(judged.proposal, call=call), judged.template, refusal)
+        return replace(refused, to_confirm=call)
+
     def _refused(self, proposal: Proposal, template: Template | None, refusal: Refusal) -> Carried:
         call = proposal.call
         secrets = NO_SECRETS
@@ -198,6 +212,15 @@ class PolicyChain:
             for name, source in redactor.sources(call.sources).items()
         }
         return replace(call, arguments=arguments, sources=sources)
+
+
+async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:
+    try:
+        await commit()
+    except StoreUnavailable:
+        why = "what is confirmed is written down before it is done, and cannot be now"
+        return Refusal("commit_unavailable", why)
+    return None
 
 
 def _without(

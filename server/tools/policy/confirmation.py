@@ -5,7 +5,8 @@ from server.tools.policy.proposal import Judged, Refusal
 
 class Confirmed:
     async def __call__(self, judged: Judged) -> Judged | Refusal:
-        if judged.template.policy.confirm and not judged.proposal.confirmed:
+        proposal = judged.proposal
+        if (judged.template.policy.confirm or proposal.must_confirm) and not proposal.confirmed:
             what = judged.template.description or judged.template.id
             return Refusal(
                 "confirmation_required",

@@ -1,6 +1,6 @@
 """A call that somebody proposes, and the ways in which it can be refused."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ Outcome = Literal[
     "arguments_invalid",
     "confirmation_required",
     "audit_unavailable",
+    "commit_unavailable",
 ]
 """How a call ended, in the audit and in `metadata.policy.outcome`."""
 
@@ -32,7 +33,10 @@ class Proposal:
     """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
 
     `intent` is what the rule engine found, never what a user or a model says of itself.
-    `confirmed` is set by whoever held the call for the user's yes.
+    `must_confirm` asks for the user's yes whatever the template says. `confirmed` is set by
+    whoever held the call until it came, and `commit` is then called last, just before the
+    tool: where it raises `StoreUnavailable`, nothing runs. `proposal_id` is what the call is,
+    or would be, held as.
     """
 
     call: ToolCall
@@ -40,7 +44,10 @@ class Proposal:
     request_id: str = ""
     intent: str | None = None
     proposed_by: ProposedBy = "system"
+    must_confirm: bool = False
     confirmed: bool = False
+    proposal_id: str | None = None
+    commit: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class Recorder:
             duration_ms=duration_ms,
             proposed_by=proposal.proposed_by,
             arguments=arguments,
+            proposal_id=proposal.proposal_id,
         )
 
 

@@ -1,0 +1,83 @@
+"""Arguments as JSON text that reads back as exactly the same values."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+_KIND: Final = "$"
+"""The one key that marks a value which JSON has no form for; a key of a mapping that begins
+with it is written with it doubled."""
+
+_WRITERS: Final[tuple[tuple[type, str, Callable[[Any], str]], ...]] = (
+    (datetime, "datetime", datetime.isoformat),  # before date, which it also is
+    (date, "date", date.isoformat),
+    (time, "time", time.isoformat),
+    (timedelta, "duration", lambda value: f"{value.days},{value.seconds},{value.microseconds}"),
+    (Decimal, "decimal", str),
+)
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "duration": lambda text: timedelta(*map(int, text.split(","))),
+    "decimal": Decimal,
+}
+
+
+def to_text(value: Any) -> str:
+    """`value` as JSON text, always in the same spelling.
+
+    Raises:
+        TypeError: it holds something that is neither JSON nor a date, a time or a decimal.
+    """
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def from_text(text: str) -> Any:
+    """The value in a text of `to_text`.
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    return _rich(json.loads(text))
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return {_KIND: "tuple", "is": [_plain(item) for item in value]}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    for kind, name, write in _WRITERS:
+        if isinstance(value, kind):
+            return {_KIND: name, "is": write(value)}
+    raise TypeError(f"a value of type {type(value).__name__} cannot be kept")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key of type {type(key).__name__} cannot be kept")
+    return _KIND + key if key.startswith(_KIND) else key
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rich(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _KIND not in value:
+        return {
+            key[1:] if key.startswith(_KIND) else key: _rich(item) for key, item in value.items()
+        }
+    kind, content = value[_KIND], value["is"]
+    if kind == "tuple":
+        return tuple(_rich(item) for item in content)
+    try:
+        return _READERS[kind](content)
+    except KeyError:
+        raise ValueError(f"a value of kind {kind!r} is unknown") from None
