@@ -61,8 +61,13 @@ def _named(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
 def _example(model: type[BaseModel]) -> str:
     if "message" in model.model_fields:
         return '{"message": "your question"}'
+    return f"an object with {_needed(model)}"
+
+
+def _needed(model: type[BaseModel]) -> str:
     needed = [name for name, field in model.model_fields.items() if field.is_required()]
-    return f"an object with {', '.join(needed)}"
+    fields = ", ".join(map(repr, needed))
+    return f"the field {fields}" if len(needed) == 1 else f"the fields {fields}"
 
 
 def _problem(kind: str, message: str, model: type[BaseModel]) -> str:
@@ -71,5 +76,5 @@ def _problem(kind: str, message: str, model: type[BaseModel]) -> str:
     if kind == "missing":
         return "is missing"
     if kind == "model_type":
-        return f"expected {_example(model)}"
+        return f"expected an object with {_needed(model)}"
     return message[:1].lower() + message[1:]

@@ -21,7 +21,6 @@ PHRASES: Final = Path(__file__).parent / "replies.yaml"
 _FEW_WORDS: Final = 4
 _NO_WORD: Final = re.compile(r"[^\w'’\U0001F44D\U0001F44E]+")
 _QUESTION_MARKS: Final = "?？؟"
-_HANDS: Final = frozenset({("👍",), ("👎",)})
 
 
 class ReplyWords(BaseModel):
@@ -113,8 +112,10 @@ def shipped_replies() -> Replies:
         for part in _PARTS:
             for phrase in getattr(language, part):
                 parts.setdefault(_words(phrase), part)
-    single = frozenset(phrase for phrase in parts if len(phrase) == 1 and len(phrase[0]) == 1)
-    return Replies(parts, max(map(len, parts)), single - _HANDS)
+    single = frozenset(
+        phrase for phrase in parts if len(phrase) == 1 and re.fullmatch("[a-z0-9]", phrase[0])
+    )
+    return Replies(parts, max(map(len, parts)), single)
 
 
 def _words(text: str) -> Words:
