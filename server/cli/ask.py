@@ -14,7 +14,7 @@ from server.cli.options import (
     DataOption,
     JsonOption,
 )
-from server.cli.output import failures_as_messages, print_json, print_text
+from server.cli.output import failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
     from server.cli.configured import Configured
@@ -30,12 +30,17 @@ def ask(
     config: ConfigOption = DEFAULT_CONFIG,
     data: DataOption = None,
     as_json: JsonOption = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Say yes to what needs it, and do it.")
+    ] = False,
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
     with failures_as_messages():
-        answer, session_id = _answer(question, adapter, config, data)
+        answer, session_id = _answer(question, adapter, config, data, yes=yes)
         if not as_json:
             print_text(answer.content)
+            if answer.metadata.get("proposal", {}).get("status") == "held":
+                say("Nothing was done. To do it, ask the same with --yes.")
             return
         print_json(answer.to_dict(session_id))
 
@@ -64,19 +69,25 @@ def register(app: typer.Typer) -> None:
 
 
 def _answer(
-    question: str, adapter: str | None, config: Path, data: Path | None
+    question: str, adapter: str | None, config: Path, data: Path | None, *, yes: bool = False
 ) -> tuple["Answer", str]:
     from server.cli.configured import configured
 
     session_id = uuid4().hex
     found = configured(config, data=data)
-    return asyncio.run(_ask(found, found.adapter(adapter), question, session_id)), session_id
+    asked = _ask(found, found.adapter(adapter), question, session_id, yes=yes)
+    return asyncio.run(asked), session_id
 
 
 async def _ask(
-    found: "Configured", adapter: "AdapterSettings", question: str, session_id: str
+    found: "Configured", adapter: "AdapterSettings", question: str, session_id: str, *, yes: bool
 ) -> "Answer":
-    from server.app import ask_once, opened_adapter
+    from server.app import ask_once, confirm_once, opened_adapter
+    from server.core.decision import Held
 
     async with opened_adapter(found.settings, found.environ, adapter) as opened:
-        return await ask_once(found.settings, opened, question, session_id)
+        answer = await ask_once(found.settings, opened, question, session_id)
+        if not (yes and isinstance(answer.decision, Held)):
+            return answer
+        held = answer.decision.proposal_id
+        return await confirm_once(found.settings, opened, held, session_id, accept=True)

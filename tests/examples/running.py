@@ -11,9 +11,10 @@ import httpx
 import uvicorn
 
 from examples.services.app import create_app
-from server.app import ask_once, opened_adapter
+from server.app import ask_once, confirm_once, opened_adapter
 from server.cli.configured import configured
 from server.core.answer import Answer
+from server.core.decision import Held
 from server.evaluation.outcome import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report
@@ -66,10 +67,16 @@ class Example:
         self._adapter = self._runner.run(self._opening.__aenter__())
 
     def ask(self, question: str) -> Answer:
-        """The answer to a question."""
-        return self._runner.run(
-            ask_once(self._found.settings, self._adapter, question, session_id="test")
-        )
+        """The answer to a question, and to the yes that it may need."""
+        return self._runner.run(self._answer(question))
+
+    async def _answer(self, question: str) -> Answer:
+        settings = self._found.settings
+        answer = await ask_once(settings, self._adapter, question, session_id="test")
+        if not isinstance(answer.decision, Held):
+            return answer
+        held = answer.decision.proposal_id
+        return await confirm_once(settings, self._adapter, held, "test", accept=True)
 
     def evaluate(self, questions: Path) -> Report:
         """How well the library answers a file of questions; no call may fail."""
@@ -77,7 +84,7 @@ class Example:
         assert problems == ()
 
         async def ask(question: str) -> Outcome:
-            answer = await ask_once(self._found.settings, self._adapter, question, "test")
+            answer = await self._answer(question)
             assert answer.decision is not None
             execution = answer.metadata.get("tool_execution", {"status": "success"})
             assert execution["status"] == "success", (question, execution)

@@ -12,8 +12,8 @@ from server.conversation.proposals.table import PROPOSALS
 from server.core.decision import Held, NotRun
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
-from tests.conversation.proposals.shopfloor import ERASE, floor, held_id
-from tests.tools.policy.chains import ANA
+from tests.conversation.proposals.shopfloor import floor, held_id
+from tests.tools.policy.chains import ANA, ERASE
 
 pytestmark = pytest.mark.anyio
 
