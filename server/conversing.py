@@ -42,21 +42,21 @@ class Conversing:
             StoreUnavailable: the database cannot be used.
             ConfigurationInvalid: the secret of the installation cannot be used.
         """
-        chosen = settings.conversation
+        conversation = settings.conversation
         found, _ = secret.load_or_create(settings.secret_path)
         longest_tool_s = max((a.config.agent.tool_timeout for a in settings.adapters), default=0.0)
         limits = Limits(
-            chosen.proposal_expires_after_s,
-            chosen.max_held_per_key,
+            conversation.proposal_expires_after_s,
+            conversation.max_held_per_key,
             longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
         )
         shipped_replies()
         database = Database.open(settings.database_url, table.METADATA, outbox.METADATA)
-        commits = Commits(chosen.commits)
+        commits = Commits(conversation.commits)
         return cls(
-            ConversationStore.open(settings.database_url, chosen),
+            ConversationStore.open(settings.database_url, conversation),
             ProposalDesk(database, Seal(found), commits, limits),
-            open_delivery(database, commits, chosen.commits, metrics),
+            open_delivery(database, commits, conversation.commits, metrics),
             commits,
             database,
         )

@@ -23,7 +23,14 @@ from server.settings.wording import listed
 DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = tuple(
     DOCS / f"{name}.md"
-    for name in ("configuration", "authoring", "http-tools", "guards", "reformulator")
+    for name in (
+        "configuration",
+        "authoring",
+        "http-tools",
+        "guards",
+        "reformulator",
+        "conversations",
+    )
 )
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind

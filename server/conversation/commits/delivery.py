@@ -119,8 +119,9 @@ def open_delivery(
     database: Database, commits: Commits, settings: CommitsSettings, metrics: Metrics
 ) -> Delivery | None:
     """The delivery that the settings ask for; None without a receiver."""
-    hook = settings.webhook
-    if hook.url is None or hook.secret is None:
+    webhook = settings.webhook
+    if webhook.url is None or webhook.secret is None:
         return None
-    secret = hook.secret.get_secret_value().encode()
-    return Delivery(database, commits, Webhook(hook.url, secret, hook.timeout_s), hook, metrics)
+    secret = webhook.secret.get_secret_value().encode()
+    sender = Webhook(webhook.url, secret, webhook.timeout_s)
+    return Delivery(database, commits, sender, webhook, metrics)

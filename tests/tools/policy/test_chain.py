@@ -190,6 +190,7 @@ async def test_every_call_and_refusal_is_written_down(tmp_path: Path) -> None:
         "reason": "",
         "proposed_by": "system",
         "arguments": {"text": "x"},
+        "proposal_id": None,
     }
 
 
