@@ -143,7 +143,7 @@ async def opened_adapter(
         try:
             yield opened
         finally:
-            await workshop.finish()
+            await workshop.finish(deliver=True)
             await opened.close()
     finally:
         await workshop.close()

@@ -76,6 +76,11 @@ class Conversing:
                 delivering.cancel()
                 await asyncio.gather(delivering, return_exceptions=True)
 
+    async def deliver_once(self) -> None:
+        """Try once to deliver what was committed here, for a process that ends soon."""
+        if self.delivery is not None and self.commits.fresh.is_set():
+            await _trying(self.delivery.deliver_due())
+
     async def close(self) -> None:
         """Wait for what is being carried out, write what waits, and let go of the database."""
         await self.proposals.finish()
@@ -85,7 +90,7 @@ class Conversing:
         await self.database.close()
 
 
-async def _trying(work: Awaitable[None]) -> None:
+async def _trying(work: Awaitable[object]) -> None:
     try:
         await work
     except StoreUnavailable as failure:

@@ -120,10 +120,18 @@ class Workshop:
             )
         return self._chat_models[key]
 
-    async def finish(self) -> None:
-        """Wait for what was confirmed and is being carried out; before adapters are closed."""
-        if self._conversing is not None:
-            await self._conversing.close()
+    async def finish(self, *, deliver: bool = False) -> None:
+        """Wait for what was confirmed and is being carried out; before adapters are closed.
+
+        With `deliver`, its commit events are sent once; whoever is not reached then is by a
+        server that runs later.
+        """
+        if self._conversing is None:
+            return
+        await self._conversing.proposals.finish()
+        if deliver:
+            await self._conversing.deliver_once()
+        await self._conversing.close()
 
     async def close(self) -> None:
         await self.guards.close()

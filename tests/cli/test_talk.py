@@ -1,6 +1,7 @@
 """`talk` holds a conversation: piped, at a terminal, and with a running server."""
 
 import asyncio
+import codecs
 import os
 import pty
 import re
@@ -106,6 +107,7 @@ class Terminal:
         os.close(theirs)
         self._file = ours
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end amid a character
 
     def until(self, expected: str) -> str:
         """What came up to `expected`, which is taken away too."""
@@ -114,7 +116,7 @@ class Terminal:
             ready, _, _ = select.select([self._file], [], [], 1)
             assert time.monotonic() < limit, f"no {expected!r} in {self.seen!r}"
             if ready:
-                self.seen += os.read(self._file, 65536).decode()
+                self.seen += self._decoder.decode(os.read(self._file, 65536))
         before, _, self.seen = self.seen.partition(expected)
         return before
 

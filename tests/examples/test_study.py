@@ -40,6 +40,12 @@ class Study:
             headers={"Authorization": f"Bearer {self.keys[key]}", **headers},
         )
 
+    async def confirm(self, held: dict[str, Any], key: str) -> httpx.Response:
+        proposal_id = held["metadata"]["proposal"]["proposal_id"]
+        body = {"session_id": held["session_id"], "proposal_id": proposal_id, "accept": True}
+        headers = {"Authorization": f"Bearer {self.keys[key]}"}
+        return await self.client.post("/chat/confirm", json=body, headers=headers)
+
     async def said(self, message: str, key: str = "user") -> tuple[str, str]:
         """Content, and outcome: of the policy where it refused, else of the tool."""
         metadata = (answer := (await self.ask(message, key)).json())["metadata"]
@@ -97,9 +103,11 @@ async def test_it_refuses_limits_validates_runs_audits_and_redacts(study: Study)
         "I didn't do that: the role 'user' may not do that.", "role_forbids"
     )  # fmt: skip
     secret = "Change my goals and put first: zebrafish, quokkas"
-    answer = await study.ask(secret, "premium")
+    held = await study.ask(secret, "premium")
+    assert held.json()["metadata"]["proposal"]["arguments"] == {"prioritized_topics": "[REDACTED]"}
+    answer = await study.confirm(held.json(), "premium")
     assert answer.json()["content"] == "Your priorities have 2 topics now."
-    assert "zebrafish" not in answer.text
+    assert "zebrafish" not in held.text + answer.text
     assert (await study.said("Make me 21 flashcards about grammar"))[1] in (
         "arguments_invalid", "none"
     )  # fmt: skip
@@ -110,11 +118,12 @@ async def test_it_refuses_limits_validates_runs_audits_and_redacts(study: Study)
     assert (await study.said("Hello there"))[1] == "none"
     entries = study.audit()
     told = [(e["template_id"], e["user_id"], e["intent"], e["outcome"]) for e in entries]
-    assert told[:5] == [
+    assert told[:6] == [
         ("create_study_flashcards", "ana", "CREATE_FLASHCARDS", "started"),
         ("create_study_flashcards", "ana", "CREATE_FLASHCARDS", "success"),
         ("create_study_flashcards", None, "CREATE_FLASHCARDS", "auth_required"),
         ("recalibrate_study_priorities", "ana", "UPDATE_GOALS", "role_forbids"),
+        ("recalibrate_study_priorities", "pia", "UPDATE_GOALS", "confirmation_required"),
         ("recalibrate_study_priorities", "pia", "UPDATE_GOALS", "started"),
     ]
     assert "zebrafish" not in json.dumps(entries)
