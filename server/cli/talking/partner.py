@@ -23,7 +23,7 @@ class Answered:
     @property
     def waits_for_yes(self) -> bool:
         """Whether something was proposed that a yes or a no settles."""
-        return self.metadata.get("proposal", {}).get("status") == "held"
+        return bool(self.metadata.get("proposal", {}).get("status") == "held")
 
 
 class Partner(Protocol):
