@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from server.chat.phrases import PHRASES, RESULT_FORMATS
@@ -124,7 +124,8 @@ class Composer:
     def not_run(self, decision: NotRun, trace: Trace, languages: Sequence[str] = ()) -> Answer:
         """Why a proposal did not run."""
         if decision.held is not None:
-            return self.held(decision.held, trace, languages, unclear=True)
+            asked_again = self.held(decision.held, trace, languages, unclear=True)
+            return replace(asked_again, decision=decision)
         metadata = {
             "source": _SOURCE,
             "template_id": None,

@@ -10,7 +10,7 @@ import yaml
 
 from server.core.answer import Answer
 from server.core.context import Context
-from server.core.decision import AskBack, AskFor, Call, Clarify, Dropped, NoMatch
+from server.core.decision import AskBack, AskFor, Call, Clarify, Dropped, Held, NoMatch, NotRun
 from server.core.jsonable import to_json
 from tests.conversations.running import Talks
 from tests.examples.running import services
@@ -39,6 +39,10 @@ def meant(answer: Answer) -> dict[str, Any]:
     match decision:
         case Call(match, call):
             told = {"call": match.template_id, **_arguments(call.arguments, answer)}
+        case Held(match, call):
+            told = {"hold": match.template_id, **_arguments(call.arguments, answer)}
+        case NotRun(why):
+            told = {"not_run": why}
         case AskFor(match, missing, arguments):
             told = {"ask": match.template_id, "missing": [one.name for one in missing]}
             told |= _arguments(arguments, answer)
