@@ -88,8 +88,7 @@ async def settle(
     """
     desk = desk_of(adapter)
     if accept:
-        held = await desk.take(turn.caller, turn.session_id, proposal_id, seal=seal)
-        return await desk.to_its_end(_run(adapter, turn, desk, held, trace))
+        return await desk.to_its_end(_take_and_run(adapter, turn, proposal_id, seal, trace))
     held = await desk.look(turn.caller, turn.session_id, proposal_id)
     await desk.decline(turn.caller, turn.session_id, proposal_id)
     adapter.metrics.proposal(adapter.name, "declined")
@@ -98,9 +97,11 @@ async def settle(
     return adapter.composer.not_run(decision, trace, turn.languages)
 
 
-async def _run(
-    adapter: Adapter, turn: Turn, desk: ProposalDesk, held: HeldCall, trace: Trace
+async def _take_and_run(
+    adapter: Adapter, turn: Turn, proposal_id: str, seal: str | None, trace: Trace
 ) -> Answer:
+    desk = desk_of(adapter)
+    held = await desk.take(turn.caller, turn.session_id, proposal_id, seal=seal)
     try:
         owner = _owner(adapter, held)
     except (AdapterUnavailable, AdapterUnknown):
