@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Protocol, cast
 
 import limits
 from limits.storage import MemoryStorage
+from limits.storage.memory import Entry
 from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from server.errors import StoreUnavailable
@@ -40,11 +41,11 @@ class Standing:
 
 
 class _Strategy(Protocol):
-    """What both strategies of `limits` offer; on Redis each returns an awaitable."""
+    """What both strategies of `limits` offer for Redis."""
 
-    def test(self, item: Any, *identifiers: str) -> Any: ...
-    def hit(self, item: Any, *identifiers: str) -> Any: ...
-    def get_window_stats(self, item: Any, *identifiers: str) -> Any: ...
+    async def test(self, item: Any, *identifiers: str) -> bool: ...
+    async def hit(self, item: Any, *identifiers: str) -> bool: ...
+    async def get_window_stats(self, item: Any, *identifiers: str) -> Any: ...
 
 
 class _Memory(MemoryStorage):
@@ -63,6 +64,56 @@ class _Memory(MemoryStorage):
             self._swept_s = monotonic()
             self._MemoryStorage__expire_events()  # type: ignore[attr-defined]
 
+    def has_room(self, key: str, limit: int, expiry_s: int) -> bool:
+        """Whether fewer than `limit` entries are younger than `expiry_s`; newest come first."""
+        entries = self.events.get(key, ())
+        return len(entries) < limit or entries[limit - 1].atime < time() - expiry_s
+
+    def take_room(self, key: str, limit: int, expiry_s: int) -> bool:
+        """Make an entry where there is room."""
+        self._MemoryStorage__schedule_expiry()
+        with self.locks[key]:
+            if not self.has_room(key, limit, expiry_s):
+                return False
+            self.events.setdefault(key, []).insert(0, Entry(expiry_s))
+            return True
+
+
+class _MovingCounts:
+    """The moving window of `limits`, asked of its memory without making each key anew."""
+
+    def __init__(self) -> None:
+        self._memory = _Memory()
+        self._strategy = MovingWindowRateLimiter(self._memory)
+
+    def has_room(self, name: str, who: tuple[str, ...]) -> bool:
+        return self._memory.has_room(*_window(name, who))
+
+    def take(self, name: str, who: tuple[str, ...]) -> bool:
+        return self._memory.take_room(*_window(name, who))
+
+    def stats(self, name: str, who: tuple[str, ...]) -> Any:
+        return self._strategy.get_window_stats(_item(name), *who)
+
+
+class _FixedCounts:
+    """The fixed window of `limits`, likewise."""
+
+    def __init__(self) -> None:
+        self._memory = _Memory()
+        self._strategy = FixedWindowRateLimiter(self._memory)
+
+    def has_room(self, name: str, who: tuple[str, ...]) -> bool:
+        key, limit, _ = _window(name, who)
+        return self._memory.get(key) < limit
+
+    def take(self, name: str, who: tuple[str, ...]) -> bool:
+        key, limit, expiry_s = _window(name, who)
+        return self._memory.incr(key, expiry_s) <= limit
+
+    def stats(self, name: str, who: tuple[str, ...]) -> Any:
+        return self._strategy.get_window_stats(_item(name), *who)
+
 
 class RateLimits:
     """Counts calls. Of any number at once, exactly as many pass as a limit allows."""
@@ -73,22 +124,18 @@ class RateLimits:
         Raises:
             StoreUnavailable: the URL names nothing that can count.
         """
-        self._strategy: _Strategy
+        self._here: _MovingCounts | _FixedCounts | None = None
         self._redis: Any = None
         if url is None:
-            memory = _Memory()
-            kinds: dict[Window, Any] = {
-                "moving": MovingWindowRateLimiter,
-                "fixed": FixedWindowRateLimiter,
-            }
-            self._strategy = kinds[window](memory)
-            return
-        self._redis, self._strategy = _open_redis(url, window)
+            self._here = _MovingCounts() if window == "moving" else _FixedCounts()
+        else:
+            self._redis, self._strategy = _open_redis(url, window)
 
     async def peek(self, names: Sequence[str], *who: str) -> Standing | None:
         """The limit among `names` that would refuse a call now, without counting one."""
         for name in names:
-            if not await self._ask(self._strategy.test, name, who):
+            here = self._here
+            if not (here.has_room(name, who) if here else await self._ask("test", name, who)):
                 return await self._standing(name, who, allowed=False)
         return None
 
@@ -102,7 +149,8 @@ class RateLimits:
         if refused is not None:
             return refused
         for name in names:
-            if not await self._ask(self._strategy.hit, name, who):
+            here = self._here
+            if not (here.take(name, who) if here else await self._ask("hit", name, who)):
                 return await self._standing(name, who, allowed=False)
         return None
 
@@ -115,17 +163,24 @@ class RateLimits:
             await self._redis.storage.bridge.storage.aclose()
 
     async def _standing(self, name: str, who: tuple[str, ...], *, allowed: bool) -> Standing:
-        stats = await self._ask(self._strategy.get_window_stats, name, who)
+        here = self._here
+        stats = here.stats(name, who) if here else await self._ask("get_window_stats", name, who)
         return Standing(name, allowed, stats.remaining, max(0.0, stats.reset_time - time()))
 
-    async def _ask(self, question: Any, name: str, who: tuple[str, ...]) -> Any:
-        if self._redis is None:
-            return question(_item(name), *who)
+    async def _ask(self, question: str, name: str, who: tuple[str, ...]) -> Any:
+        """One of the questions of `_Strategy`, to Redis."""
         try:
-            return await question(_item(name), *who)
+            return await getattr(self._strategy, question)(_item(name), *who)
         except limits.errors.StorageError as failed:
             _log.error("rate limits cannot be counted: %s", failed.storage_error)
             raise StoreUnavailable("rate limits cannot be checked at the moment") from failed
+
+
+@lru_cache(maxsize=4096)
+def _window(name: str, who: tuple[str, ...]) -> tuple[str, int, int]:
+    """Under which key it is counted, how many there may be, and in how many seconds."""
+    item = _item(name)
+    return item.key_for(*who), item.amount, item.get_expiry()
 
 
 @lru_cache(maxsize=1024)

@@ -55,6 +55,19 @@ def test_of_200_at_once_exactly_20_pass_in_memory(window: Window) -> None:
     assert asyncio.run(passes(RateLimits(window=window), 200, ("20/hour",), "ana")) == 20
 
 
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_look_tells_what_the_next_call_will_be_told(window: Window) -> None:
+    async def looks_and_calls() -> list[tuple[bool, bool]]:
+        limits = RateLimits(window=window)
+        told = []
+        for _ in range(5):
+            looked = await limits.peek(("3/minute",), "ana")
+            told.append((looked is None, await limits.take(("3/minute",), "ana") is None))
+        return told
+
+    assert asyncio.run(looks_and_calls()) == [(True, True)] * 3 + [(False, False)] * 2
+
+
 @NEEDS_REDIS
 @pytest.mark.parametrize("window", WINDOWS)
 def test_of_200_at_once_exactly_20_pass_in_redis_from_two_servers(

@@ -2,6 +2,7 @@
 
 A tool that does nothing is run through the executor alone and through the whole chain, with
 limits in memory and the audit written to SQLite, and the difference is the chain's price.
+Where calls are limited, that is told for both ways of counting.
 The two are measured in turns, so that a change of the machine's mood falls on both.
 """
 
@@ -12,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, get_args
 
 from server.access.audit.entry import Seal
 from server.access.audit.table import TableSink
 from server.access.audit.trail import Trail
-from server.access.limits import RateLimits
+from server.access.limits import RateLimits, Window
 from server.core.tools import Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Caller
 from server.library.model import (
@@ -88,11 +89,16 @@ async def measure(runs: int) -> dict[str, Any]:
     figures = {}
     with TemporaryDirectory(prefix="orbit-bench-") as folder:
         trail = Trail(TableSink(f"sqlite:///{Path(folder) / 'audit.db'}", Seal(b"s" * 32)))
-        guardrails = Guardrails(RateLimits(window="moving"), trail)
         tools = {"INTENT": tuple(CASES)}
-        chain = build_chain("bench", library, registry, executor, guardrails, intent_tools=tools)
-        for name in CASES:
-            figures[name] = await _difference_us(name, chain, executor, trail, runs)
+        for window in get_args(Window):
+            guardrails = Guardrails(RateLimits(window=window), trail)
+            chain = build_chain(
+                "bench", library, registry, executor, guardrails, intent_tools=tools
+            )
+            for name, policy in CASES.items():
+                if window == "moving" or policy.rate_limit:
+                    told = f"{name} ({window} window)" if policy.rate_limit else name
+                    figures[told] = await _difference_us(name, chain, executor, trail, runs)
         await trail.close()
     executor.close()
     return {"machine": describe_machine(), "chain_us": figures}
