@@ -1,6 +1,7 @@
 """A JSON service on loopback: what it was asked is kept, what it answers is yours to say."""
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,14 @@ class Answer:
     delay_s: float = 0.0
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing of clients that give up, as tests want them to."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 Reply = Callable[[Asked], Answer]
 
 
@@ -52,7 +61,7 @@ class Service:
 def serving(reply: Reply) -> Iterator[Service]:
     """Run a service on a free port of loopback until the block ends."""
     service = Service(reply)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service))
+    server = QuietServer(("127.0.0.1", 0), _handler(service))
     service.base_url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

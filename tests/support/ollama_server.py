@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.loopback import QuietServer
 
 DIMENSIONS = 8
 
@@ -62,7 +64,7 @@ class OllamaStandIn:
 def ollama_stand_in() -> Iterator[OllamaStandIn]:
     """Run it on a free port of loopback until the block ends."""
     stand_in = OllamaStandIn()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(stand_in))
+    server = QuietServer(("127.0.0.1", 0), _handler(stand_in))
     stand_in.base_url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
