@@ -2,14 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from typing import Any
 
 from server.core.speech import Message, Reply, Tokens
 from server.core.tools import ToolDefinition
-from server.errors import ProviderError, ProviderRejected
+from server.errors import ProviderError, ProviderRejected, ProviderUnavailable
 from server.providers.chat.llama_engine import LlamaEngine, Piece
 from server.providers.chat.naming import DEFAULT_MODELS
 from server.providers.chat.told_calls import call_schema, with_call, with_tools
@@ -114,7 +114,7 @@ class LlamaCppChat:
 
     def _spoken(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
-    ) -> Any:
+    ) -> Iterator[Piece]:
         try:
             yield from self._loaded().say(
                 messages,
@@ -129,7 +129,12 @@ class LlamaCppChat:
 
     def _loaded(self) -> LlamaEngine:
         if self._engine is None:
-            self._engine = LlamaEngine(
-                self._model, context_tokens=self._context_tokens, threads=self._threads
-            )
+            try:
+                self._engine = LlamaEngine(
+                    self._model, context_tokens=self._context_tokens, threads=self._threads
+                )
+            except ProviderError:
+                raise
+            except Exception as failed:  # the same, such as a template that it cannot read
+                raise ProviderUnavailable(f"{self.name} cannot be loaded: {failed}") from failed
         return self._engine

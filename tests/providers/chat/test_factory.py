@@ -3,16 +3,21 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from server.core.ports import ChatModel
 from server.errors import PluginInvalid, ProviderUnavailable
 from server.providers.chat.factory import build_chat_model
-from server.providers.chat.naming import names
+from server.providers.chat.naming import key_for, located, names
 from server.settings.chat_models import ModelsSettings, OllamaModels
+from server.settings.loading import load_settings
 from server.settings.models import Settings
 from server.workshop import Workshop
 from tests.providers.chat.speaking import heard, said
+from tests.support.gemini_server import gemini
+from tests.support.loopback import Reply, serving
 from tests.support.ollama_server import ollama_stand_in
+from tests.support.openai_server import openai
 
 pytestmark = pytest.mark.anyio
 
@@ -40,6 +45,10 @@ async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
             {"OLLAMA_MODEL": "qwen3"},
             ("ollama", "gemma3"),
         ),
+        (("openai", None), {}, {}, ("openai", "gpt-4o-mini")),
+        (("gemini", None), {}, {}, ("gemini", "gemini-2.5-flash")),
+        (("gemini", None), {}, {"GEMINI_MODEL": " "}, ("gemini", "gemini-2.5-flash")),
+        (("llama_cpp", None), {}, {}, ("llama_cpp", "smollm2-135m-instruct")),
         (("my.own:Model", None), {}, {"LLM_PROVIDER": "ollama"}, ("my.own:Model", None)),
     ],
 )
@@ -81,3 +90,61 @@ async def test_a_provider_that_is_down_is_found_out_when_it_is_asked() -> None:
     with pytest.raises(ProviderUnavailable, match=r"'ollama' at 127.0.0.1:9 cannot be reached"):
         await model.complete(said("hi"))
     await model.close()
+
+
+HOME = "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("written", "base_url", "sent"),
+    [
+        (None, HOME, "of-the-variable"),
+        (None, "http://127.0.0.1:8080/v1", "of-the-variable"),
+        (None, "http://localhost:8080/v1", "of-the-variable"),
+        (None, "https://api.openai.com.example.org/v1", None),
+        (None, "https://api.openai.com@example.org/v1", None),
+        ("written", "https://example.org/v1", "written"),
+        ("written", HOME, "written"),
+        ("", HOME, None),
+    ],
+)
+def test_the_key_of_a_variable_goes_home_or_nowhere(
+    written: str | None, base_url: str, sent: str | None
+) -> None:
+    secret = None if written is None else SecretStr(written)
+    environ = {"OPENAI_API_KEY": "of-the-variable"}
+    assert key_for(secret, environ, "OPENAI_API_KEY", base_url, "api.openai.com") == sent
+
+
+@pytest.mark.parametrize(
+    ("provider", "reply", "path", "header", "sent"),
+    [
+        ("openai", openai, "/v1", "authorization", "Bearer of-the-file"),
+        ("gemini", gemini, "/v1beta", "x-goog-api-key", "of-the-file"),
+    ],
+)
+async def test_names_and_keys_come_from_a_file_of_variables(
+    tmp_path: Path, provider: str, reply: Reply, path: str, header: str, sent: str
+) -> None:
+    name = provider.upper()
+    (tmp_path / ".env").write_text(
+        f"LLM_PROVIDER={provider}\n{name}_API_KEY=of-the-file\n{name}_MODEL=small\n"
+    )
+    with serving(reply) as served:
+        config = tmp_path / "config.yaml"
+        config.write_text(f"models:\n  {provider}:\n    base_url: {served.base_url}{path}\n")
+        loaded = load_settings(config, {})
+        assert loaded.settings is not None
+        workshop = Workshop(loaded.settings, loaded.environ)
+        model = workshop.chat_model(None, None)
+        assert (await model.complete(said("hi"))).text == "Hello there."
+        await workshop.close()
+    assert model.name == f"{provider}:small"
+    assert served.asked[0].headers[header] == sent
+
+
+def test_paths_of_models_start_at_their_folder(tmp_path: Path) -> None:
+    assert located("models/small.gguf", tmp_path) == str(tmp_path / "models" / "small.gguf")
+    assert located("/models/small.gguf", tmp_path) == "/models/small.gguf"
+    assert located("gemma3:270m", tmp_path) == "gemma3:270m"
+    assert located(None, tmp_path) is None
