@@ -100,7 +100,8 @@ async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: A
     pause_s = _FIRST_RETRY_S
     while True:
         try:
-            adapters.opened(await open_adapter(adapter, workshop))
+            opened = await open_adapter(adapter, workshop)
+            adapters.opened(opened)
         except (ProviderError, StoreUnavailable) as down:
             adapters.failed(adapter.name, str(down))
             _log.warning("adapter %s: %s; trying again in %g s", adapter.name, down, pause_s)
@@ -121,6 +122,8 @@ async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: A
             _log.exception("adapter %s could not be opened", adapter.name)
         else:
             _log.info("adapter %s is ready", adapter.name)
+            if opened.voice is not None:
+                await opened.voice.warm()
         return
 
 

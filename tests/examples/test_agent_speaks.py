@@ -34,7 +34,7 @@ async def answers(tmp_path: Path) -> AsyncIterator[list[Answer]]:
     path.write_text(CONFIG.format(folder=tmp_path, example=example))
     settings = load_settings(path, {}).settings
     assert settings is not None
-    questions = ("What is 15% of 200?", "Divide 81 by 9", "Hello, how are you today?")
+    questions = ("What is 15% of 200?", "Divide 81 by 9", "Hello, how are you?")
     async with opened_adapter(settings, {}, settings.adapters[0]) as agent:
         yield [await ask_once(settings, agent, question, "s") for question in questions]
 

@@ -38,10 +38,16 @@ def open_voice(
     """
     agent = adapter.config.agent
     synthesizer = filler = talker = None
+    models: list[ChatModel] = []
+
+    def inference() -> ChatModel:
+        models.append(model_of(adapter.inference_model_provider, adapter.inference_model))
+        return models[-1]
+
     try:
         if agent.synthesize_response and names_inference_model(adapter):
             synthesizer = Synthesizer(
-                model_of(adapter.inference_model_provider, adapter.inference_model),
+                inference(),
                 prompts["synthesis"],
                 timeout_s=agent.model_timeout,
                 result_tokens=agent.result_tokens,
@@ -49,12 +55,13 @@ def open_voice(
             )
         if names_function_model(adapter):
             model = function_model_of(adapter, model_of)
+            models.append(model)
             filler = Filler(
                 model, prompts["filling"], library, Judge(library), timeout_s=agent.model_timeout
             )
         if agent.conversation:
             talker = Talker(
-                model_of(adapter.inference_model_provider, adapter.inference_model),
+                inference(),
                 prompts["conversation"],
                 library,
                 timeout_s=agent.model_timeout,
@@ -63,7 +70,15 @@ def open_voice(
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
         return None
-    return Voice(library, composer, synthesizer, filler, talker, adapter.config.policy.intent_tools)
+    return Voice(
+        library,
+        composer,
+        synthesizer,
+        filler,
+        talker,
+        adapter.config.policy.intent_tools,
+        tuple({id(model): model for model in models}.values()),
+    )
 
 
 def open_proposing(

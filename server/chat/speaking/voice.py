@@ -1,5 +1,6 @@
 """What an adapter's models do in a turn, in one place."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,10 +11,14 @@ from server.chat.speaking.filling import Filler
 from server.chat.speaking.synthesis import Spoken, Synthesizer
 from server.core.answer import Answer
 from server.core.decision import AskFor, Call
+from server.core.ports import ChatModel
 from server.core.tools import ToolCall, ToolResult
 from server.core.trace import Trace
 from server.core.turn import Turn
+from server.errors import ProviderError
 from server.library.model import Library
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,15 @@ class Voice:
     talker: Talker | None = None
     intent_tools: Mapping[str, tuple[str, ...]] | None = None
     """The templates that each intent allows, where the adapter says so."""
+    models: tuple[ChatModel, ...] = ()
+
+    async def warm(self) -> None:
+        """Load or reach the models, so that no answer waits for that; one that is down may be."""
+        for model in self.models:
+            try:
+                await model.warm()
+            except ProviderError as down:
+                _log.warning("%s does not speak yet: %s", model.name, down)
 
     def is_talk(self, turn: Turn) -> bool:
         """Whether a model may answer, and what is asked for can lead to no tool."""
