@@ -14,7 +14,7 @@ from server.guards.guard import Guard
 from server.intents.opening import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
-from server.retrievers.following.follower import Follow
+from server.retrievers.following.scene import Follow
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them

@@ -7,7 +7,7 @@ from server.chat.understanding import Understood, understand_turn
 from server.core.answer import Answer
 from server.core.context import NO_CONTEXT
 from server.core.trace import Trace
-from server.retrievers.following.follower import Decided
+from server.retrievers.following.scene import Decided
 
 
 async def decide_turn(

@@ -28,7 +28,7 @@ from server.core.decision import (
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
-from server.retrievers.following.follower import Decided
+from server.retrievers.following.scene import Decided
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
     from server.chat.speaking.voice import Voice

@@ -11,18 +11,48 @@ from server.extraction.extractor import Extractor
 from server.library.model import Domain, Template
 from server.retrievers.following.building import build, said_before
 from server.retrievers.following.given import Given, Message, bare, given_by, is_likely
+from server.retrievers.following.rows import for_another_row
+from server.retrievers.following.scene import Decided, How, Scene, may_repeat
 
 _WHY: Final = "the last call, with what was changed"
 
 
-def changed(
-    message: Message, last: Done, template: Template, extractor: Extractor, domain: Domain
-) -> Call | AskFor | None:
+def repeated(scene: Scene) -> Decided | None:
+    """The last call with what the message changes in it, when that is all it says."""
+    last = scene.last
+    if last is None or not scene.goes_on:
+        return None
+    template = scene.library.templates[last.template_id]
+    if not may_repeat(template):
+        return None
+    decision = for_another_row(scene, last) or _changed(scene, last, template)
+    how: How = "correction" if scene.message.saying.form == "correction" else "follow_up"
+    return scene.told(decision, last.intent, how) if decision is not None else None
+
+
+def continued(scene: Scene) -> Decided | None:
+    """The latest call that has a use for what a rule pack found, with that in it."""
+    for done in reversed(scene.context.done):
+        template = scene.library.templates.get(done.template_id)
+        if template is None or not may_repeat(template):
+            continue
+        names = [parameter.name for parameter in template.parameters]
+        given = given_by(scene.message, scene.extractor, template, names)
+        own = {name for name, source in given.sources.items() if source.kind == "intent"}
+        fresh = {name for name in own if given.arguments[name] != done.arguments.get(name)}
+        if fresh and own == given.sources.keys():
+            decision = _with(given, done, template, scene.library.domain)
+            return scene.told(decision, done.intent, "follow_up")
+    return None
+
+
+def _changed(scene: Scene, last: Done, template: Template) -> Call | AskFor | None:
     """The last call with the message's values, when it is nothing but values for it; else None.
 
     Each value has to be for one parameter and no other; where it could be for several, these
     are asked for.
     """
+    message, extractor, domain = scene.message, scene.extractor, scene.library.domain
     names = [parameter.name for parameter in template.parameters]
     given = _as_written(given_by(message, extractor, template, names), message)
     if given.problems and not given.left and not given.arguments:
@@ -39,18 +69,6 @@ def changed(
     if name is None:
         return _asked_back(unclear, last, template, domain)
     return _with(meant, last, template, domain)
-
-
-def continued(
-    message: Message, last: Done, template: Template, extractor: Extractor, domain: Domain
-) -> Call | AskFor | None:
-    """The last call with what a rule pack found in a message that says it goes on with it."""
-    given = given_by(message, extractor, template, [p.name for p in template.parameters])
-    own = {name for name, source in given.sources.items() if source.kind == "intent"}
-    fresh = {name for name in own if given.arguments[name] != last.arguments.get(name)}
-    if not fresh or own != given.sources.keys():
-        return None
-    return _with(given, last, template, domain)
 
 
 def _as_written(given: Given, message: Message) -> Given:
