@@ -9,7 +9,16 @@ from server.conversation.followups.words import lead_at
 from server.conversation.memory import ChatMemory
 from server.core.answer import Answer
 from server.core.context import Asked, Context, Done, Options
-from server.core.decision import AskBack, AskFor, Blocked, Call, Clarify, NoMatch
+from server.core.decision import (
+    AskBack,
+    AskFor,
+    Blocked,
+    Call,
+    Clarify,
+    Held,
+    NoMatch,
+    NotRun,
+)
 from server.core.jsonable import to_json
 from server.core.redaction import REDACTED, Redactor
 from server.core.tools import Source
@@ -52,7 +61,20 @@ def remembered(
         _options(turn, answer, question),
         before.done if private else _done(library, turn, answer),
         before.held,
+        None if private else _waiting(library, turn, answer),
     )
+
+
+def _waiting(library: Library, turn: Turn, answer: Answer) -> Done | None:
+    """The call that waits for a yes, for as long as it does."""
+    decision = answer.decision
+    if isinstance(decision, NotRun) and decision.held is not None:
+        return turn.context.waiting
+    if not isinstance(decision, Held) or decision.match.template_id not in library.templates:
+        return None
+    template_id, call = decision.match.template_id, decision.call
+    kept = _kept(library, template_id, call.arguments, call.sources)
+    return Done(template_id, kept, intent=turn.intent.name if turn.intent is not None else None)
 
 
 def _asked(

@@ -21,6 +21,8 @@ def to_text(context: Context) -> str:
         data["done"] = [_fields(done) for done in context.done]
     if context.held is not None:
         data["held"] = context.held
+    if context.waiting is not None:
+        data["waiting"] = _fields(context.waiting)
     return to_json(data)
 
 
@@ -38,6 +40,7 @@ def from_text(text: str) -> Context:
         options=_options(data["options"]) if "options" in data else None,
         done=tuple(_done(done) for done in data.get("done", ())),
         held=data.get("held"),
+        waiting=_done(data["waiting"]) if "waiting" in data else None,
     )
 
 

@@ -33,7 +33,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A call that ran, or is held, and as much of its result as can be spoken of later.
+    """A call that ran, or waits for a yes, and as much of its result as can be spoken of later.
 
     `arguments` are those that somebody gave, without defaults. `rows` hold the short fields
     of what was listed, in the order it was shown; `value` is a result that is one number,
@@ -53,7 +53,7 @@ class Context:
     """What was said and done before this turn, oldest first.
 
     `asked` and `options` are what the last answer asked; never both. `held` is the proposal
-    that waits for a yes.
+    that waits for a yes, and `waiting` its call, which can still be corrected.
     """
 
     messages: tuple[Message, ...] = ()
@@ -61,6 +61,7 @@ class Context:
     options: Options | None = None
     done: tuple[Done, ...] = ()
     held: str | None = None
+    waiting: Done | None = None
 
 
 NO_CONTEXT = Context()

@@ -16,9 +16,11 @@ from server.core.decision import (
     Clarify,
     Decision,
     Dropped,
+    Held,
     Match,
     Missing,
     NoMatch,
+    NotRun,
 )
 from server.core.speech import Message
 from server.core.tools import Source, ToolCall
@@ -178,3 +180,15 @@ def test_what_was_offered_is_remembered_with_the_question() -> None:
 def test_the_answer_of_another_adapter_leaves_its_words_alone() -> None:
     context = remembered(None, TURN, called("add", 25), max_turns=10, private=False)
     assert (len(context.messages), context.done) == (4, ())
+
+
+def test_what_waits_for_a_yes_is_remembered_until_it_does_not() -> None:
+    call = ToolCall("add", "calculator", "add", GIVEN, SOURCES)
+    held = Held(MATCH, call, "p1", TURN.received_at, "seal", "add")
+    first = after(Answer("Shall I?", 1.0, {}, held))
+    assert first.waiting == Done("add", {"amount": 20, "card": "4111"})
+    unclear = Answer("Shall I?", 1.0, {}, NotRun("unclear", "p1", held))
+    assert after(unclear, first).waiting == first.waiting
+    declined = Answer("All right.", 1.0, {}, NotRun("declined", "p1"))
+    assert after(declined, first).waiting is None
+    assert after(Answer("Shall I?", 1.0, {}, held), private=True).waiting is None

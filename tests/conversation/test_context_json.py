@@ -41,6 +41,7 @@ CONTEXTS = st.builds(
     st.none() | OPTIONS,
     st.lists(DONE, max_size=3).map(tuple),
     st.none() | NAMED,
+    st.none() | DONE,
 )
 
 

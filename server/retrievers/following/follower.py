@@ -35,7 +35,7 @@ class Follower:
             ProviderError: the question could not be embedded.
         """
         context = turn.context
-        if context.asked is None and context.options is None and not context.done:
+        if not (context.asked or context.options or context.done or context.waiting):
             return await alone(turn.text)
         if self._wording is None:
             self._wording = await asyncio.to_thread(shipped_wording)

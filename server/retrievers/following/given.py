@@ -40,13 +40,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Values that stand in a message. `left` are words of it that nothing accounts for."""
+    """Values that stand in a message. `left` are words of it that nothing accounts for.
+
+    `is_sentence` says that the only value is a free text that may be any words.
+    """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     sure: frozenset[str] = frozenset()
     left: tuple[str, ...] = ()
+    is_sentence: bool = False
 
     @property
     def nothing(self) -> bool:
@@ -166,7 +170,12 @@ def _placed(message: Message, name: str, placed: Placed) -> Given:
         return _wrong(name, placed.problem)
     text = message.saying.text[slice(*placed.span)]
     source = Source("recognizer", placed.span, text)
-    return Given({name: placed.value}, {name: source}, sure=frozenset({name}))
+    return Given(
+        {name: placed.value},
+        {name: source},
+        sure=frozenset({name}),
+        is_sentence=placed.is_sentence,
+    )
 
 
 def _wrong(name: str, problem: str) -> Given:

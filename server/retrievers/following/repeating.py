@@ -12,7 +12,7 @@ from server.library.model import Domain, Template
 from server.retrievers.following.building import build, said_before
 from server.retrievers.following.given import Given, Message, bare, given_by, is_likely
 from server.retrievers.following.rows import for_another_row
-from server.retrievers.following.scene import Decided, How, Scene, may_repeat
+from server.retrievers.following.scene import Decided, How, Scene
 
 _WHY: Final = "the last call, with what was changed"
 
@@ -23,8 +23,6 @@ def repeated(scene: Scene) -> Decided | None:
     if last is None or not scene.goes_on:
         return None
     template = scene.library.templates[last.template_id]
-    if not may_repeat(template):
-        return None
     decision = for_another_row(scene, last) or _changed(scene, last, template)
     how: How = "correction" if scene.message.saying.form == "correction" else "follow_up"
     return scene.told(decision, last.intent, how) if decision is not None else None
@@ -34,7 +32,7 @@ def continued(scene: Scene) -> Decided | None:
     """The latest call that has a use for what a rule pack found, with that in it."""
     for done in reversed(scene.context.done):
         template = scene.library.templates.get(done.template_id)
-        if template is None or not may_repeat(template):
+        if template is None:
             continue
         names = [parameter.name for parameter in template.parameters]
         given = given_by(scene.message, scene.extractor, template, names)
@@ -99,7 +97,10 @@ def _in_full(message: Message, last: Done, template: Template, extractor: Extrac
     if len(texts) != 1:
         return Given()
     given = bare(message, extractor, template, texts[0], like=last.arguments[texts[0]])
-    return given if given.arguments else Given()
+    # Any words could be a sentence, so that a yes has to stand between, or a "no" before.
+    loose = given.is_sentence and not template.policy.confirm
+    surely = message.saying.form == "correction" or not loose
+    return given if given.arguments and surely else Given()
 
 
 def _unclear(

@@ -11,7 +11,7 @@ from server.core.intent import Intent
 from server.core.trace import Trace
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
-from server.library.model import Library, Template
+from server.library.model import Library
 from server.retrievers.following.given import Message
 
 How = Literal["", "answer", "correction", "choice", "follow_up", "reference", "result", "dropped"]
@@ -67,9 +67,11 @@ class Scene:
 
     @property
     def last(self) -> Done | None:
-        """The last call, if the library still has its template."""
-        done = self.context.done
-        return done[-1] if done and done[-1].template_id in self.library.templates else None
+        """The last call, be it that it waits for a yes, if the library still has its template."""
+        context = self.context
+        done = context.waiting or (context.done[-1] if context.done else None)
+        known = done is not None and done.template_id in self.library.templates
+        return done if known else None
 
     def told(self, decision: Decision, intent: str | None, how: How) -> Decided:
         """The decision, for the intent that the call it goes on with was for."""
@@ -77,8 +79,3 @@ class Scene:
             return Decided(decision, self.turn.intent, how)
         meant = Intent(intent, 1.0, "default", explanation="as before in this conversation")
         return Decided(decision, meant, how)
-
-
-def may_repeat(template: Template) -> bool:
-    """Whether a few words may run the template again: never one that writes without a yes."""
-    return template.effect == "read" or template.policy.confirm
