@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from server.chat.adapter import Adapter
-from server.chat.remembering import remembered
+from server.chat.remembering import MOST_CHARS, remembered
 from server.core.answer import Answer
-from server.core.decision import Blocked, Held, NotRun
+from server.core.context import Context
+from server.core.decision import Blocked, Call, Held, NotRun
+from server.core.speech import Message
 from server.core.trace import Trace
 from server.core.turn import Turn
 
@@ -33,7 +35,12 @@ async def remember(
         return
     library = adapter.library if by is adapter else None
     if _is_over(answer):
-        await store.forget(turn.caller, turn.session_id)
+        if _only_looked(answer):
+            # What was asked for is done with; what came of it is what “cancel it” means next.
+            reply = Message("assistant", answer.content[:MOST_CHARS])
+            await store.remember(turn.caller, turn.session_id, Context((reply,)))
+        else:
+            await store.forget(turn.caller, turn.session_id)
         return
     context = remembered(library, turn, answer, max_turns=store.max_turns, private=private)
     context = replace(context, held=_held_after(turn, answer))
@@ -66,3 +73,9 @@ def _is_over(answer: Answer) -> bool:
         "done",
         "declined",
     )
+
+
+def _only_looked(answer: Answer) -> bool:
+    """Whether what was confirmed changed nothing."""
+    decision = answer.decision
+    return isinstance(decision, Call) and decision.call.effect == "read"

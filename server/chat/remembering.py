@@ -25,7 +25,7 @@ from server.core.tools import Source
 from server.core.turn import Turn
 from server.library.model import Library
 
-_MOST_CHARS: Final = 4000
+MOST_CHARS: Final = 4000
 """Of longer messages the beginning is remembered."""
 _MOST_DONE: Final = 5
 _MOST_ROWS: Final = 20
@@ -50,11 +50,11 @@ def remembered(
     if isinstance(answer.decision, Blocked):
         return before
     memory = ChatMemory.of(before.messages, max_turns)
-    memory.add_message("user", REDACTED if private else turn.text[:_MOST_CHARS])
-    memory.add_message("assistant", answer.content[:_MOST_CHARS])
+    memory.add_message("user", REDACTED if private else turn.text[:MOST_CHARS])
+    memory.add_message("assistant", answer.content[:MOST_CHARS])
     if library is None:
         return replace(before, messages=memory.messages)
-    question = "" if private else turn.text[:_MOST_CHARS]
+    question = "" if private else turn.text[:MOST_CHARS]
     return Context(
         memory.messages,
         _asked(library, turn, answer, question, private=private),
