@@ -1,17 +1,23 @@
 """The shop: what a customer wants is proposed, and done only after a yes."""
 
 import asyncio
+import hmac
+import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from server.access.keys import KeyStore
 from server.access.records import NewKey
 from server.app import running
+from server.settings.conversation import WebhookSettings
 from server.settings.loading import load_settings
 from server.settings.models import Settings
 from tests.examples.running import ROOT, services
@@ -71,6 +77,48 @@ async def customer(settings: Settings, address: str) -> AsyncIterator[Customer]:
             yield Customer(client, shop)
 
 
+class Kernel:
+    """A receiver of commit events, which keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+        told = self.told
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                stamp, _, signature = self.headers["X-Orbit-Signature"].partition(",v1=")
+                signed = stamp.removeprefix("t=").encode() + b"." + body
+                good = hmac.new(SECRET.encode(), signed, "sha256").hexdigest()
+                told.append({"path": self.path, "signed": good == signature, **json.loads(body)})
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1/kernel/commit"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+
+    def __enter__(self) -> "Kernel":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    async def events(self, number: int) -> list[dict[str, Any]]:
+        """The events, once there are that many."""
+        while len(self.told) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        return self.told
+
+
+SECRET = "a secret of two and thirty letters"
+
 pytestmark = pytest.mark.anyio
 
 STATUS = 'I understand you want to perform "Order Status" for "#001". Is this correct?'
@@ -82,8 +130,52 @@ async def test_a_proposal_runs_nothing(settings: Settings, address: str) -> None
         assert await somebody.reads("Check the status of order #001", "a") == STATUS
         answer = await somebody.say("Actually, cancel it.", "a")
         assert answer["content"] == CANCEL
-        told = {name: answer["metadata"]["proposal"][name] for name in ("intent", "target")}
+        proposal = answer["metadata"]["proposal"]
+        told = {name: proposal[name] for name in ("intent", "target")}
         assert told == {"intent": "cancel_order", "target": "#001"}
         assert answer["metadata"]["arguments"] == {"order": {"kind": "conversation"}}
         assert "tool_execution" not in answer["metadata"]
+        assert await somebody.state("001") == "being shipped"
+
+
+async def test_from_a_question_to_a_commit_that_arrives(settings: Settings, address: str) -> None:
+    with Kernel() as kernel:
+        webhook = WebhookSettings(url=kernel.url, secret=SecretStr(SECRET))
+        conversation = settings.conversation.model_copy(
+            update={
+                "commits": settings.conversation.commits.model_copy(update={"webhook": webhook})
+            }
+        )
+        telling = settings.model_copy(update={"conversation": conversation})
+        async with customer(telling, address) as somebody:
+            assert await somebody.reads("Check the status of order #001") == STATUS
+            looked = "Order #001 is being shipped. It is running jacket for 89.90 EUR."
+            assert await somebody.reads("yes") == looked
+            proposal = (await somebody.say("Actually, cancel it."))["metadata"]["proposal"]
+            assert await somebody.state("001") == "being shipped"
+            yes = {"session_id": "s", "proposal_id": proposal["proposal_id"], "accept": True}
+            ran, again = await asyncio.gather(
+                *(somebody.client.post("/chat/confirm", json=yes) for _ in range(2))
+            )
+            told = sorted((ran.status_code, again.status_code))
+            assert told == [200, 409]
+            assert await somebody.state("001") == "cancelled"
+            events = await asyncio.wait_for(kernel.events(2), 30)
+            shown = ("path", "signed", "event", "intent", "target", "session_id", "status")
+            assert [tuple(event[name] for name in shown) for event in events] == [
+                ("/v1/kernel/commit", True, "J01", intent, "#001", "s", "COMMITTED")
+                for intent in ("order_status", "cancel_order")
+            ]
+
+
+async def test_a_session_is_nobody_elses(settings: Settings, address: str) -> None:
+    async with customer(settings, address) as somebody:
+        await somebody.say("It is about #001", "mine")
+        keys = await KeyStore.open(settings.database_url, settings.secret_path)
+        other, _ = await keys.create(NewKey("retail"))
+        await keys.close()
+        assert (await somebody.reads("cancel it", "mine")) == CANCEL
+        somebody.client.headers["X-API-Key"] = other
+        assert (await somebody.reads("yes", "mine")).startswith("I am not sure")
+        assert (await somebody.reads("cancel it", "mine")).startswith("I need one more thing")
         assert await somebody.state("001") == "being shipped"
