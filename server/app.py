@@ -20,6 +20,7 @@ from server.api.factory import create_api
 from server.api.state import ApiState
 from server.chat.adapter import Adapter
 from server.chat.adapters import Adapters
+from server.chat.listening import Listening
 from server.chat.service import answer_confirmation, answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
@@ -153,14 +154,22 @@ async def opened_adapter(
 
 
 async def ask_once(
-    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool = False
+    settings: Settings,
+    adapter: Adapter,
+    text: str,
+    session_id: str,
+    *,
+    continues: bool = False,
+    listening: Listening | None = None,
 ) -> Answer:
     """One question to an open adapter, from the person at this machine.
 
-    `continues` says that there may be earlier turns of the session to remember.
+    `continues` says that there may be earlier turns of the session to remember, and
+    `listening` hears what a model says of the answer.
     """
     turn = _local_turn(settings, adapter, text, session_id, continues=continues)
-    return await answer_turn(adapter, turn, timeout_s=settings.server.turn_timeout_s)
+    timeout_s = settings.server.turn_timeout_s
+    return await answer_turn(adapter, turn, timeout_s=timeout_s, listening=listening)
 
 
 async def confirm_once(

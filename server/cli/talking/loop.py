@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Any, Final
 
-from server.cli.talking.partner import Answered, Partner, Say
+from server.cli.talking.partner import Answered, Hearer, Partner
 from server.cli.talking.screen import Screen
 from server.errors import OrbitError
 
@@ -50,7 +50,7 @@ class Conversation:
     def _ask(self, line: str) -> None:
         if self._last is not None and self._last.waits_for_yes:
             line = {"1": "yes", "2": "no"}.get(line, line)
-        self._last = self._wait_for(self._partner.answer, line, self._screen.say)
+        self._last = self._wait_for(self._partner.answer, line)
         if self._last is None:
             return
         self._screen.end_answer()
@@ -80,17 +80,17 @@ class Conversation:
             self._screen.metadata(self._last.metadata)
 
     def _clear(self) -> None:
-        async def clear(_text: str, _say: Say) -> Answered:
+        async def clear(_text: str, _hearer: Hearer) -> Answered:
             await self._partner.clear()
             return Answered()
 
-        if self._wait_for(clear, "", self._screen.say) is not None:
+        if self._wait_for(clear, "") is not None:
             self._last = None
             self._screen.remark("Forgotten.")
 
-    def _wait_for(self, work: Callable[..., Any], text: str, say: Say) -> Answered | None:
+    def _wait_for(self, work: Callable[..., Any], text: str) -> Answered | None:
         """What came of it; None when it failed, or when Ctrl-C stopped it."""
-        future = self._start(work, text, say)
+        future = self._start(work, text, self._screen)
         try:
             answered: Answered = future.result()
         except OrbitError as failed:

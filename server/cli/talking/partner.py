@@ -1,13 +1,20 @@
 """Who answers at the other end of a conversation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from server.core.trace import Trace
 
-Say = Callable[[str], None]
-"""Takes the words of an answer as they come."""
+
+class Hearer(Protocol):
+    """Takes an answer as it comes, from the thread of the event loop."""
+
+    def say(self, words: str) -> None:
+        """The next words."""
+
+    def take_back(self) -> None:
+        """The words so far are no answer; those that are follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,8 @@ class Answered:
     @property
     def waits_for_yes(self) -> bool:
         """Whether something was proposed that a yes or a no settles."""
-        return bool(self.metadata.get("proposal", {}).get("status") == "held")
+        proposal = self.metadata.get("proposal") or {}
+        return bool(proposal.get("status") == "held")
 
 
 class Partner(Protocol):
@@ -33,8 +41,8 @@ class Partner(Protocol):
     def name(self) -> str:
         """The adapter or the address, for people."""
 
-    async def answer(self, text: str, say: Say) -> Answered:
-        """Answer one message, saying its words as they come.
+    async def answer(self, text: str, hearer: Hearer) -> Answered:
+        """Answer one message, its words as they come.
 
         Raises:
             OrbitError: there is no answer; the message says why.

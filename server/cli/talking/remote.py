@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import httpx
 
-from server.cli.talking.partner import Answered, Say
+from server.cli.talking.partner import Answered, Hearer
 from server.errors import OrbitError
 
 _CONNECT_S: Final = 10.0
@@ -31,14 +31,14 @@ class Remote:
     def name(self) -> str:
         return self._url
 
-    async def answer(self, text: str, say: Say) -> Answered:
+    async def answer(self, text: str, hearer: Hearer) -> Answered:
         body = {"message": text, "session_id": self._session_id, "stream": True}
         try:
             async with self._client.stream("POST", "/chat", json=body) as response:
                 if response.is_error:
                     await response.aread()
                     raise ServerRefused(_why(response))
-                return await _told(response, say)
+                return await _told(response, hearer)
         except httpx.HTTPError as broken:
             raise ServerRefused(f"{self._url} does not answer: {_kind(broken)}") from broken
 
@@ -60,7 +60,7 @@ async def remote(url: str, key: str, session_id: str) -> AsyncIterator[Remote]:
         yield Remote(client, url, session_id)
 
 
-async def _told(response: httpx.Response, say: Say) -> Answered:
+async def _told(response: httpx.Response, hearer: Hearer) -> Answered:
     """Say the words of a stream of events; its last event is the answer without them."""
     async for line in response.aiter_lines():
         if not line.startswith("data: "):
@@ -68,7 +68,9 @@ async def _told(response: httpx.Response, say: Say) -> Answered:
         event = json.loads(line.removeprefix("data: "))
         match event.get("status"):
             case "streaming":
-                say(event["chunk"])
+                hearer.say(event["chunk"])
+            case "reset":
+                hearer.take_back()
             case "complete":
                 return Answered(event.get("metadata", {}))
             case "error":

@@ -32,6 +32,7 @@ class Screen:
         self._colours = self._terminal and not os.environ.get("NO_COLOR")
         self._history = history if self.reads_from_terminal else None
         self._midline = False
+        self._unsaid = ""
         self._readline: Any = None
         if self._history is not None and self._terminal:
             self._readline = _readline(self._history)
@@ -57,12 +58,25 @@ class Screen:
             return ""
 
     def say(self, words: str) -> None:
-        """Words of an answer, as they come."""
-        sys.stdout.write(words.translate(_NO_CONTROLS) if self._terminal else words)
+        """Words of an answer, as they come; what is piped on gets the whole answer at its end."""
+        if not self._terminal:
+            self._unsaid += words
+            return
+        sys.stdout.write(words.translate(_NO_CONTROLS))
         sys.stdout.flush()
-        self._midline = bool(words) and not words.endswith("\n")
+        self._midline = not words.endswith("\n") if words else self._midline
+
+    def take_back(self) -> None:
+        """The words of the answer so far do not count."""
+        self._unsaid = ""
+        if self._midline:
+            self.say(" … no:\n")
 
     def end_answer(self) -> None:
+        if self._unsaid:
+            sys.stdout.write(self._unsaid + ("" if self._unsaid.endswith("\n") else "\n"))
+            sys.stdout.flush()
+            self._unsaid = ""
         if self._midline:
             self.say("\n")
 
