@@ -109,9 +109,18 @@ class Terminal:
         self.seen = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end amid a character
 
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        os.close(self._file)
+
     def until(self, expected: str) -> str:
         """What came up to `expected`, which is taken away too."""
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 120
         while expected not in self.seen:
             ready, _, _ = select.select([self._file], [], [], 1)
             assert time.monotonic() < limit, f"no {expected!r} in {self.seen!r}"
@@ -123,10 +132,9 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._file, text.encode())
 
-    def leave(self) -> int:
-        code = self._process.wait(60)
-        os.close(self._file)
-        return code
+    def left(self) -> int:
+        """How it ended."""
+        return self._process.wait(120)
 
 
 def take_terminal() -> None:
@@ -140,16 +148,16 @@ def test_at_a_terminal_there_is_a_prompt_a_choice_and_a_history(shop: tuple[Path
     environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environ |= {"DEMO_SERVICES_URL": shop[1], "TERM": "xterm", "PYTHONUTF8": "1"}
     command = [sys.executable, "-m", "server", "talk", *options_of(shop)]
-    terminal = Terminal(command, environ)
-    terminal.until("Talking to retail. /help says what can be typed.")
-    terminal.until("› ")
-    terminal.type("Cancel order #001\n")
-    terminal.until(CANCEL.strip())
-    assert "\x1b[2m[1] Yes  [2] No\x1b[0m" in terminal.until("› ")
-    terminal.type("\x1b[A")  # the arrow key brings it back
-    terminal.until("Cancel order #001")
-    terminal.type("\x03")
-    assert terminal.leave() == 0
+    with Terminal(command, environ) as terminal:
+        terminal.until("Talking to retail. /help says what can be typed.")
+        terminal.until("› ")
+        terminal.type("Cancel order #001\n")
+        terminal.until(CANCEL.strip())
+        assert "\x1b[2m[1] Yes  [2] No\x1b[0m" in terminal.until("› ")
+        terminal.type("\x1b[A")  # the arrow key brings it back
+        terminal.until("Cancel order #001")
+        terminal.type("\x03")
+        assert terminal.left() == 0
     kept = shop[0].parent / "data" / "talk_history"
     assert kept.read_text().splitlines() == ["Cancel order #001"]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
