@@ -149,7 +149,7 @@ async def test_from_a_question_to_a_commit_that_arrives(settings: Settings, addr
         telling = settings.model_copy(update={"conversation": conversation})
         async with customer(telling, address) as somebody:
             assert await somebody.reads("Check the status of order #001") == STATUS
-            looked = "Order #001 is being shipped. It is running jacket for 89.90 EUR."
+            looked = "Order #001 is being shipped (running jacket, 89.90 EUR)."
             assert await somebody.reads("yes") == looked
             proposal = (await somebody.say("Actually, cancel it."))["metadata"]["proposal"]
             assert await somebody.state("001") == "being shipped"

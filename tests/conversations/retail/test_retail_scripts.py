@@ -1,5 +1,6 @@
 """Whole conversations with the shop: each wish is proposed, and done after a yes alone."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ from starlette.types import Receive, Scope, Send
 from examples.services.app import create_app
 from server.core.answer import Answer
 from server.core.decision import AskBack, AskFor, Call, Held, NotRun
+from server.evaluation.outcome import Outcome, outcome_of
+from server.evaluation.questions import load_questions
+from server.evaluation.running import evaluate
+from tests.conversation.shop import RETAIL
 from tests.conversations.running import Talks
 
 SCRIPTS: list[dict[str, Any]] = yaml.safe_load(
@@ -109,3 +114,29 @@ def test_a_conversation(
             for order in turn.get("orders", {})
         }
         assert stands == turn.get("orders", {}), turn["say"]
+
+
+def test_what_customers_say_first_is_understood(
+    open_talks: tuple[Talks, Shop, httpx.Client],
+) -> None:
+    talks, shop, service = open_talks
+    shop.begin_anew()
+    before = service.get("/orders").json()
+    templates = talks.adapter("retail").library.templates
+    listed, problems = load_questions(RETAIL / "questions.yaml", templates, {})
+    assert problems == ()
+
+    async def ask(question: str) -> Outcome:
+        answer = await asyncio.to_thread(talks.alone, "retail", question)
+        assert answer.decision is not None
+        return outcome_of(answer.decision, templates, latency_ms=0.0)
+
+    figures = asyncio.run(evaluate(ask, listed)).to_dict()
+    assert figures["questions"] >= 25
+    assert (
+        figures["template_accuracy"],
+        figures["abstain_recall"],
+        figures["argument_accuracy"],
+        figures["wrong_call_rate"],
+    ) == (1.0, 1.0, 1.0, 0.0)
+    assert service.get("/orders").json() == before  # nobody has said yes
