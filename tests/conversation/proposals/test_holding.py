@@ -10,6 +10,7 @@ import pytest
 
 from server.conversation.proposals.table import PROPOSALS
 from server.core.decision import Held, NotRun
+from server.core.speech import Message
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
 from tests.conversation.proposals.shopfloor import floor, held_id
@@ -335,15 +336,26 @@ async def test_what_was_understood_is_asked_in_its_own_words(tmp_path: Path) -> 
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("reply", ["yes", "no"])
-async def test_what_was_understood_ends_its_conversation(tmp_path: Path, reply: str) -> None:
+@pytest.mark.parametrize(
+    ("wish", "reply", "left"),
+    [
+        ("wanted erase #001", "yes", ()),
+        ("wanted erase #001", "no", ()),
+        ("wanted note #001", "no", ()),
+        # What only looked at something leaves what it saw: that is what “it” means next.
+        ("wanted note #001", "yes", (Message("assistant", "**done**"),)),
+    ],
+)
+async def test_what_was_understood_ends_its_conversation(
+    tmp_path: Path, wish: str, reply: str, left: tuple[Message, ...]
+) -> None:
     async with floor(tmp_path) as shop:
         await shop.say("note before")
-        await shop.say("wanted note #001")
+        await shop.say(wish)
         await shop.say(reply)
         store = shop.adapter.conversations
         assert store is not None
-        assert (await store.recall(shop.caller, "s")).messages == ()
+        assert (await store.recall(shop.caller, "s")).messages == left
 
 
 async def test_a_tool_that_fails_was_committed_and_is_not_run_again(tmp_path: Path) -> None:
