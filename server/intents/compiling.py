@@ -161,10 +161,14 @@ def _operations(shop: Workshop, spec: OperationsSpec | None) -> Operations | Non
             )
         )
     triggers = [option.trigger for option in options]
+    flags: dict[str | None, dict[str, bool]] = {}
+    for made in options:
+        flags.setdefault(made.name, {}).update(made.flags)
     return Operations(
         spec.entity,
         tuple(options),
         spec.default,
         frozenset(key for trigger in triggers for key in (trigger.key, -trigger.key)),
         frozenset(number for trigger in triggers for number in trigger.patterns),
+        flags,
     )

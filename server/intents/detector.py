@@ -71,15 +71,23 @@ class Detector:
         others: list[Hit] = []
         for hit in found:
             group = hit.entry.group
-            (numbers if group == NUMBERS else masks if group == MASK else others).append(hit)
+            if group == NUMBERS:
+                numbers.append(hit)
+            elif group == MASK:
+                masks.append(hit)
+            else:
+                others.append(hit)
         for hit in longest(others):
             entry = hit.entry
             if masks and _masked(hit, masks):
                 continue
-            if entry.group == KEYWORDS:
-                keywords.setdefault(entry.key, []).append(hit)
+            group, key = entry.group, entry.key
+            if group != KEYWORDS:
+                groups.setdefault(group, []).append(hit)
+            elif key in keywords:
+                keywords[key].append(hit)
             else:
-                groups.setdefault(entry.group, []).append(hit)
+                keywords[key] = [hit]
         if not numbers:
             return keywords, groups, View(text.folded)
         said = numerals(longest(numbers), text.words, self.pack.numbers)

@@ -66,7 +66,7 @@ class Operations:
     """`entity` is the name under which an answer carries the operation.
 
     A question with none of `keywords`, as triggers know them, and none of `patterns` asks
-    for the default.
+    for the default. `flags` are those of each operation.
     """
 
     entity: str
@@ -74,6 +74,7 @@ class Operations:
     default: str | None = None
     keywords: frozenset[int] = frozenset()
     patterns: frozenset[int] = frozenset()
+    flags: Mapping[str | None, Mapping[str, bool]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

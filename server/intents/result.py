@@ -82,12 +82,12 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
     """The detection that a choice amounts to."""
     kind = chosen.intent
     entities = _entities(reading, chosen)
-    flags = dict(kind.flags)
-    if kind.operation and pack.operations is not None:
-        entities[pack.operations.entity] = reading.operation
-        for option in pack.operations.options:
-            if option.name == reading.operation:
-                flags |= option.flags
+    flags = kind.flags
+    operations = pack.operations
+    if kind.operation and operations is not None:
+        entities[operations.entity] = reading.operation
+        if reading.operation in operations.flags:
+            flags = {**flags, **operations.flags[reading.operation]}
     route = _route(kind, reading) if kind.routes else None
     intent = Intent(
         name=kind.name,
@@ -129,8 +129,8 @@ def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
         "intent": intent.name,
         "confidence": intent.confidence,
         "method": intent.method,
-        "entities": dict(intent.entities),
-        "flags": dict(intent.flags),
+        "entities": {**intent.entities},
+        "flags": {**intent.flags},
         "explanation": intent.explanation,
         "route": intent.route,
     }

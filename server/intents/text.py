@@ -139,7 +139,7 @@ class Reader:
         """Give each word the form its last letter has at the end of a word."""
         if not self._finals:
             return text
-        return " ".join(self._final(word) for word in text.split(" "))
+        return " ".join([self._final(word) for word in text.split(" ")])
 
     def _final(self, word: str) -> str:
         if len(word) < 2 or not self._abbreviation_marks.isdisjoint(word):
