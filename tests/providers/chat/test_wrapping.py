@@ -187,13 +187,21 @@ async def test_no_more_are_asked_at_once_than_allowed() -> None:
 
 
 async def test_who_waits_too_long_for_a_place_is_told_so() -> None:
-    script = ScriptedChat([Line(Reply("slow", "m"), delay_s=60)])
+    model = BoundedChatModel(ScriptedChat(["one two"]), max_concurrent=1, timeout_s=0.05)
+    async with aclosing(model.stream(said("hi"))) as stream:
+        await anext(stream)  # its reader takes its time, which counts as nobody's
+        with pytest.raises(QueueFull, match="scripted already answers 1 at once"):
+            await model.complete(said("hi"))
+        assert await anext(stream) == " two"
+    assert (await model.complete(said("hi"))).text == "one two"
+
+
+async def test_who_takes_too_long_is_stopped() -> None:
+    script = ScriptedChat([Line(Reply("slow", "m"), delay_s=60), "quick"])
     model = BoundedChatModel(script, max_concurrent=1, timeout_s=0.05)
-    results = await asyncio.gather(
-        model.complete(said("hi")), model.complete(said("hi")), return_exceptions=True
-    )
-    assert [type(result) for result in results] == [ProviderTimedOut, QueueFull]
-    assert "already answers 1 at once" in str(results[1])
+    with pytest.raises(ProviderTimedOut, match=r"scripted did not answer within 0.05 s"):
+        await model.complete(said("hi"))
+    assert (await model.complete(said("hi"))).text == "quick"
 
 
 async def test_a_stream_left_early_gives_its_place_back() -> None:
