@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from server.core.stems import stem
 from server.extraction.described.english import BETWEEN, EMPTY, REQUESTS
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
 from server.extraction.phrases import PhraseTable
 from server.extraction.recognizers.reading import Reading
+from server.extraction.recognizers.span import Kind
 from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
 from server.extraction.taken import Taken
 
@@ -23,6 +24,7 @@ _NO_START: Final = word_set("i me my it its who what which where when how why")
 _AFTER_THEM: Final = word_set("to and you please me can i also , we then")
 _AFTER_VERBS: Final = word_set("by in on at from to for with between as under during")
 _ENUMERATES: Final = word_set("and or") | frozenset(",&")
+_MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 _MOST: Final = 120
 _APOSTROPHES: Final = frozenset("'’")
 _ODD: Final = re.compile(r"[^\s,;?!()\"“”]+")
@@ -73,6 +75,8 @@ class Chunk:
     """How many of its ends are words of the template's own."""
     head: str = ""
     head_known: bool = False
+    moment: Any = None
+    """The date or time that it is."""
     members: tuple[str, ...] = ()
 
 
@@ -159,9 +163,10 @@ class Chunker:
         text = self._reading.clean
         for found in _MOMENT.finditer(text):
             yield from self._written(found.start(), found.end(), "moment")
-        for kind in ("date", "datetime", "time", "duration", "offset"):
+        for kind in _MOMENTS:
             for span in self._reading.of(kind):
-                yield from self._written(span.start, span.end, "moment")
+                for chunk in self._written(span.start, span.end, "moment"):
+                    yield replace(chunk, moment=span.value)
         for found in _ODD.finditer(text):
             word = found[0].strip(".:'’`*")
             if "'" not in word and _is_odd(word):
@@ -397,7 +402,6 @@ def _is_odd(word: str) -> bool:
     inner = word[1:-1]
     digits = any(map(str.isdigit, word))
     letters = any(map(str.isalpha, word))
-    return len(word) > 1 and (
-        "_" in inner or (digits and (letters or not word.isdigit() or len(word) > 3))
-        or (letters and any(sign in word for sign in "/\\#@:"))
-    )  # fmt: skip
+    return digits or (
+        len(word) > 1 and ("_" in inner or (letters and any(sign in word for sign in "/\\#@:")))
+    )

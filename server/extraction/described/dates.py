@@ -1,7 +1,7 @@
 """Dates in the form that a description asks for: yyyy-mm-dd, MM/DD/YYYY, mm-yyyy."""
 
 import re
-from datetime import date
+from datetime import date, time
 from typing import Any, Final
 
 _FORMAT: Final = re.compile(
@@ -22,6 +22,19 @@ def date_format(description: str) -> str | None:
     if len(set(kinds)) < len(kinds) or "y" not in kinds:
         return None
     return found[2].join(_PARTS[kind] for kind in kinds)
+
+
+_CLOCK: Final = re.compile(r"\bHH:mm\b|24[- ]hour", re.IGNORECASE)
+
+
+def moment_as_told(moment: Any, description: str) -> str | None:
+    """A date or a time as a description wants it; None when it says nothing of that."""
+    wanted = date_format(description)
+    if isinstance(moment, date) and wanted is not None:
+        return moment.strftime(wanted)
+    if isinstance(moment, time) and _CLOCK.search(description):
+        return moment.strftime("%H:%M")
+    return None
 
 
 def as_told(value: Any, wanted: str | None) -> Any:

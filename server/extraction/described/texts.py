@@ -7,6 +7,7 @@ from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunks import Chunk
+from server.extraction.described.dates import moment_as_told
 from server.extraction.described.english import BEFORE, CODES, KINDS, MOMENTS
 from server.extraction.described.places import with_state
 from server.extraction.described.told import Told, in_order
@@ -50,6 +51,8 @@ def fill_words(
 
 def as_candidate(one: Told, chunk: Chunk) -> Candidate:
     value: Any = list(chunk.members) or _option(one, chunk) or chunk.text
+    if chunk.moment is not None and not chunk.members:
+        value = moment_as_told(chunk.moment, one.description) or value
     if one.with_state and isinstance(value, str):
         value = with_state(value)
     return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, value)
@@ -133,8 +136,11 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
     if words & _UNITS:
         return _by_unit(one, chunk)
     if chunk.form == "moment":
-        return 3.0 if words & MOMENTS else -6.0
+        told = moment_as_told(chunk.moment, one.description) is not None
+        return 3.0 if told or words & MOMENTS else -6.0
     if chunk.form == "code":
+        if chunk.text.isdigit() and not words & (CODES | MOMENTS):
+            return -6.0  # a number by itself is no text
         points += 3.0 if words & CODES else -0.5
         if words & MOMENTS:
             points += 2.0
