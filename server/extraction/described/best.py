@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
-_MOST_TRIED: Final = 20_000
+_MOST_TRIED: Final = 5_000
 """Ways that are looked at; more parameters and values than that are given away greedily."""
 
 _SWAPPED: Final = 0.4

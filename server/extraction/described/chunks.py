@@ -1,21 +1,18 @@
 """The parts of a question that could be a text: names, quotes, codes, and what is spoken of."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Final
 
 from server.core.stems import stem
+from server.extraction.described.chunk import Chunk
 from server.extraction.described.english import BETWEEN, EMPTY, REQUESTS
+from server.extraction.described.odd import Odd, formulas, odd_parts
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
 from server.extraction.phrases import PhraseTable
 from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind
 from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
 from server.extraction.taken import Taken
-
-Form = Literal["words", "quote", "code", "moment", "formula"]
 
 _JOINTS: Final = frozenset("-_'’+./@#")
 _PARTICLES: Final = word_set("of de da di la le el los las der den van von the and for in on a")
@@ -23,61 +20,8 @@ _LINKS: Final = word_set("of de da di la le el los las der den van von")
 _NO_START: Final = word_set("i me my it its who what which where when how why")
 _AFTER_THEM: Final = word_set("to and you please me can i also , we then")
 _AFTER_VERBS: Final = word_set("by in on at from to for with between as under during")
-_ENUMERATES: Final = word_set("and or") | frozenset(",&")
-_MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 _MOST: Final = 120
 _APOSTROPHES: Final = frozenset("'’")
-_ODD: Final = re.compile(r"[^\s,;?!()\"“”]+")
-_MOMENT: Final = re.compile(
-    r"\b(?:next|last|past|this|coming|previous|upcoming|current)\s+(?:\w+\s+)?"
-    r"(?:weekend|week|month|year|day|hour|decade|century|quarter|season|summer|winter|spring|"
-    r"autumn|fall)s?\b",
-    re.IGNORECASE,
-)
-_FORMULA: Final = re.compile(r"[\w.]+(?:\s?[-+*/^()]+\s?[\w.]+\)*)+")
-_LETTER: Final = re.compile(r"(?:^|[^A-Za-z])(?:[a-z]|sin|cos|tan|exp|log|ln|sqrt)(?:$|[^A-Za-z])")
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Words `first` up to `last` that may be a value.
-
-    `lead` is the word before it, articles aside. `capital` says that it is written as a
-    name is, `modifies` that a word of the template's own follows at once, `spoken` that
-    it consists of such words. `head` is the word before an "of" inside it, and
-    `members` are the texts of a list.
-    """
-
-    start: int
-    end: int
-    first: int
-    last: int
-    text: str
-    words: tuple[str, ...]
-    lead: str
-    form: Form = "words"
-    capital: bool = False
-    modifies: bool = False
-    spoken: bool = False
-    counted: bool = False
-    """Whether a number stands before it, as before the miles of 5 miles."""
-    inner: bool = False
-    """Whether another word goes on where it ends, as concerts does after rock."""
-    cut: bool = False
-    """Whether it ends before an "of"."""
-    mixed: bool = False
-    """Whether a name stands among plain words in it."""
-    joined: bool = False
-    """Whether a comma stands inside it: Rome, Italy."""
-    torn: bool = False
-    """Whether it is a part of words that belong together as far as anyone can tell."""
-    edges: int = 0
-    """How many of its ends are words of the template's own."""
-    head: str = ""
-    head_known: bool = False
-    moment: Any = None
-    """The date or time that it is."""
-    members: tuple[str, ...] = ()
 
 
 class Chunker:
@@ -100,37 +44,12 @@ class Chunker:
                 break
         return sorted(found.values(), key=lambda one: (one.start, -one.end))
 
-    def lists(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """Chunks as lists, of one member or of those that are enumerated: red, green and blue."""
-        tokens = self._tokens
-        by_first: dict[int, list[Chunk]] = {}
-        for chunk in chunks:
-            by_first.setdefault(chunk.first, []).append(chunk)
-        found: list[Chunk] = []
-        for chunk in chunks:
-            members, last = [chunk], chunk.last
-            while len(members) < _MOST:
-                at = last
-                while tokens.word(at) in _ENUMERATES and at - last < 2:
-                    at += 1
-                while at > last and tokens.word(at) in ARTICLES:
-                    at += 1
-                following = by_first.get(at, []) if at > last else []
-                member = _most_alike(chunk, following)
-                if member is None:
-                    break
-                members.append(member)
-                last = members[-1].last
-            texts = tuple(member.text for member in members)
-            end, modifies = members[-1].end, members[-1].modifies
-            found.append(replace(chunk, end=end, last=last, members=texts, modifies=modifies))
-        return found
-
     def _all(self) -> Iterator[Chunk]:
         for span in self._reading.of("quoted"):
             if self._taken.free(span.start, span.end) and span.value.strip():
                 yield self._quoted(span.first, span.start, span.end, span.value)
-        yield from self._odd()
+        for odd in odd_parts(self._reading):
+            yield from self._written(odd)
         runs = list(self._runs())
         for first, last in runs:
             yield from self._variants(first, last)
@@ -150,31 +69,10 @@ class Chunker:
 
     def formulas(self) -> list[Chunk]:
         """What is written in letters, numbers and signs of arithmetic."""
-        text = self._reading.clean
-        return [
-            chunk
-            for found in _FORMULA.finditer(text)
-            if _LETTER.search(found[0]) and any(c.isdigit() or c in "^*" for c in found[0])
-            for chunk in self._written(found.start(), found.end(), "formula")
-        ]
+        return [chunk for odd in formulas(self._reading) for chunk in self._written(odd)]
 
-    def _odd(self) -> Iterator[Chunk]:
-        """Codes and spans of time, as they were written."""
-        text = self._reading.clean
-        for found in _MOMENT.finditer(text):
-            yield from self._written(found.start(), found.end(), "moment")
-        for kind in _MOMENTS:
-            for span in self._reading.of(kind):
-                for chunk in self._written(span.start, span.end, "moment"):
-                    yield replace(chunk, moment=span.value)
-        for found in _ODD.finditer(text):
-            word = found[0].strip(".:'’`*")
-            if "'" not in word and _is_odd(word):
-                start = found.start() + found[0].index(word)
-                yield from self._written(start, start + len(word), "code")
-
-    def _written(self, start: int, end: int, form: Form) -> Iterator[Chunk]:
-        tokens = self._tokens
+    def _written(self, odd: Odd) -> Iterator[Chunk]:
+        tokens, (start, end, form, moment) = self._tokens, odd
         first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
         if first < len(tokens) and tokens.starts[first] == start and self._taken.free(start, end):
             if tokens.words[first][0] == BLOCK:
@@ -182,7 +80,7 @@ class Chunker:
             yield Chunk(
                 start, end, first, last, self._reading.text[start:end],
                 tuple(tokens.words[first:last]), self._lead(first), form,
-                modifies=self._follows(last),
+                modifies=self._follows(last), moment=moment,
             )  # fmt: skip
 
     def _quoted(self, index: int, start: int, end: int, value: str) -> Chunk:
@@ -386,22 +284,3 @@ class Chunker:
             last += 2
         word = tokens.word(last)
         return is_word(word) and word not in FUNCTION_WORDS and self._known(last)
-
-
-def _most_alike(first: Chunk, following: Sequence[Chunk]) -> Chunk | None:
-    """Of several that begin at one place the one most like the first member of a list."""
-    same = [one for one in following if one.form == first.form and one.capital == first.capital]
-    if not same and (first.form == "quote" or first.capital):
-        return None
-    fresh = [one for one in same or following if not one.spoken]
-    return min(fresh or same or following, key=lambda one: one.edges, default=None)
-
-
-def _is_odd(word: str) -> bool:
-    """Whether a word is a code, a path, a version: anything that is no plain word or name."""
-    inner = word[1:-1]
-    digits = any(map(str.isdigit, word))
-    letters = any(map(str.isalpha, word))
-    return digits or (
-        len(word) > 1 and ("_" in inner or (letters and any(sign in word for sign in "/\\#@:")))
-    )

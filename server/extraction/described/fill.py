@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from server.extraction.candidate import Candidate
-from server.extraction.described.amounts import fill_amounts, places_aside
+from server.extraction.described.amounts import fill_amounts
 from server.extraction.described.chunks import Chunker
 from server.extraction.described.dates import as_told, date_format
 from server.extraction.described.english import FORMULAS
+from server.extraction.described.enumerated import enumerated
 from server.extraction.described.flags import find_flag
 from server.extraction.described.listed import fill_number_lists, find_known
+from server.extraction.described.numbers import places_aside
 from server.extraction.described.texts import as_candidate, fill_words
 from server.extraction.described.told import TemplateTold, Told
 from server.extraction.filling import Filling
@@ -55,7 +57,7 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
         named = chunker.phrases(one.phrases for one in texts)
         chunks += [chunk for chunk in named if (chunk.start, chunk.end) not in known]
         if any(one.plan.role == "strings" for one in texts):
-            chunks += chunker.lists(chunks)
+            chunks += enumerated(chunks, reading.tokens)
         _keep(filling, texts, fill_words(texts, chunks, reading))
     _leave_aside(filling)
 

@@ -17,6 +17,7 @@ from server.extraction.values import Unusable
 
 _BETWEEN: Final = frozenset({",", "and", "&", ";", "or"})
 _LEAST_LIKE: Final = 4
+_MOST_WORDS: Final = 1000
 
 
 def fill_number_lists(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[str, Candidate]:
@@ -106,7 +107,7 @@ def find_known(one: Told, reading: Reading, taken: Taken) -> list[tuple[int, int
     tokens = reading.tokens
     free = [
         index
-        for index, word in enumerate(tokens.words)
+        for index, word in enumerate(tokens.words[:_MOST_WORDS])
         if word[:1].isalnum() and taken.free(tokens.starts[index], tokens.ends[index])
     ]
     found: list[tuple[int, int, Any]] = []

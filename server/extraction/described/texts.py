@@ -6,7 +6,7 @@ from typing import Any, Final
 from server.core.stems import stem
 from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
-from server.extraction.described.chunks import Chunk
+from server.extraction.described.chunk import Chunk
 from server.extraction.described.dates import moment_as_told
 from server.extraction.described.english import BEFORE, CODES, KINDS, MOMENTS
 from server.extraction.described.places import with_state
