@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.local_model import needs_local_model
 from utils.bench._bfcl import arguments_right
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ FEW: dict[str, tuple[str, ...]] = {
     "http": ("--runs", "5", "--json"),
     "intents": ("--rounds", "1", "--json"),
     "matching": ("--sizes", "3", "--runs", "3", "--json"),
+    "synthesis": ("--results", "1"),
     "policy": ("--runs", "5", "--json"),
     "tools": ("--runs", "5", "--json"),
 }
@@ -86,7 +88,8 @@ def bfcl(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(module: str, *given: str) -> Any:
+def run(module: str, *given: str) -> str:
+    """What a benchmark prints."""
     ended = subprocess.run(
         [sys.executable, "-m", f"utils.bench.{module}", *given],
         cwd=ROOT,
@@ -97,20 +100,25 @@ def run(module: str, *given: str) -> Any:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)
+    return ended.stdout
 
 
 def test_every_benchmark_is_here() -> None:
     assert sorted(FEW) == MODULES
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != "bfcl"])
+@pytest.mark.parametrize("module", [m for m in MODULES if m not in ("bfcl", "synthesis")])
 def test_it_runs(module: str, clinc150: Path) -> None:
-    assert run(module, *(one.format(clinc150=clinc150) for one in FEW[module]))
+    assert json.loads(run(module, *(one.format(clinc150=clinc150) for one in FEW[module])))
+
+
+@needs_local_model
+def test_wording_is_measured() -> None:
+    assert "states the right value" in run("synthesis", *FEW["synthesis"])
 
 
 def test_calls_are_judged(bfcl: Path) -> None:
-    found = run("bfcl", *(one.format(bfcl=bfcl) for one in FEW["bfcl"]))
+    found = json.loads(run("bfcl", *(one.format(bfcl=bfcl) for one in FEW["bfcl"])))
     assert found["even"]["both_right"] == 1
     assert found["odd"]["asked_for_more"] == 1
     assert found["all"]["irrelevant_not_called"] == 1
