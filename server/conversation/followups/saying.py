@@ -148,8 +148,11 @@ def _attached(word: Word, attached: tuple[str, ...]) -> Word | None:
     """The word without what is attached to its front, if anything is."""
     for letters in attached:
         rest = word.text.removeprefix(letters)
-        if rest != word.text and len(rest) > 1:
-            return Word(rest, word.start + len(letters), word.end)
+        if rest == word.text:
+            continue
+        rest = rest.lstrip("-־–")
+        if len(rest) > 1:
+            return Word(rest, word.end - len(rest), word.end)
     return None
 
 
@@ -167,6 +170,8 @@ def _saying(text: str, form: Form, words: Sequence[Word]) -> Saying:
     if not words:
         return Saying(text, "plain", 0, 0, ())
     start, end = words[0].start, words[-1].end
+    if form == "continuation" and text[start - 1 : start] == "-" and not text[:start].isascii():
+        return Saying(text, form, start, end, tuple(words))  # the hyphen of "ו-36" is no minus
     # Signs around the words may belong to the value: -5, (1, 2), "all is well".
     while start and text[start - 1] in _BEFORE:
         start -= 1

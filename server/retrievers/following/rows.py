@@ -50,11 +50,16 @@ def is_all(scene: Scene, reference: Reference) -> bool:
 
 
 def for_another_row(scene: Scene, last: Done) -> Call | None:
-    """The last call for another row, of which the message says nothing but the place."""
+    """The last call for another row, of which the message says nothing but the place.
+
+    "And the last one?" is about the list, and not about what was shown since.
+    """
     found = reference_in(scene)
     if found is None or not is_all(scene, found[0]):
         return None
-    return _for_row(last, found[1], scene.library)
+    lists = [call for call in listed(scene.context.done, scene.library) if len(call.rows) > 1]
+    shown = resolve(found[0], lists[-1:]) or found[1]
+    return _for_row(last, shown, scene.library)
 
 
 def from_row(asking: AskFor, shown: Shown, library: Library) -> Call | None:
