@@ -11,7 +11,7 @@ from server.chat.speaking.atoms import Atom, atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
 from server.library.model import DateOrder
 
-_MOST_ATOMS: Final = 20_000
+_MOST_ATOMS: Final = 5_000
 """Of a longer result, what comes later is no fact: no sentence speaks of it."""
 
 _MOST_WORDS_STATED: Final = 12

@@ -196,13 +196,19 @@ class _Contexts:
         atom = atoms[index]
         if atom.kind not in _VALUES:
             return None
-        for places, here in (
-            (self._before, self._places(atoms, index)),
-            (self._after, self._next(atoms, index)),
-        ):
+        after = set(self._next(atoms, index))
+        known_by = after & self._own(self._after, atom)
+        # What follows may tell whose place it is: the "%" of "the result of 20%".
+        sure = any(sum(each in own for own in self._after.values()) == 1 for each in known_by)
+        before = {
+            place
+            for place in self._places(atoms, index)
+            if not (sure and place in self._connecting)
+        }
+        for places, here in ((self._before, before), (self._after, after)):
             own = self._own(places, atom)
-            for place in here:
-                if place not in own and any(place in others for others in places.values()):
+            for place in here - own:
+                if any(place in others for others in places.values()):
                     return f"{_shown(atom)} stands where another value belongs"
         return None
 

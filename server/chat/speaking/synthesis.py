@@ -1,5 +1,6 @@
 """From a tool's result to a sentence of a model, which may only say what the result says."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -75,11 +76,11 @@ class Synthesizer:
             details |= {"model": self._model.name, "prompt": self._prompt.described}
             if spoken.template.policy.sensitive_params:
                 return _stands(spoken.answer, details, "no model is told of sensitive parameters")
-            facts = self._facts(spoken)
+            # Long results take a while to be read, and others wait on the event loop.
+            facts, checker, cut = await asyncio.to_thread(self._read, spoken)
             if not (facts.stated or facts.rows or facts.truth is not None):
                 return _stands(spoken.answer, details, "the result has no value to be worded")
-            cut = cut_to(_without_echo(spoken.result.result), self._result_tokens)
-            sentence = Sentence(Checker(facts), listening, spoken.template.id)
+            sentence = Sentence(checker, listening, spoken.template.id)
             try:
                 messages = self._messages(spoken, cut)
                 async with within(self._timeout_s, left_s):
@@ -95,8 +96,9 @@ class Synthesizer:
             details["outcome"] = "spoken"
             return self._spoken(spoken, sentence.text, finding, cut)
 
-    def _facts(self, spoken: Spoken) -> Facts:
-        return facts_of(
+    def _read(self, spoken: Spoken) -> tuple[Facts, Checker, Cut]:
+        """What is known of the call, and as much of its result as the model is shown."""
+        facts = facts_of(
             spoken.question,
             spoken.result.result,
             spoken.call.arguments,
@@ -104,6 +106,8 @@ class Synthesizer:
             description=spoken.template.description,
             order=self._date_order,
         )
+        cut = cut_to(_without_echo(spoken.result.result), self._result_tokens)
+        return facts, Checker(facts), cut
 
     def _messages(self, spoken: Spoken, cut: Cut) -> tuple[Message, ...]:
         return self._prompt.render(
