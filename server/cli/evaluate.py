@@ -103,7 +103,9 @@ async def _evaluate(
             if not listed:
                 fail(f"no question in {path} can be used")
 
-            rehearsed = replace(opened, chain=opened.chain.rehearsed(Rehearsal))
+            # The library is what is measured: no model fills or words anything.
+            chain = opened.chain.rehearsed(Rehearsal)
+            rehearsed = replace(opened, chain=chain, voice=None)
 
             async def ask(text: str) -> "Outcome":
                 start = perf_counter()
