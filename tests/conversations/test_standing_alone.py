@@ -61,3 +61,13 @@ def test_after_any_other_question(talks: Talks) -> None:
         alone = talks.alone("intent-agent-example", question)
         within = talks.say("intent-agent-example", session, question)
         assert meaning(within) == meaning(alone), (before, question)
+
+
+def test_a_page_of_text_is_no_answer(talks: Talks) -> None:
+    page = "in Paris " + "we waited and waited " * 150
+    for number, lacking in enumerate(LACKING):
+        talks.say("intent-agent-example", f"page {number}", lacking)
+        within = talks.say("intent-agent-example", f"page {number}", page)
+        assert meaning(within) == meaning(talks.alone("intent-agent-example", page))
+        signs = talks.say("intent-agent-example", f"page {number}", "?!")
+        assert meaning(signs) == meaning(talks.alone("intent-agent-example", "?!"))

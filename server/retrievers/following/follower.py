@@ -40,6 +40,8 @@ class Follower:
         if self._wording is None:
             self._wording = await asyncio.to_thread(shipped_wording)
         saying = read_saying(turn.text, self._wording)
+        if not saying.words:  # signs alone, or far too many words to go on with anything
+            return await alone(turn.text)
         message = Message(saying, self._wording, turn.received_at.astimezone(), named)
         decided = await _decide(Scene(turn, message, self._library, self._extractor, alone))
         told = {"form": saying.form, "contributes": decided.how or "nothing"}
