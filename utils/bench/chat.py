@@ -9,7 +9,6 @@ whose vectors the server remembers; "new questions" asks each question once only
 import argparse
 import asyncio
 import json
-import os
 import re
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from typing import Any
 import httpx
 
 from utils.bench._client import Connection
-from utils.bench._machine import describe_machine, percentiles
+from utils.bench._machine import describe_machine, installed_environment, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTER = "intent-agent-example"
@@ -63,7 +62,7 @@ def start(data: str) -> tuple[float, subprocess.Popen[str], str]:
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"NO_COLOR": "1"},
+        env=installed_environment() | {"NO_COLOR": "1"},
     )
     assert process.stderr is not None
     url = ""

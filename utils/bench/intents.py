@@ -19,7 +19,7 @@ from typing import Any
 from server.intents.detector import Detector
 from server.intents.loading import load_pack
 from server.settings.source import read_yaml
-from utils.bench._machine import describe_machine, percentiles
+from utils.bench._machine import describe_machine, installed_environment, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = ROOT / "tests" / "intents" / "questions"
@@ -131,7 +131,14 @@ def cold_start() -> dict[str, float]:
     memory = 0
     for _ in range(5):
         begin = time.perf_counter()
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=installed_environment(),
+        )
         seconds.append(time.perf_counter() - begin)
         memory = max(memory, int(done.stderr.split()[-1]))
     return {
