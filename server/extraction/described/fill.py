@@ -15,6 +15,7 @@ from server.extraction.described.numbers import places_aside
 from server.extraction.described.texts import as_candidate, fill_words
 from server.extraction.described.told import TemplateTold, Told
 from server.extraction.filling import Filling
+from server.extraction.lists import find_numbers
 from server.extraction.plan import NUMERIC
 
 _TEXTS: Final = (
@@ -40,6 +41,10 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
     _formulas(filling, parameters, chunker)
     lists = _open(filling, parameters, ("numbers", "records"))
     _keep(filling, lists, fill_number_lists(lists, reading, filling.taken))
+    scattered = _open(filling, parameters, ("numbers",))
+    if len(scattered) == 1 and scattered[0].required and not _wants_numbers(filling, parameters):
+        found = find_numbers(scattered[0].plan, reading, filling.taken)
+        filling.keep(scattered[0].plan, found)
     amounts = _open(filling, parameters, NUMERIC)
     _keep(filling, amounts, fill_amounts(amounts, reading, filling.taken))
     for one in _open(filling, parameters, ("boolean",)):
@@ -67,6 +72,11 @@ def _leave_aside(filling: Filling) -> None:
     for start, end in places_aside(filling.reading):
         if filling.taken.free(start, end):
             filling.taken.add(start, end)
+
+
+def _wants_numbers(filling: Filling, parameters: Sequence[Told]) -> bool:
+    """Whether a single number has to be given as well."""
+    return any(one.required for one in _open(filling, parameters, NUMERIC))
 
 
 def _open(

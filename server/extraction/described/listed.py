@@ -9,6 +9,7 @@ from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.english import HOLLOW
 from server.extraction.described.told import Told
+from server.extraction.described.units import MEASURES
 from server.extraction.english import FUNCTION_WORDS
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
@@ -16,6 +17,7 @@ from server.extraction.taken import Taken
 from server.extraction.values import Unusable
 
 _BETWEEN: Final = frozenset({",", "and", "&", ";", "or"})
+_MONEY: Final = frozenset("$€£¥₹")
 _LEAST_LIKE: Final = 4
 _MOST_WORDS: Final = 1000
 
@@ -46,11 +48,10 @@ def _number_lists(reading: Reading, taken: Taken) -> Iterator[Candidate]:
 
 
 def _runs(reading: Reading) -> Iterator[list[Span]]:
-    """Two numbers or more with nothing but commas and an "and" between them."""
+    """Two numbers or more with nothing but commas, an "and" and their units between them."""
     run: list[Span] = []
     for span in reading.of("number"):
-        between = reading.tokens.words[run[-1].last : span.first] if run else []
-        if between and _BETWEEN.issuperset(between):
+        if run and _in_a_row(reading.tokens.words[run[-1].last : span.first]):
             run.append(span)
             continue
         if len(run) > 1:
@@ -58,6 +59,18 @@ def _runs(reading: Reading) -> Iterator[list[Span]]:
         run = [span]
     if len(run) > 1:
         yield run
+
+
+def _in_a_row(between: Sequence[str]) -> bool:
+    """Whether the words between two numbers hold them together; none at all do as well."""
+    words = list(between)
+    while words and words[-1] in _MONEY:
+        words.pop()
+    if words and words[0] in MEASURES:
+        del words[0]
+        if not words:
+            return False  # 5 kg 6
+    return _BETWEEN.issuperset(words)
 
 
 def _numbers_only(value: Any) -> bool:
