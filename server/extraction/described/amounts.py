@@ -23,7 +23,7 @@ _NAME: Final = 4.0
 _ABOUT: Final = 2.0
 _NEEDED: Final = 3.0
 """What a required parameter takes a number with if nothing speaks against it."""
-_EVIDENCE: Final = 2.4
+_EVIDENCE: Final = 2.0
 """What an optional parameter has to have for a number."""
 _STOPS: Final = frozenset(".;?!")
 _YEAR_LEADS: Final = word_set("in since from year by until before after of for between during to")

@@ -37,6 +37,8 @@ class Chunk:
     """Whether a name stands among plain words in it."""
     joined: bool = False
     """Whether a comma stands inside it: Rome, Italy."""
+    coupled: bool = False
+    """Whether an "and" stands inside it: Pride and Prejudice."""
     torn: bool = False
     """Whether it is a part of words that belong together as far as anyone can tell."""
     edges: int = 0

@@ -212,7 +212,7 @@ class Chunker:
         head = list(self._parts(first, last))[-1]
         tail = next(self._parts(after, end))
         names = self._named(head[0]) and self._named(tail[0])
-        if between == [","] and names:
+        if between in ([","], ["and"]) and names:
             yield from self._made(head[0], tail[1])
         elif between[:1] == ["of"] and all(word in ARTICLES for word in between[1:]):
             for stop in {tail[1], end}:
@@ -251,6 +251,7 @@ class Chunker:
             mixed=not capital and any(map(self._named, said)),
             counted=(first - 1) in self._numbers,
             joined="," in tokens.words[first:last],
+            coupled="and" in tokens.words[first:last],
             torn=self._torn(first, last),
             edges=self._plain(first) + self._plain(last - 1) if last - first > 1 else 0,
             head=head,

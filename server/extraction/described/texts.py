@@ -19,6 +19,7 @@ from server.extraction.recognizers.tokens import word_set
 _DECAY: Final = (1.0, 0.9, 0.6, 0.4)
 _NEEDED: Final = 1.2
 _EVIDENCE: Final = 3.0
+_LIKE_YEARS: Final = frozenset({"season", "version", "size", "symbol", "key"})
 _UNITS: Final = frozenset({"unit", "units"})
 _IDS: Final = word_set("id ids code number docket sku isbn identifier serial")
 _FILL: Final = word_set("the a an is are of as to was named called titled with : = like player")
@@ -139,7 +140,7 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
         told = moment_as_told(chunk.moment, one.description) is not None
         return 3.0 if told or words & MOMENTS else -6.0
     if chunk.form == "code":
-        if chunk.text.isdigit() and not words & (CODES | MOMENTS):
+        if chunk.text.isdigit() and not words & (_IDS | MOMENTS | _LIKE_YEARS):
             return -6.0  # a number by itself is no text
         points += 3.0 if words & CODES else -0.5
         if words & MOMENTS:
@@ -172,6 +173,8 @@ def _by_form(one: Told, chunk: Chunk, *, names_written: bool) -> float:
         points -= 2.0  # what a number is counted in
     if chunk.joined and "place" in one.topics:
         points += -1.5 if one.among_places else 0.8
+    if chunk.coupled:
+        points += 0.5 if one.topics & {"work"} or "title" in words else -2.5
     if chunk.cut or chunk.mixed:
         points -= 1.0 if chunk.cut else 0.5
     if len(chunk.members) > 1:
