@@ -197,8 +197,10 @@ class Metrics:
         self._decisions.labels(adapter, name).inc()
         for stage in answer.trace.stages:
             self._stage_seconds.labels(adapter, stage.name).observe(stage.ms / 1000)
-            if stage.name == "tool" and "tool" in stage.details:
-                found = stage.details
+            found = stage.details
+            # What waits for a yes was not called, and has not failed.
+            held = found.get("outcome") == "confirmation_required"
+            if stage.name == "tool" and "tool" in found and not held:
                 self._tool_calls.labels(
                     adapter, found["tool"], found["operation"], found["status"]
                 ).inc()
