@@ -32,6 +32,7 @@ _SETTLED: Final[dict[State, str]] = {
     "done": "this was confirmed and carried out before; it runs once",
     "refused": "this was confirmed before, and was not allowed any more",
     "declined": "this was declined before",
+    "replaced": "something else was proposed since in this conversation; ask for this again",
     "interrupted": (
         "this was being carried out when the server was ended, so nobody knows whether it was "
         "done; it is not run again"
@@ -80,7 +81,8 @@ class ProposalDesk:
     async def hold(self, call: HeldCall) -> HeldCall:
         """Keep a call until somebody says yes; it is kept when this returns.
 
-        Its times and its seal are set here.
+        Its times and its seal are set here. What waited in its conversation before is
+        replaced: one thing at a time waits for a yes.
 
         Raises:
             StoreUnavailable: it could not be kept.
@@ -91,6 +93,7 @@ class ProposalDesk:
         held = replace(unsealed, seal=self._seal.of(unsealed))
 
         def work(connection: sa.Connection) -> None:
+            table.replace_waiting(connection, held.place, now)
             table.insert(connection, held)
             table.keep_latest(connection, held.place.key_id, self._limits.most_per_key, now)
 

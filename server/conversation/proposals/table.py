@@ -21,6 +21,7 @@ State = Literal[
     "done",  # the tool answered, or failed
     "refused",  # confirmed, and not allowed any more
     "declined",
+    "replaced",  # the conversation went on to another proposal
     "expired",
     "interrupted",  # the server was ended while the tool was running
 ]
@@ -134,6 +135,12 @@ def decline(
     return connection.execute(
         PROPOSALS.update().where(waiting).values(_in_state("declined", now))
     ).rowcount
+
+
+def replace_waiting(connection: sa.Connection, place: Place, now: datetime) -> None:
+    """End what waits in a place, for another takes its place."""
+    waiting = sa.and_(is_place(PROPOSALS, place), PROPOSALS.c.state == "held")
+    connection.execute(PROPOSALS.update().where(waiting).values(_in_state("replaced", now)))
 
 
 def expire(connection: sa.Connection, now: datetime) -> int:

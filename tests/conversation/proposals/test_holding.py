@@ -122,6 +122,16 @@ async def test_a_yes_belongs_to_the_latest_proposal(tmp_path: Path) -> None:
         assert shop.tool.ran == [("erase", {"text": "two"})]
 
 
+async def test_a_later_proposal_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    async with floor(tmp_path) as shop:
+        first = await shop.say("erase one")
+        await shop.say("erase two")
+        with pytest.raises(ProposalSettled, match="something else was proposed since"):
+            await shop.confirm(held_id(first))
+        assert [row["state"] for row in await shop.rows()] == ["replaced", "held"]
+        assert shop.tool.ran == []
+
+
 async def test_it_expires(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
         held = await shop.say("erase all")
@@ -262,9 +272,9 @@ async def test_what_would_be_refused_anyway_is_not_held(tmp_path: Path) -> None:
 
 async def test_a_limit_is_judged_when_it_runs_and_the_yes_may_come_again(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
-        first, second = [held_id(await shop.say(f"pay {n}")) for n in (10, 20)]
-        await shop.confirm(first)
-        answer = await shop.confirm(second)
+        first, second = [held_id(await shop.say(f"pay {n}", f"s{n}")) for n in (10, 20)]
+        await shop.confirm(first, session="s10")
+        answer = await shop.confirm(second, session="s20")
         assert answer.metadata["policy"]["outcome"] == "rate_limited"
         assert answer.metadata["proposal"]["status"] == "held"
         assert [name for name, _ in shop.tool.ran] == ["pay"]
@@ -303,7 +313,7 @@ async def test_a_key_holds_so_many_at_once(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
         for number in range(5):
             shop.clock.at += timedelta(seconds=1)
-            await shop.say(f"erase {number}")
+            await shop.say(f"erase {number}", f"s{number}")
         states = [row["state"] for row in await shop.rows()]
         assert states == ["expired", "expired", "held", "held", "held"]
 
@@ -379,16 +389,16 @@ async def test_clearing_a_conversation_lets_go_of_what_waits(tmp_path: Path) -> 
 
 async def test_what_was_running_when_the_server_ended_is_not_run_again(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
-        one, two = [await shop.say(f"erase {name}") for name in ("one", "two")]
-        taken = await shop.desk.take(shop.caller, "s", held_id(one))
+        one, two = [await shop.say(f"erase {name}", name) for name in ("one", "two")]
+        taken = await shop.desk.take(shop.caller, "one", held_id(one))
         await shop.desk.commit(taken)
-        await shop.desk.take(shop.caller, "s", held_id(two))
+        await shop.desk.take(shop.caller, "two", held_id(two))
     async with floor(tmp_path) as shop:
         await shop.desk.recover()
         assert [row["state"] for row in await shop.rows()] == ["interrupted", "held"]
         with pytest.raises(ProposalSettled, match="nobody knows whether it was done"):
-            await shop.confirm(held_id(one))
-        await shop.confirm(held_id(two))
+            await shop.confirm(held_id(one), session="one")
+        await shop.confirm(held_id(two), session="two")
         assert shop.tool.ran == [("erase", {"text": "two"})]
 
 
