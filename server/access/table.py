@@ -83,7 +83,8 @@ def open_engine(url: str) -> sa.Engine:
             engine = sa.create_engine(parsed, pool_pre_ping=True)
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
-            f"the key store needs a database driver that is not installed: {missing}"
+            f"the key store needs a database driver that is not installed: {missing} "
+            "(for PostgreSQL, run: ./bin/orbit.sh install postgres)"
         ) from missing
     except ArgumentError:
         raise StoreUnavailable(

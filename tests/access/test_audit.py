@@ -75,6 +75,7 @@ def test_a_trail_reads_back_as_it_was_written(
         "reason": "",
         "duration_ms": 0.0,
         "proposed_by": "system",
+        "proposal_id": None,
         "arguments": {"a": 1, "b": "é"},
     }
     assert verify(sink, SEAL).problems == ()
