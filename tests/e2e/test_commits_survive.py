@@ -108,10 +108,11 @@ async def until(what: Any) -> None:
 
 
 async def hold(client: httpx.AsyncClient, message: str) -> dict[str, Any]:
-    asked = {"message": message, "session_id": "s"}
+    session = message.replace(" ", "-")
+    asked = {"message": message, "session_id": session}
     answer = (await client.post("/chat", json=asked)).json()
     proposal_id = answer["metadata"]["proposal"]["proposal_id"]
-    return {"session_id": "s", "proposal_id": proposal_id, "accept": True}
+    return {"session_id": session, "proposal_id": proposal_id, "accept": True}
 
 
 async def test_kill_9_between_yes_and_delivery_loses_nothing_and_repeats_nothing(

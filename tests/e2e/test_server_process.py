@@ -180,6 +180,8 @@ def test_logs_show_what_the_server_wrote(orbit: Orbit) -> None:
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,
+        # Tests may run where Ctrl-C is ignored, as in the background of a shell.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with following:
         assert following.stdout is not None
