@@ -84,9 +84,9 @@ def check_values(values: Iterable[Any], name: str) -> None:
         if not kinds <= _KNOWN:
             odd = next(iter(kinds - _KNOWN)).__name__
             raise ArgumentsInvalid(f"{name} holds a {odd}, which is no JSON")
-        for kind in kinds & _NUMBERS:
-            of_kind = level if len(kinds) == 1 else [v for v in level if type(v) is kind]
-            _check_numbers(of_kind, name)
+        if not kinds.isdisjoint(_NUMBERS) and not _are_ordinary(level):
+            for kind in kinds & _NUMBERS:
+                _check_numbers([value for value in level if type(value) is kind], name)
         if kinds.isdisjoint(_CONTAINERS):
             return
         level = list(
@@ -97,6 +97,15 @@ def check_values(values: Iterable[Any], name: str) -> None:
             )
         )
     raise ArgumentsInvalid(f"{name} is nested too deeply; at most {MAX_DEPTH} levels are taken")
+
+
+def _are_ordinary(values: list[Any]) -> bool:
+    """Whether nothing is amiss with any number: one sum tells, as NaN is below nothing."""
+    try:
+        sizes = [abs(value) for value in values if type(value) in _NUMBERS]
+        return bool(sum(sizes) < _BOUND)
+    except (ArithmeticError, TypeError):  # too large for a float, or decimals among floats
+        return False
 
 
 def _check_numbers(numbers: list[Any], name: str) -> None:
