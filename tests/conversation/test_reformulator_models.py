@@ -13,12 +13,16 @@ from server.conversation.reformulation.reformulator import Reformulator
 from server.core.ports import ChatModel
 from server.core.speech import Message, Reply
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
+from server.providers.chat.gemini import GeminiChat
 from server.providers.chat.llama_cpp import LlamaCppChat
 from server.providers.chat.ollama import OllamaChat
+from server.providers.chat.openai import OpenAIChat
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.providers.chat.structured import StructuredChatModel
 from tests.conversation.shop import AMBIGUOUS, proposed, reformulation, rules, said
+from tests.support import gemini_server, openai_server
 from tests.support.local_model import needs_local_model
+from tests.support.loopback import serving
 from tests.support.ollama_server import ollama_stand_in, words
 
 GOLDEN = ("Check status of order #001", "Order #001 is being shipped.", "Actually, cancel it.")
@@ -39,7 +43,21 @@ def ollama(text: str) -> Iterator[ChatModel]:
         yield OllamaChat("llama3.2", base_url=stand_in.base_url, timeout_s=30.0)
 
 
-@pytest.fixture(params=[scripted, ollama], ids=["scripted", "ollama"])
+@contextmanager
+def openai(text: str) -> Iterator[ChatModel]:
+    with serving(lambda asked: openai_server.openai(asked, words(text))) as service:
+        yield OpenAIChat(base_url=f"{service.base_url}/v1/", api_key="sk-secret", timeout_s=30.0)
+
+
+@contextmanager
+def gemini(text: str) -> Iterator[ChatModel]:
+    with serving(lambda asked: gemini_server.gemini(asked, words(text))) as service:
+        yield GeminiChat(base_url=f"{service.base_url}/v1beta", api_key="sk-secret", timeout_s=30.0)
+
+
+@pytest.fixture(
+    params=[scripted, ollama, openai, gemini], ids=["scripted", "ollama", "openai", "gemini"]
+)
 def speaking(request: pytest.FixtureRequest) -> Speaking:
     speaker: Speaking = request.param
     return speaker
