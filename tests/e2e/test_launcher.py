@@ -128,7 +128,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     # Standard output is the command's alone; what the launcher did is told beside it.
     assert json.loads(first.stdout)["args"] == ["ask", "two words"]
     making, installing, installed = first.stderr.splitlines()
-    assert making == f"Making .venv with Python {sys.version.split()[0]}"
+    assert making.startswith("Making .venv with Python 3.")
     assert installing == (
         f"Installing Orbit and the libraries it uses (log: {project.root}/.venv/install.log)"
     )
@@ -263,3 +263,46 @@ def test_a_python_too_old_is_named(tmp_path: Path) -> None:
     assert named.stderr == (
         "error: ORBIT_PYTHON must name a Python 3.11 or newer; /nowhere/python3.11 does not run\n"
     )
+
+
+@pytest.mark.parametrize("found", ["compiled without optimisations", "optimised"])
+def test_a_python_without_its_optimisations_is_taken_only_where_there_is_no_other(
+    tmp_path: Path, found: str
+) -> None:
+    project = write_project(tmp_path / "project")
+    real = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    slow = tmp_path / "slow" / "python3.11"
+    slow.parent.mkdir()
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *CONFIG_ARGS*) exit 1 ;; esac\nexec "{real}" "$@"\n')
+    fast = tmp_path / "fast" / "python3.12"
+    fast.parent.mkdir()
+    fast.write_text(f'#!/bin/sh\ncase "$*" in *CONFIG_ARGS*) exit 0 ;; esac\nexec "{real}" "$@"\n')
+    for python in (slow, fast):
+        python.chmod(0o755)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in (
+        "awk",
+        "bash",
+        "cat",
+        "cksum",
+        "dirname",
+        "env",
+        "ls",
+        "mkdir",
+        "readlink",
+        "rm",
+        "grep",
+        "sed",
+        "tail",
+        "tr",
+        "wc",
+    ):
+        where = shutil.which(tool)
+        assert where is not None
+        (tools / tool).symlink_to(where)
+    folders = [slow.parent, *([fast.parent] if found == "optimised" else []), tools]
+    made = project.run("install", PATH=os.pathsep.join(map(str, folders)))
+    assert made.returncode == 0, made.stderr
+    taken = fast if found == "optimised" else slow
+    assert made.stderr.splitlines()[0].endswith(f" ({taken})")
