@@ -201,14 +201,23 @@ def _chosen(hits: Sequence[Hit], choose: str) -> Hit:
 
 @dataclass(frozen=True, slots=True)
 class DateRangeKind:
-    """`{start, end}` in ISO 8601, both days included."""
+    """`{start, end}` in ISO 8601, both days included.
 
+    Nothing is read where one of the dates cannot be: the others say something else without it.
+    """
+
+    name: str
     rules: DateRules
     earliest: date
 
     def read(self, reading: Reading) -> Found | None:
         today, data = reading.today, reading.data
-        atoms = read_dates(self.rules, data, reading.matching, today, reading.free_bytes)
+        atoms, impossible = read_dates(
+            self.rules, data, reading.matching, today, reading.free_bytes
+        )
+        if impossible is not None:
+            reading.out_of_range.setdefault(self.name, reading.characters(*impossible))
+            return None
         found = join(self.rules, data, atoms, today, self.earliest)
         if found is None:
             return None

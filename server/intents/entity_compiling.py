@@ -51,7 +51,7 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
         case TextEntitySpec():
             return _text(shop, spec, keys)
         case DateRangeEntitySpec():
-            return DateRangeKind(shop.dates, _earliest(shop, spec, keys))
+            return DateRangeKind(spec.name, shop.dates, _earliest(shop, spec, keys))
         case SeriesEntitySpec():
             return _series(shop, spec, keys)
 
