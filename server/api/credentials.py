@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
+from server.access.gateway import names_a_user
 from server.api.limiting import count_request
 from server.api.state import state_of
 from server.core.turn import Caller
@@ -90,9 +91,10 @@ async def caller_of(request: Request) -> Caller:
     caller = await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
-    caller = state.gateway.speak_for(
-        caller, request.headers, request.method, request.url.path, await request.body()
-    )
+    if names_a_user(request.headers):
+        caller = state.gateway.speak_for(
+            caller, request.headers, request.method, request.url.path, await request.body()
+        )
     of_adapter = state.adapters.rate_limits(caller.adapter)
     try:
         await count_request(request, state.limits, caller, of_adapter)
