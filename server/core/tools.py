@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from server.core.values import value
+
 Effect = Literal["read", "write"]
 
 SourceKind = Literal[
@@ -22,7 +24,7 @@ SourceKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """Where an argument came from.
 
@@ -37,7 +39,7 @@ class Source:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCall:
     """One call, ready to be judged and run. `sources` has a key for each argument."""
 
@@ -59,7 +61,7 @@ class ToolResultStatus(StrEnum):
     TIMEOUT = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolResult:
     """What running a tool gave.
 

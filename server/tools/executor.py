@@ -57,6 +57,13 @@ class ToolExecutor:
         self._http = http
         self._python = python
         self._threads_per_tool = threads_per_tool
+        taken = {HTTP_TOOL} if http is not None else set()
+        taken |= {PYTHON_TOOL} if python is not None else set()
+        self._quick = {
+            tool.name: tool
+            for tool in registry
+            if getattr(tool, "quick", False) and tool.name not in taken
+        }
         self._workers: dict[str, Workers[_Outcome]] = {}
 
     @property
@@ -70,21 +77,14 @@ class ToolExecutor:
         else in a thread of that tool, given up after `timeout_s`.
         """
         start = perf_counter()
-        if call.tool == HTTP_TOOL and self._http is not None:
-            outcome = await _run_http(self._http, call, timeout_s)
-        elif call.tool == PYTHON_TOOL and self._python is not None:
-            outcome = await _run_python(self._python, call, timeout_s)
+        tool = self._quick.get(call.tool)
+        if tool is not None and _are_small(call.arguments):
+            status, result, message = _run(tool, call)
         else:
-            outcome = await self._run_tool(call, timeout_s)
-        status, result, message = outcome
+            status, result, message = await self._run_elsewhere(call, timeout_s)
+        taken_ms = round((perf_counter() - start) * 1e6) / 1e3
         return ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=status,
-            execution_time_ms=round((perf_counter() - start) * 1000, 3),
-            parameters=call.arguments,
-            result=result,
-            error_message=message,
+            call.tool, call.operation, status, taken_ms, call.arguments, result, message
         )
 
     def close(self) -> None:
@@ -100,13 +100,15 @@ class ToolExecutor:
         if self._http is not None:
             await self._http.close()
 
-    async def _run_tool(self, call: ToolCall, timeout_s: float) -> _Outcome:
+    async def _run_elsewhere(self, call: ToolCall, timeout_s: float) -> _Outcome:
+        if call.tool == HTTP_TOOL and self._http is not None:
+            return await _run_http(self._http, call, timeout_s)
+        if call.tool == PYTHON_TOOL and self._python is not None:
+            return await _run_python(self._python, call, timeout_s)
         try:
             tool = self._registry.get(call.tool)
         except ToolError as unknown:
             return ToolResultStatus.ERROR, None, str(unknown)
-        if getattr(tool, "quick", False) and _is_small(call.arguments):
-            return _run(tool, call)
         return await self._run_in_thread(tool, call, timeout_s)
 
     async def _run_in_thread(self, tool: Tool, call: ToolCall, timeout_s: float) -> _Outcome:
@@ -124,10 +126,10 @@ class ToolExecutor:
             return ToolResultStatus.ERROR, None, message
 
 
-def _is_small(arguments: Mapping[str, Any]) -> bool:
+def _are_small(arguments: Mapping[str, Any]) -> bool:
     for value in arguments.values():
-        limit = _INLINE_LIMITS.get(type(value))
-        if limit is not None and len(value) > limit:
+        kind = type(value)
+        if kind in _INLINE_LIMITS and len(value) > _INLINE_LIMITS[kind]:
             return False
     return True
 
@@ -184,7 +186,7 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
         _log_failure(call, f"tool {call.tool} failed in {call.operation}")
         message = f"{call.tool} failed unexpectedly; the server's log says why"
         return ToolResultStatus.ERROR, None, message
-    if not isinstance(result, Mapping) or "result" not in result:
+    if not (type(result) is dict or isinstance(result, Mapping)) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
         return ToolResultStatus.ERROR, None, f"{call.tool} returned no result"
     return ToolResultStatus.SUCCESS, result, None
