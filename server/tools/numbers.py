@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+from functools import reduce
 from typing import Any, Final
 
 from server.errors import ArgumentsInvalid
@@ -17,9 +18,12 @@ QUOTIENT_DIGITS: Final = 15
 
 _MAX_CHARS: Final = 2 * MAX_DIGITS + 30
 _EXACT_DIGITS: Final = 28
+"""Digits up to which a quotient that ends is told to its end."""
+
 _ZERO: Final = Decimal(0)
 _SAFE_INT: Final = 2**62
-_SAFE_FLOAT: Final = (1e-30, 1e49)
+_LEAST_SAFE: Final = 1e-30
+_MOST_SAFE: Final = 1e49
 """Floats of this size need no closer look: 17 digits keep them within bounds."""
 
 EXACT: Final = Context(
@@ -32,6 +36,9 @@ EXACT: Final = Context(
 """Wide enough that no sum or product of numbers within bounds is ever rounded."""
 
 _QUOTIENT: Final = Context(prec=QUOTIENT_DIGITS, rounding=ROUND_HALF_UP)
+_SHORT: Final = Context(prec=_EXACT_DIGITS, rounding=ROUND_HALF_UP)
+
+_ORDINARY: Final = frozenset({int, float})
 
 _WRITTEN: Final = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,9})?"
@@ -51,10 +58,10 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
     if kind is int:
         if -_SAFE_INT < value < _SAFE_INT:  # most of them, and cheap to say so
             return Decimal(value)
-    elif kind is float:
-        least, most = _SAFE_FLOAT
-        if value == 0 or least < value < most or -most < value < -least:
-            return Decimal(repr(value))
+    elif kind is float and (
+        _LEAST_SAFE < value < _MOST_SAFE or value == 0 or -_MOST_SAFE < value < -_LEAST_SAFE
+    ):
+        return Decimal(repr(value))
     number = _read_other(value, name, percent=percent)
     if not number.is_finite():
         raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a finite number")
@@ -68,6 +75,26 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
             "before the decimal point, and as many after it"
         )
     return number
+
+
+def read_numbers(values: Sequence[Any], name_of: Callable[[int], str]) -> list[Decimal]:
+    """Return each of `values` as `read_number` does; `name_of` names the one at a place.
+
+    Raises:
+        ArgumentsInvalid: as `read_number`, for the first that is not a number.
+    """
+    if set(map(type, values)) <= _ORDINARY and _are_safe(values):
+        return list(map(Decimal, map(repr, values)))
+    return [read_number(value, name_of(place)) for place, value in enumerate(values)]
+
+
+def _are_safe(numbers: Sequence[int | float]) -> bool:
+    """Whether no int or float among them needs a closer look; NaN is below nothing."""
+    sizes = list(map(abs, numbers))
+    try:
+        return sum(sizes) < _MOST_SAFE and min(filter(None, sizes), default=1) > _LEAST_SAFE
+    except OverflowError:  # an int that no float comes near
+        return False
 
 
 def read_as_number(text: str) -> Decimal | None:
@@ -86,6 +113,8 @@ def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
     Raises:
         ArgumentsInvalid: not a number, not whole, or out of range.
     """
+    if type(value) is int and least <= value <= most:
+        return value
     number = read_number(value, name)
     if number != number.to_integral_value():
         raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a whole number")
@@ -100,27 +129,35 @@ def plain(number: Decimal) -> int | float | Decimal:
     A whole number is an int; any other a float when the float shows the very same
     digits, else the decimal itself, without trailing zeros.
     """
-    whole = int(number)
-    if whole == number:
-        return whole
+    if number == number.to_integral_value():
+        return int(number)
     nearest = float(number)
     return nearest if Decimal(repr(nearest)) == number else number.normalize(EXACT)
 
 
+def as_given(value: Any, number: Decimal) -> int | float | Decimal:
+    """`plain(number)` of the number that `value` was read as; most values are that themselves."""
+    kind = type(value)
+    if kind is int or (kind is float and not value.is_integer()):
+        same: int | float = value
+        return same
+    return plain(number)
+
+
 def add_up(values: Iterable[Decimal]) -> Decimal:
     """The exact sum."""
-    total = _ZERO
-    for value in values:
-        total = EXACT.add(total, value)
-    return total
+    return reduce(EXACT.add, values, _ZERO)
 
 
 def divide(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
     """The quotient: exact when it ends soon, else to `QUOTIENT_DIGITS` digits."""
+    short = _SHORT.divide(dividend, divisor)
+    if EXACT.multiply(short, divisor) == dividend:
+        return plain(short)
     quotient = EXACT.divide(dividend, divisor)
     if EXACT.multiply(quotient, divisor) == dividend:
         exact = plain(quotient)
-        if not isinstance(exact, Decimal) or len(exact.as_tuple().digits) <= _EXACT_DIGITS:
+        if not isinstance(exact, Decimal):
             return exact
     rounded = float(_QUOTIENT.plus(quotient))
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

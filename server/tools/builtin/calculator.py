@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -13,11 +13,13 @@ from server.tools.numbers import (
     EXACT,
     MAX_DIGITS,
     add_up,
+    as_given,
     divide,
     plain,
     read_as_number,
     read_integer,
     read_number,
+    read_numbers,
 )
 from server.tools.wording import described
 
@@ -26,7 +28,15 @@ MAX_VALUES: Final = 10_000
 
 _MAX_LIST_CHARS: Final = 200_000
 _HUNDRED: Final = Decimal(100)
+_HUNDREDTH: Final = Decimal("0.01")
+_STEPS: Final = {
+    decimals: Decimal(1).scaleb(-decimals) for decimals in range(-MAX_DIGITS, MAX_DIGITS + 1)
+}
+"""What a number is rounded to a multiple of, by decimal places."""
 _BETWEEN_NUMBERS: Final = re.compile(r"\s*(?:;|\s\+\s|&|\band\b|,(?=\s))\s*|\s+")
+
+_Taken = dict[str, Any]
+"""The numbers as they were understood, by the names they were given under."""
 
 
 class Calculator(BuiltinTool):
@@ -84,47 +94,48 @@ _ROUND: Final = ToolDefinition(
 
 def _percentage(given: Arguments) -> dict[str, Any]:
     value = read_number(given["value"], "value")
+    taken = {"value": as_given(given["value"], value)}
     if "percentage" in given and "total" in given:
         raise ArgumentsInvalid("percentage takes either percentage or total, not both")
     if "percentage" in given:
         percentage = read_number(given["percentage"], "percentage", percent=True)
-        result = plain(EXACT.multiply(value, percentage).scaleb(-2, EXACT))
-        return _answer("percentage", result, {"value": value, "percentage": percentage})
+        taken["percentage"] = as_given(given["percentage"], percentage)
+        hundredfold = EXACT.multiply(value, percentage)
+        return _answer("percentage", plain(EXACT.multiply(hundredfold, _HUNDREDTH)), taken)
     if "total" in given:
         total = read_number(given["total"], "total")
         if not total:
             raise ToolFailed("Division by zero")
-        share = divide(EXACT.multiply(value, _HUNDRED), total)
-        return _answer("percentage", share, {"value": value, "total": total})
+        taken["total"] = as_given(given["total"], total)
+        return _answer("percentage", divide(EXACT.multiply(value, _HUNDRED), total), taken)
     raise ArgumentsInvalid("percentage needs percentage or total beside value")
 
 
 def _add(given: Arguments) -> dict[str, Any]:
-    values = _read_numbers(given["values"], "values")
-    return _answer("add", plain(add_up(values)), {"values": values})
+    values, taken = _read_values(given)
+    return _answer("add", plain(add_up(values)), taken)
 
 
 def _subtract(given: Arguments) -> dict[str, Any]:
-    a, b = _pair(given)
-    return _answer("subtract", plain(EXACT.subtract(a, b)), {"a": a, "b": b})
+    a, b, taken = _read_pair(given)
+    return _answer("subtract", plain(EXACT.subtract(a, b)), taken)
 
 
 def _multiply(given: Arguments) -> dict[str, Any]:
-    a, b = _pair(given)
-    return _answer("multiply", plain(EXACT.multiply(a, b)), {"a": a, "b": b})
+    a, b, taken = _read_pair(given)
+    return _answer("multiply", plain(EXACT.multiply(a, b)), taken)
 
 
 def _divide(given: Arguments) -> dict[str, Any]:
-    a, b = _pair(given)
+    a, b, taken = _read_pair(given)
     if not b:
         raise ToolFailed("Division by zero")
-    return _answer("divide", divide(a, b), {"a": a, "b": b})
+    return _answer("divide", divide(a, b), taken)
 
 
 def _average(given: Arguments) -> dict[str, Any]:
-    values = _read_numbers(given["values"], "values")
-    average = divide(add_up(values), Decimal(len(values)))
-    return _answer("average", average, {"values": values})
+    values, taken = _read_values(given)
+    return _answer("average", divide(add_up(values), Decimal(len(values))), taken)
 
 
 def _round(given: Arguments) -> dict[str, Any]:
@@ -132,20 +143,27 @@ def _round(given: Arguments) -> dict[str, Any]:
     decimals = read_integer(
         given.get("decimals", 0), "decimals", least=-MAX_DIGITS, most=MAX_DIGITS
     )
-    rounded = value.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
-    return _answer("round", plain(rounded), {"value": value, "decimals": Decimal(decimals)})
+    rounded = value.quantize(_STEPS[decimals], context=EXACT)
+    taken = {"value": as_given(given["value"], value), "decimals": decimals}
+    return _answer("round", plain(rounded), taken)
 
 
-def _pair(given: Arguments) -> tuple[Decimal, Decimal]:
-    return read_number(given["a"], "a"), read_number(given["b"], "b")
+def _read_pair(given: Arguments) -> tuple[Decimal, Decimal, _Taken]:
+    a, b = read_number(given["a"], "a"), read_number(given["b"], "b")
+    return a, b, {"a": as_given(given["a"], a), "b": as_given(given["b"], b)}
 
 
-def _read_numbers(value: Any, name: str) -> list[Decimal]:
-    """Return a list of numbers as decimals; text is a JSON array, or numbers in a row.
+def _read_values(given: Arguments) -> tuple[list[Decimal], _Taken]:
+    items = _items(given["values"], "values")
+    values = read_numbers(items, "values[{}]".format)
+    return values, {"values": list(map(as_given, items, values))}
+
+
+def _items(value: Any, name: str) -> Sequence[Any]:
+    """Return what a list of numbers holds; text is a JSON array, or numbers in a row.
 
     Raises:
-        ArgumentsInvalid: no list, an empty one, one that is too long, or one with
-            something else than numbers in it.
+        ArgumentsInvalid: no list, an empty one, or one that is too long.
     """
     items = _split(value, name) if isinstance(value, str) else value
     if not isinstance(items, list | tuple):
@@ -154,7 +172,7 @@ def _read_numbers(value: Any, name: str) -> list[Decimal]:
         raise ArgumentsInvalid(f"{name} is empty; at least one number is needed")
     if len(items) > MAX_VALUES:
         raise ArgumentsInvalid(f"{name} holds {len(items)} numbers; at most {MAX_VALUES} are taken")
-    return [read_number(item, f"{name}[{place}]") for place, item in enumerate(items)]
+    return items
 
 
 def _split(text: str, name: str) -> Any:
@@ -177,11 +195,5 @@ def _split(text: str, name: str) -> Any:
     return items
 
 
-def _answer(
-    operation: str, result: Any, taken: Mapping[str, Decimal | list[Decimal]]
-) -> dict[str, Any]:
-    shown = {
-        name: [plain(item) for item in value] if isinstance(value, list) else plain(value)
-        for name, value in taken.items()
-    }
-    return {"result": result, "operation": operation, "input": shown}
+def _answer(operation: str, result: Any, taken: _Taken) -> dict[str, Any]:
+    return {"result": result, "operation": operation, "input": taken}

@@ -60,8 +60,12 @@ class BuiltinTool:
         except (KeyError, TypeError):
             message = unknown(f"{self._name} operation", operation, self._prepared)
             raise ToolUnknown(message) from None
-        given = {name: value for name, value in arguments.items() if value is not None}
-        if not known.issuperset(given) or not required.issubset(given):
+        given = arguments
+        for value in arguments.values():
+            if value is None:
+                given = {name: value for name, value in arguments.items() if value is not None}
+                break
+        if not required <= given.keys() <= known:
             self._refuse(operation, given)
         return run(given)
 

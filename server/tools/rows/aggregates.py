@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.tools.numbers import add_up, divide, plain, read_number
+from server.tools.numbers import add_up, divide, plain, read_numbers
 from server.tools.rows.comparing import Rank, rank
 from server.tools.wording import described, unknown
 
@@ -113,4 +113,4 @@ _OF_SOMETHING: Final = frozenset({"average", "median", "min", "max"})
 
 
 def _numbers(values: Sequence[Any], label: str) -> list[Decimal]:
-    return [read_number(value, f"a value of {label!r}") for value in values]
+    return read_numbers(values, lambda _: f"a value of {label!r}")
