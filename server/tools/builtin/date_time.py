@@ -1,7 +1,9 @@
 """The clock and the calendar."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
+from time import localtime, time
 from typing import Any, Final
 
 from server.core.tools import ToolDefinition, ToolParameter
@@ -9,7 +11,7 @@ from server.errors import ArgumentsInvalid, ToolFailed
 from server.library.model import DateOrder
 from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
 from server.tools.dates.formats import Format, read_format
-from server.tools.dates.reading import MAX_DATE_CHARS, DateReader, Reading
+from server.tools.dates.reading import MAX_DATE_CHARS, DateReader, Reading, to_the_second
 from server.tools.dates.spans import UNITS, read_unit, span
 from server.tools.dates.words import WEEKDAYS
 from server.tools.dates.zones import find_zone
@@ -19,12 +21,20 @@ from server.tools.wording import described
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
 
+_DAY: Final = timedelta(days=1)
 _OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
 
 
 def local_now() -> datetime:
-    """The time now, in the zone of the machine."""
-    return datetime.now().astimezone()
+    """The time now, to the second, in the zone of the machine."""
+    seconds = int(time())
+    here = localtime(seconds)
+    return datetime.fromtimestamp(seconds, _zone(here.tm_gmtoff, here.tm_zone))
+
+
+@lru_cache(maxsize=8)
+def _zone(offset_s: int, name: str) -> timezone:
+    return timezone(timedelta(seconds=offset_s), name)
 
 
 class DateTime(BuiltinTool):
@@ -51,17 +61,19 @@ class DateTime(BuiltinTool):
         )
 
     def _now(self, given: Arguments) -> dict[str, Any]:
-        now = self._clock().replace(microsecond=0)
+        now = to_the_second(self._clock())
         if "timezone" in given:
             now = _in_zone(now, given["timezone"])
         shape = _optional_format(given, "format")
         answer = _dated("now", now, given, shape)
-        return answer | {"time": answer["iso"][11:19], "timezone": str(now.tzinfo)}
+        answer["time"] = answer["iso"][11:19]
+        answer["timezone"] = str(now.tzinfo)
+        return answer
 
     def _format(self, given: Arguments) -> dict[str, Any]:
         shape = read_format(given["format_string"], "format_string")
         reading = self._reader.read(given["date"], "date")
-        return _dated("format", reading.value, given, shape) | _interpretation(reading)
+        return _interpreted(_dated("format", reading.value, given, shape), reading)
 
     def _diff(self, given: Arguments) -> dict[str, Any]:
         start = self._reader.read(given["date1"], "date1")
@@ -72,18 +84,20 @@ class DateTime(BuiltinTool):
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
         answer = {"result": between, "operation": "diff", "input": _echo(given), "unit": unit}
-        readings = {"date1": start.describe(), "date2": end.describe()}
-        notes = [f"{name}: {note}" for name, note in readings.items() if note]
-        return answer | ({"interpreted_as": ", ".join(notes)} if notes else {})
+        if start.how or end.how:
+            readings = {"date1": start.describe(), "date2": end.describe()}
+            notes = [f"{name}: {note}" for name, note in readings.items() if note]
+            answer["interpreted_as"] = ", ".join(notes)
+        return answer
 
     def _add_days(self, given: Arguments) -> dict[str, Any]:
         reading = self._reader.read(given["date"], "date")
         days = read_integer(given["days"], "days", least=-MAX_DAYS, most=MAX_DAYS)
         try:
-            moved = reading.value + timedelta(days=days)
+            moved = reading.value + _DAY * days
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
-        return _dated("add_days", moved, given) | _interpretation(reading)
+        return _interpreted(_dated("add_days", moved, given), reading)
 
     def _parse(self, given: Arguments) -> dict[str, Any]:
         text = given["date_string"]
@@ -92,8 +106,10 @@ class DateTime(BuiltinTool):
             reading = self._reader.read(text, "date_string")
         else:
             reading = Reading(shape.read(_short_text(text, "date_string")))
-        parts = {"year": reading.value.year, "month": reading.value.month, "day": reading.value.day}
-        return _dated("parse", reading.value, given) | parts | _interpretation(reading)
+        day = reading.value
+        answer = _dated("parse", day, given)
+        answer["year"], answer["month"], answer["day"] = day.year, day.month, day.day
+        return _interpreted(answer, reading)
 
 
 def _parameter(name: str, description: str, *, required: bool = True, **more: Any) -> ToolParameter:
@@ -161,17 +177,20 @@ def _dated(
     }
 
 
-def _interpretation(reading: Reading) -> dict[str, Any]:
-    note = reading.describe()
-    return {"interpreted_as": note} if note else {}
+def _interpreted(answer: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The answer, which says how the date was read where that was a choice."""
+    if reading.how:
+        answer["interpreted_as"] = reading.describe()
+    return answer
 
 
 def _echo(given: Arguments) -> dict[str, Any]:
     """The arguments as they were given, dates as ISO text."""
-    return {
-        name: value.isoformat() if isinstance(value, date) else value
-        for name, value in given.items()
-    }
+    echo = dict(given)
+    for name, value in given.items():
+        if isinstance(value, date):
+            echo[name] = value.isoformat()
+    return echo
 
 
 def _optional_format(given: Arguments, name: str) -> Format | None:

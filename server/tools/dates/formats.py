@@ -6,7 +6,7 @@ the same text on every system and locale, and a hostile one cannot reach anythin
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -18,6 +18,9 @@ from server.tools.wording import described, shown
 
 MAX_FORMAT_CHARS: Final = 100
 
+_Writer = Callable[[datetime], str]
+
+_TWO_DIGITS: Final = tuple(f"{number:02d}" for number in range(100))
 _EPOCH: Final = datetime(1970, 1, 1)
 
 NAMED: Final[Mapping[str, str]] = {
@@ -67,23 +70,23 @@ def _ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
-_DIRECTIVES: Final[Mapping[str, Callable[[datetime], str]]] = {
+_DIRECTIVES: Final[Mapping[str, _Writer]] = {
     "Y": lambda d: f"{d.year:04d}",
-    "y": lambda d: f"{d.year % 100:02d}",
+    "y": lambda d: _TWO_DIGITS[d.year % 100],
     "C": lambda d: f"{d.year // 100:02d}",
-    "m": lambda d: f"{d.month:02d}",
+    "m": lambda d: _TWO_DIGITS[d.month],
     "B": lambda d: MONTHS[d.month - 1],
     "b": lambda d: MONTHS[d.month - 1][:3],
     "h": lambda d: MONTHS[d.month - 1][:3],
-    "d": lambda d: f"{d.day:02d}",
+    "d": lambda d: _TWO_DIGITS[d.day],
     "e": lambda d: f"{d.day:2d}",
     "j": lambda d: f"{d.timetuple().tm_yday:03d}",
-    "H": lambda d: f"{d.hour:02d}",
+    "H": lambda d: _TWO_DIGITS[d.hour],
     "k": lambda d: f"{d.hour:2d}",
     "I": lambda d: f"{d.hour % 12 or 12:02d}",
     "l": lambda d: f"{d.hour % 12 or 12:2d}",
-    "M": lambda d: f"{d.minute:02d}",
-    "S": lambda d: f"{d.second:02d}",
+    "M": lambda d: _TWO_DIGITS[d.minute],
+    "S": lambda d: _TWO_DIGITS[d.second],
     "f": lambda d: f"{d.microsecond:06d}",
     "p": lambda d: "AM" if d.hour < 12 else "PM",
     "P": lambda d: "am" if d.hour < 12 else "pm",
@@ -149,15 +152,15 @@ class Format:
     text: str
     pieces: tuple[tuple[str, bool], ...]
     iso: bool = False
+    parts: tuple[str | _Writer, ...] = field(default=(), compare=False, repr=False)
+    """The pieces, each directive as what writes it."""
 
     def write(self, value: date) -> str:
         """Return the date in this format."""
         if self.iso:
             return value.isoformat()
         moment = value if isinstance(value, datetime) else midnight(value)
-        return "".join(
-            [_written(text, moment) if directive else text for text, directive in self.pieces]
-        )
+        return "".join([part if isinstance(part, str) else part(moment) for part in self.parts])
 
     def read(self, text: str) -> date:
         """Return the date that `text` writes in this format; with a time if it has one.
@@ -217,7 +220,8 @@ def _compile(text: str, name: str) -> Format:
             f"{name} {shown(text)} has nothing of a date in it; write it as YYYY-MM-DD, "
             f"as %Y-%m-%d, or as one of iso, {', '.join(NAMED)}"
         )
-    return Format(text, tuple(pieces))
+    parts = tuple(_writer(piece) if directive else piece for piece, directive in pieces)
+    return Format(text, tuple(pieces), parts=parts)
 
 
 def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
@@ -240,7 +244,8 @@ def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def _written(directive: str, moment: datetime) -> str:
+def _writer(directive: str) -> _Writer:
     if directive[0] != "-":
-        return _DIRECTIVES[directive](moment)
-    return _DIRECTIVES[directive[1:]](moment).lstrip("0 ") or "0"
+        return _DIRECTIVES[directive]
+    padded = _DIRECTIVES[directive[1:]]
+    return lambda moment: padded(moment).lstrip("0 ") or "0"

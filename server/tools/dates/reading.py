@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
 from typing import Any, Final
 
+from server.core.values import value
 from server.errors import ArgumentsInvalid
 from server.library.model import DateOrder
 from server.tools.dates.relative import read_relative
@@ -43,7 +43,7 @@ _TIME: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reading:
     """A date, or a moment, and how it was read; `how` is empty when only one way was open."""
 
@@ -90,9 +90,11 @@ class DateReader:
             ) from None
 
     def _now(self) -> datetime:
-        return self._clock().replace(microsecond=0)
+        return to_the_second(self._clock())
 
     def _read_text(self, text: str, name: str) -> Reading:
+        if (numeric := self._read_numeric(text)) is not None:
+            return numeric
         timed = _TIME.search(text) if _TIME_HINT.search(text) else None
         if timed is None:
             return self._read_day(text)
@@ -121,10 +123,11 @@ class DateReader:
         return reading
 
     def _read_calendar_day(self, text: str) -> Reading | None:
-        numeric = self._read_numeric(text) if text[:1].isdecimal() else None
-        return numeric or self._read_written(text)
+        return self._read_numeric(text) or self._read_written(text)
 
     def _read_numeric(self, text: str) -> Reading | None:
+        if not text[:1].isdecimal():
+            return None
         if match := _YEAR_LAST.fullmatch(text):
             first, _, second, year = match.groups()
             return self._read_numbers(int(first), int(second), year)
@@ -160,6 +163,11 @@ class DateReader:
         how = "" if year else "this year"
         in_year = int(year) if year else self._now().year
         return Reading(date(in_year, MONTH_NUMBERS[month], int(day)), how)
+
+
+def to_the_second(moment: datetime) -> datetime:
+    """The moment without what is smaller than a second."""
+    return moment.replace(microsecond=0) if moment.microsecond else moment
 
 
 class _NotADate(Exception):

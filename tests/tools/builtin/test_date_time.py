@@ -1,5 +1,6 @@
 """The date_time tool: what each operation answers and refuses."""
 
+import time
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from server.core.ports import Tool
 from server.errors import ArgumentsInvalid, ToolError, ToolFailed, ToolUnknown
-from server.tools.builtin.date_time import DateTime
+from server.tools.builtin.date_time import DateTime, local_now
 from tests.tools.anything import ANYTHING, outcome
 
 CALENDAR = DateTime(clock=lambda: datetime(2025, 3, 4, 15, 6, 7, 89, tzinfo=UTC))
@@ -33,6 +34,21 @@ def test_it_is_a_tool_with_five_operations() -> None:
 def test_without_a_clock_it_knows_the_time_of_the_machine() -> None:
     before = datetime.now(UTC) - timedelta(seconds=1)
     assert before <= datetime.fromisoformat(DateTime().run("now", {})["result"])
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/St_Johns", "XYZ+1:02:03"])
+def test_its_time_is_in_the_zone_of_the_machine(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    moment = local_now()
+    expected = datetime.fromtimestamp(moment.timestamp()).astimezone()
+    monkeypatch.undo()
+    time.tzset()
+    assert (moment, moment.tzinfo, moment.tzname()) == (
+        expected,
+        expected.tzinfo,
+        expected.tzname(),
+    )
 
 
 def test_now_says_everything_about_the_moment() -> None:
