@@ -17,7 +17,6 @@ from server.intents.entities import (
 from server.intents.free_text import Marker, TextKind
 from server.intents.patterns import Pattern
 from server.intents.phrases import MASK, Entry
-from server.intents.signs import Signs
 from server.intents.spec import (
     ConstantSpec,
     DateRangeEntitySpec,
@@ -52,13 +51,13 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
         case TextEntitySpec():
             return _text(shop, spec, keys)
         case DateRangeEntitySpec():
-            return DateRangeKind(spec.name, shop.dates, _earliest(shop, spec, keys))
+            return DateRangeKind(shop.dates, _earliest(shop, spec, keys))
         case SeriesEntitySpec():
             return _series(shop, spec, keys)
 
 
-def signs(kind: EntityKind) -> Signs:
-    """What an entity is read from: its patterns, and the groups of its phrases."""
+def evidence(kind: EntityKind) -> frozenset[int | str]:
+    """Numbers of patterns and groups of phrases; without any there is nothing to read."""
     patterns: list[Pattern | None] = []
     groups: list[str] = []
     match kind:
@@ -74,7 +73,8 @@ def signs(kind: EntityKind) -> Signs:
         case SeriesKind():
             patterns = [series.item for series in kind.series]
             groups = [group_of(series.values_of) for series in kind.series if series.values_of]
-    return Signs([pattern.number for pattern in patterns if pattern is not None], groups)
+    numbers = (pattern.number for pattern in patterns if pattern is not None)
+    return frozenset((*numbers, *groups))
 
 
 def _captures(

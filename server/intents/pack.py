@@ -6,12 +6,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from server.core.problems import Problem
-from server.intents.entities import Entity
+from server.intents.entities import Entity, EntityIndex
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseIndex
-from server.intents.rules import Conditions, Rule, Trigger
-from server.intents.signs import SignIndex
+from server.intents.rules import Conditions, RuleIndex, Trigger
 from server.intents.text import Reader
 
 
@@ -98,11 +97,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Everything one detector needs. `rules` stand in the order in which they are tried.
-
-    `shown` are the `entities` by what shows them in a question. `result` names the fields
-    of an answer, each with the place of its value in an `Intent`.
-    """
+    """Everything one detector needs. `rules` stand in the order in which they are tried."""
 
     name: str
     description: str
@@ -113,14 +108,14 @@ class Pack:
     zone: ZoneInfo
     by_layer: bool
     semantic_threshold: float
-    rules: SignIndex[Rule]
+    rules: RuleIndex
     intents: Mapping[str, IntentKind]
     entities: tuple[Entity, ...]
-    shown: SignIndex[Entity]
+    evidence: EntityIndex
     operations: Operations | None
     fallback: Fallback
     flags: tuple[str, ...]
-    result: Mapping[str, int]
+    result: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

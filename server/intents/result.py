@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from server.core.intent import Intent
 from server.intents.choosing import Chosen
@@ -13,7 +14,8 @@ from server.intents.reading import Reading
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
-class Detection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Detection:
     """What a question asks for.
 
     `result` has exactly the fields that the pack declares. `evidence` is the keyword or
@@ -80,21 +82,22 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
     """The detection that a choice amounts to."""
     kind = chosen.intent
     entities = _entities(reading, chosen)
-    flags = {**kind.flags}
+    flags = kind.flags
     operations = pack.operations
     if kind.operation and operations is not None:
         entities[operations.entity] = reading.operation
-        flags.update(operations.flags.get(reading.operation, ()))
+        if reading.operation in operations.flags:
+            flags = {**flags, **operations.flags[reading.operation]}
     route = _route(kind, reading) if kind.routes else None
     intent = Intent(
-        kind.name,
-        chosen.confidence,
-        chosen.method,
-        entities,
-        flags,
-        _explanation(pack, chosen, entities),
-        route,
-        _ask(chosen, entities),
+        name=kind.name,
+        confidence=chosen.confidence,
+        method=chosen.method,
+        entities=entities,
+        flags=flags,
+        explanation=_explanation(pack, chosen, entities),
+        route=route,
+        ask=_ask(chosen, entities),
     )
     fell_back = chosen.rule is None and chosen.method == "default"
     return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
@@ -113,7 +116,6 @@ def failure(pack: Pack, failed: Exception) -> Detection:
         name=fallback.intent,
         confidence=fallback.error_confidence,
         method="default",
-        entities={},
         flags=dict.fromkeys(pack.flags, False),
         explanation=fallback.error_explanation.replace("{error}", why),
         ask=pack.intents[fallback.intent].ask,
@@ -123,7 +125,16 @@ def failure(pack: Pack, failed: Exception) -> Detection:
 
 def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
     """An intent as the fields that the pack declares."""
-    return {name: intent[place] for name, place in pack.result.items()}
+    parts = {
+        "intent": intent.name,
+        "confidence": intent.confidence,
+        "method": intent.method,
+        "entities": {**intent.entities},
+        "flags": {**intent.flags},
+        "explanation": intent.explanation,
+        "route": intent.route,
+    }
+    return {name: parts[part] for name, part in pack.result.items()}
 
 
 def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
@@ -161,18 +172,15 @@ def _ask(chosen: Chosen, entities: Mapping[str, Any]) -> str:
 def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
     if "{" not in text:
         return text
-    form, names = _form(text)
-    facts = {
-        **entities,
-        "intent": chosen.intent.name,
-        "method": chosen.method,
-        "trigger": chosen.evidence,
-    }
-    return form % tuple([facts.get(name, "") for name in names])
+    facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}
+    parts = list(_parts(text))
+    for at in range(1, len(parts), 2):
+        name = parts[at]
+        parts[at] = str(facts[name] if name in facts else entities.get(name, ""))
+    return "".join(parts)
 
 
 @lru_cache(maxsize=1024)
-def _form(text: str) -> tuple[str, tuple[str, ...]]:
-    """Text to put values into with `%`, and the names of the values."""
-    parts = _PLACEHOLDER.split(text.replace("%", "%%"))
-    return "%s".join(parts[::2]), tuple(parts[1::2])
+def _parts(text: str) -> tuple[str, ...]:
+    """Text and the names of placeholders by turns, beginning with text."""
+    return tuple(_PLACEHOLDER.split(text))

@@ -1,5 +1,6 @@
 """Rows of JSON data: filtered, sorted, cut down to some fields, summed up."""
 
+from itertools import compress
 from operator import itemgetter
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
 from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
 from server.tools.rows.comparing import Rank, rank
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition, read_operator
-from server.tools.rows.fields import MISSING, Field, find_field
+from server.tools.rows.fields import find_field
 from server.tools.rows.reading import Row, read_json, read_rows
 from server.tools.wording import described, unknown
 
@@ -110,8 +111,7 @@ def _filter(given: Arguments) -> dict[str, Any]:
     if value is None and operator not in WITHOUT_VALUE:
         raise ArgumentsInvalid(f"json_transform filter needs value to compare by {operator}")
     field = find_field(rows, given["field"], "field", must_exist=operator not in WITHOUT_VALUE)
-    test, get = condition(operator, value), field.get
-    kept = [row for row in rows if test(get(row))]
+    kept = list(compress(rows, map(condition(operator, value), field.values(rows))))
     taken = {"rows": len(rows), "field": field.name, "operator": operator}
     if value is not None:
         taken["value"] = value
@@ -124,9 +124,8 @@ def _sort(given: Arguments) -> dict[str, Any]:
     field = find_field(rows, given["field"], "field")
     ranked: list[tuple[Rank, Row]] = []
     without: list[Row] = []
-    for row in rows:
-        value = field.get(row)
-        if value is MISSING or value is None:
+    for row, value in zip(rows, field.values(rows, absent=None), strict=True):
+        if value is None:
             without.append(row)
         else:
             ranked.append((rank(value), row))
@@ -139,7 +138,10 @@ def _sort(given: Arguments) -> dict[str, Any]:
 def _select(given: Arguments) -> dict[str, Any]:
     rows = read_rows(given["data"], "data")
     fields = [find_field(rows, name, "fields") for name in _read_names(given["fields"])]
-    selected = [_cut(row, fields) for row in rows]
+    selected: list[Row] = [{} for _ in rows]
+    for field in fields:
+        for cut, value in zip(selected, field.values(rows, absent=None), strict=True):
+            cut[field.name] = value
     taken = {"rows": len(rows), "fields": [field.name for field in fields]}
     return {"result": selected, "operation": "select", "input": taken, "count": len(rows)}
 
@@ -153,17 +155,13 @@ def _aggregate(given: Arguments) -> dict[str, Any]:
         taken: dict[str, Any] = {"rows": len(rows), "operation": operation}
         return {"result": len(rows), "operation": "aggregate", "input": taken, "count": len(rows)}
     field = find_field(rows, given["field"], "field")
-    values = [value for value in map(field.get, rows) if value is not MISSING and value is not None]
+    values = [value for value in field.values(rows, absent=None) if value is not None]
     return {
         "result": aggregate(operation, values, field.name),
         "operation": "aggregate",
         "input": {"rows": len(rows), "field": field.name, "operation": operation},
         "count": len(values),
     }
-
-
-def _cut(row: Row, fields: list[Field]) -> Row:
-    return {field.name: None if (value := field.get(row)) is MISSING else value for field in fields}
 
 
 def _read_order(value: Any) -> str:

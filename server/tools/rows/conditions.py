@@ -148,8 +148,9 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 def _ordered(operator: str, target: Any) -> Condition:
     """Numbers with numbers and text with text; no other pair stands in this order."""
     compare = _COMPARE[operator]
-    group, bound = rank(target)
-    simple = _is_simple((group, bound))
+    wanted = rank(target)
+    group, bound = wanted
+    simple = _is_simple(wanted)
     if group not in (NUMBER, TEXT):
         raise ArgumentsInvalid(f"value must be a number or text to compare by {operator}")
 

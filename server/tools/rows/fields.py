@@ -1,9 +1,9 @@
 """Finding the field that is meant, and its value in a row."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
 
+from server.core.values import value
 from server.errors import ArgumentsInvalid
 from server.tools.rows.reading import Row
 from server.tools.wording import closest, described, shown
@@ -15,12 +15,14 @@ _MAX_CHARS: Final = 200
 _MAX_LISTED: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field by the name it has in the rows; `get` returns its value, or `MISSING`."""
+class Field(Protocol):
+    """A field by the name it has in the rows."""
 
-    name: str
-    get: Callable[[Row], Any]
+    @property
+    def name(self) -> str: ...
+
+    def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
+        """Its value in each of the rows, and `absent` where a row does not have it."""
 
 
 def find_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True) -> Field:
@@ -36,44 +38,56 @@ def find_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool =
         raise ArgumentsInvalid(f"{name} must be text, not {described(asked)}")
     if not asked or len(asked) > _MAX_CHARS:
         raise ArgumentsInvalid(f"{name} must have 1 to {_MAX_CHARS} characters")
-    direct = _direct(asked)
+    direct = _Direct(asked)
     if not rows:
         return direct
     for row in rows:
         if asked in row:
             return direct
     if "." in asked:
-        path = _path(asked)
-        if any(path.get(row) is not MISSING for row in rows):
+        path = _Path(asked, asked.split("."))
+        if any(path.value(row) is not MISSING for row in rows):
             return path
     known = list(dict.fromkeys(str(key) for key in _keys(rows)))
     alike = [key for key in known if _folded(key) == _folded(asked)]
     if len(alike) == 1:
-        return _direct(alike[0])
+        return _Direct(alike[0])
     if must_exist:
         raise ArgumentsInvalid(_unknown(asked, known))
     return direct
 
 
-def _direct(key: str) -> Field:
-    return Field(key, lambda row: row.get(key, MISSING))
+@value
+class _Direct:
+    """A field that is a key of the rows."""
+
+    name: str
+
+    def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
+        name = self.name
+        return [row.get(name, absent) for row in rows]
 
 
-def _path(asked: str) -> Field:
-    steps = asked.split(".")
+@value
+class _Path:
+    """A field inside lists and objects."""
 
-    def get(row: Row) -> Any:
-        value: Any = row
-        for step in steps:
-            if isinstance(value, dict):
-                value = value.get(step, MISSING)
-            elif isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value):
-                value = value[int(step)]
+    name: str
+    steps: Sequence[str]
+
+    def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
+        return [absent if (found := self.value(row)) is MISSING else found for row in rows]
+
+    def value(self, row: Row) -> Any:
+        found: Any = row
+        for step in self.steps:
+            if isinstance(found, dict):
+                found = found.get(step, MISSING)
+            elif isinstance(found, list | tuple) and step.isdecimal() and int(step) < len(found):
+                found = found[int(step)]
             else:
                 return MISSING
-        return value
-
-    return Field(asked, get)
+        return found
 
 
 def _keys(rows: Iterable[Row]) -> Iterable[Any]:

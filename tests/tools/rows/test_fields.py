@@ -27,7 +27,7 @@ ROWS: list[dict[str, Any]] = [
 )
 def test_a_field_is_found(asked: str, name: str, values: list[Any]) -> None:
     field = find_field(ROWS, asked, "field")
-    assert (field.name, [field.get(row) for row in ROWS]) == (name, values)
+    assert (field.name, field.values(ROWS)) == (name, values)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_of_no_rows_any_field_will_do() -> None:
 
 
 def test_a_field_may_be_one_that_is_looked_for() -> None:
-    assert find_field(ROWS, "nothing", "field", must_exist=False).get(ROWS[0]) is MISSING
+    assert find_field(ROWS, "nothing", "field", must_exist=False).values(ROWS[:1]) == [MISSING]

@@ -1,13 +1,32 @@
 """Data to rows: what is taken, and what is refused before anything is done with it."""
 
+import json
+from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.rows.reading import MAX_ROWS, read_rows
+from server.tools.rows.reading import MAX_ROWS, check_values, read_json, read_rows
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**49, 10**400)
+    | st.floats()
+    | st.text()
+    | st.just(date(2025, 3, 4))
+    | st.decimals()
+    | st.just(b"x")
+)
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text("ab"), SCALARS)
+ALMOST_JSON = st.text('[]{},:"\\/ \n\t0123456789.+-eEuaNInfityrls\x00', max_size=30)
 
 DEEP: Any = []
 for _ in range(60):
@@ -66,3 +85,56 @@ def test_what_is_no_rows_is_refused(data: Any, problem: str) -> None:
     with pytest.raises(ArgumentsInvalid) as refused:
         read_rows(data, "data")
     assert str(refused.value) == problem
+
+
+def verdict(look: Callable[[], object]) -> str:
+    try:
+        look()
+    except ArgumentsInvalid as refused:
+        return str(refused)
+    return "taken"
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), VALUES), max_size=4))
+@example([{"a": 10**49}, {"a": 9 * 10**49}])
+@example([{"a": None}, {"a": float("nan")}])
+@example([{"a": 1.5}, {"a": 10**400}])
+def test_a_glance_at_rows_says_what_a_close_look_says(rows: list[dict[str, Any]]) -> None:
+    closely = verdict(lambda: check_values([v for row in rows for v in row.values()], "data"))
+    assert verdict(lambda: read_rows(rows, "data")) == closely
+    many = rows * 30
+    closely = verdict(lambda: check_values([v for row in many for v in row.values()], "data"))
+    assert verdict(lambda: read_rows(many, "data")) == closely
+
+
+def python_reads(text: str) -> str:
+    try:
+        return repr(json.loads(text))
+    except ValueError:
+        return "refused"
+
+
+def we_read(text: str) -> str:
+    try:
+        return repr(read_json(text, "data"))
+    except ArgumentsInvalid:
+        return "refused"
+
+
+@given(
+    ALMOST_JSON
+    | st.text()
+    | st.recursive(SCALARS, st.lists).map(lambda v: json.dumps(v, default=str))
+)
+@example('"\\ud800"')
+@example('{"a": 1, "b": 2, "a": 3}')
+@example("[-0, -0.0, 1e400, 5e-324, 0.1234567890123456789012345]")
+@example("9" * 4300)
+@example("9" * 4301)
+def test_json_is_read_as_python_reads_it(text: str) -> None:
+    assert we_read(text) == python_reads(text)
+
+
+@given(st.floats())
+def test_a_float_in_json_keeps_every_digit(number: float) -> None:
+    assert repr(read_json(json.dumps(number), "data")) == repr(number)
