@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 
 from server.chat.speaking.opening import ModelOf, function_model_of, names_function_model
 from server.conversation.reformulation.loading import load_reformulation, reformulation_problems
@@ -78,6 +77,6 @@ def reading_by(pack: Pack) -> Read:
 
     def read(text: str) -> Intent:
         detection = detector.detect(text)
-        return replace(detection.intent, places=detection.places(text))
+        return detection.intent._replace(places=detection.places(text))
 
     return read

@@ -1,11 +1,14 @@
 """The key of a request, and whose it is."""
 
 import ipaddress
+from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from fastapi import Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
+from server.access.gateway import names_a_user
 from server.api.limiting import count_request
 from server.api.state import state_of
 from server.core.turn import Caller
@@ -24,6 +27,7 @@ NEEDS_KEY: Final[dict[str, Any]] = {"security": [{"HTTPBearer": []}, {"APIKeyHea
 ADMIN: Final = "admin"
 """The role of keys that may look after the server."""
 
+_NOT_IN_A_HOST: Final = frozenset("@/?#\\")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
@@ -49,11 +53,24 @@ def is_loopback(request: Request) -> bool:
     A proxied request never counts as such, nor one whose `Host` is another name: a web
     page can point a name of its own at 127.0.0.1.
     """
-    if request.client is None or any(name in request.headers for name in _FORWARDED):
+    headers = request.headers
+    if request.client is None or any(name in headers for name in _FORWARDED):
         return False
-    return _is_here(request.client.host) and _is_here(request.url.hostname or "")
+    asked = headers.get("host")
+    return _is_here(request.client.host) and (asked is None or _names_here(asked))
 
 
+@lru_cache(maxsize=256)
+def _names_here(host_header: str) -> bool:
+    if not _NOT_IN_A_HOST.isdisjoint(host_header):
+        return False
+    try:
+        return _is_here(urlsplit(f"//{host_header}").hostname or "")
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=256)
 def _is_here(host: str) -> bool:
     if host == "localhost":
         return True
@@ -74,9 +91,10 @@ async def caller_of(request: Request) -> Caller:
     caller = await state.keys.authenticate(
         key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
     )
-    caller = state.gateway.speak_for(
-        caller, request.headers, request.method, request.url.path, await request.body()
-    )
+    if names_a_user(request.headers):
+        caller = state.gateway.speak_for(
+            caller, request.headers, request.method, request.url.path, await request.body()
+        )
     of_adapter = state.adapters.rate_limits(caller.adapter)
     try:
         await count_request(request, state.limits, caller, of_adapter)

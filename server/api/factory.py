@@ -5,6 +5,7 @@ from fastapi_offline import FastAPIOffline
 
 from server import __version__
 from server.api import errors
+from server.api.direct import FIRST, DirectRoute
 from server.api.middleware import RequestFrame
 from server.api.routes import (
     chat,
@@ -39,6 +40,7 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(guards.router)
     if state.serve_metrics:
         app.include_router(metrics.router)
+    app.router.routes.insert(FIRST, DirectRoute("/chat", chat.chat, methods=["POST"]))
     errors.install(app)
     app.add_middleware(RequestFrame, max_body_bytes=max_body_bytes, metrics=state.metrics)
     return app

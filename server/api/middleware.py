@@ -2,9 +2,9 @@
 
 import logging
 import re
+from secrets import token_hex
 from time import perf_counter
 from typing import Final
-from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -70,7 +70,7 @@ class RequestFrame:
         refused = BodyTooLarge(
             f"the body is larger than {self._max_body_bytes // 1024} kB, the most this server reads"
         )
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        declared = _header(scope, b"content-length") or b"0"
         if declared.isdigit() and int(declared) > self._max_body_bytes:
             raise refused
         chunks: list[bytes] = []
@@ -104,5 +104,9 @@ def _route(scope: Scope) -> str:
 
 
 def _request_id(scope: Scope) -> str:
-    given = dict(scope["headers"]).get(b"x-request-id", b"")
-    return given.decode() if _GIVEN_ID.fullmatch(given) else uuid4().hex
+    given = _header(scope, b"x-request-id")
+    return given.decode() if given and _GIVEN_ID.fullmatch(given) else token_hex(16)
+
+
+def _header(scope: Scope, wanted: bytes) -> bytes | None:
+    return next((value for name, value in scope["headers"] if name == wanted), None)

@@ -35,9 +35,9 @@ class Understood:
         found = self.detection
         if found is None or found.reading is None:
             return None
-        everything = replace(found.intent, entities=dict(found.reading.values))
-        places = replace(found, intent=everything).places(self.turn.text)
-        return replace(everything, places=places)
+        everything = found.intent._replace(entities=dict(found.reading.values))
+        places = found._replace(intent=everything).places(self.turn.text)
+        return everything._replace(places=places)
 
     def told(self, answer: Answer) -> Answer:
         """The answer with the detection in its metadata, in the pack's own fields, less secrets."""
@@ -61,7 +61,7 @@ async def understand_turn(adapter: Adapter, turn: Turn, trace: Trace) -> Underst
         return Understood(turn)
     with trace.stage("intent") as details:
         detection = await adapter.detect(turn.text, turn.received_at)
-        intent = replace(detection.intent, places=detection.places(turn.text))
+        intent = detection.intent._replace(places=detection.places(turn.text))
         details |= {
             "intent": intent.name,
             "confidence": round(intent.confidence, 4),

@@ -1,14 +1,15 @@
 """What the rule engine makes of a question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 IntentMethod = Literal["keyword", "regex", "semantic", "default"]
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+
+class Intent(NamedTuple):
     """A detected intent. `confidence` is 0 to 1, and `explanation` is for people.
 
     `route` is the intent that a reference to an earlier answer turns into once it is
@@ -20,9 +21,9 @@ class Intent:
     name: str
     confidence: float
     method: IntentMethod
-    entities: Mapping[str, Any] = field(default_factory=dict)
-    flags: Mapping[str, bool] = field(default_factory=dict)
+    entities: Mapping[str, Any] = _NONE
+    flags: Mapping[str, bool] = _NONE
     explanation: str = ""
     route: str | None = None
     ask: str = ""
-    places: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    places: Mapping[str, tuple[tuple[int, int], ...]] = _NONE

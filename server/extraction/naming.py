@@ -1,6 +1,5 @@
 """What a parameter's name says about where its value stands."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -8,16 +7,13 @@ from typing import Final
 from server.extraction.english import FOLLOWS, LEADS, TOPICS
 from server.extraction.recognizers.calendar import MONTHS_IN, SECONDS
 from server.extraction.recognizers.tokens import word_set
-
-# Runs of one kind of letter: nothing to go back to.
-_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+from server.library.names import words_of
 
 PERCENT: Final = word_set("percent percentage pct")
 MAYBE_PERCENT: Final = word_set("rate tip discount tax vat interest margin share growth")
 MONEY: Final = word_set("amount price cost budget salary fee total sum payment money fare")
 FIELDS: Final = word_set("field fields column columns key keys property attribute attributes")
 ORDERING: Final = word_set("sort order group")
-VALUES: Final = word_set("value values")
 NUMBERS: Final = word_set("values numbers nums number amounts figures scores addends operands")
 DATES: Final = word_set("date dates deadline due birthday")
 URLS: Final = word_set("url uri link website webpage")
@@ -59,7 +55,7 @@ class Name:
 
 def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     """`name` in snake_case or camelCase; `synonyms` are other words for the same thing."""
-    words = tuple(part.lower() for part in _PART.findall(name))
+    words = words_of(name)
     telling = {word for word in words if len(word) > 1 and not word.isdigit()}
     more = {part for synonym in synonyms for part in synonym.split() if len(part) > 2}
     near = _inflected((telling - _SAYS_NOTHING) | more)

@@ -11,11 +11,11 @@ from server.extraction.naming import (
     ORDERING,
     PERCENT,
     URLS,
-    VALUES,
     WRITTEN,
     Name,
 )
 from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
+from server.library.names import has_data_beside, is_compared_with_data, is_data
 
 Role = Literal[
     "number",  # any number; `integer` is one that must be whole
@@ -101,7 +101,7 @@ def takes_percent(parameter: Parameter, name: Name) -> bool:
 
 def has_records(template: Template) -> bool:
     """Whether the template takes data as JSON."""
-    return any(_is_data(p) for p in template.parameters)
+    return any(is_data(p) for p in template.parameters)
 
 
 def _numeric(parameter: Parameter, name: Name) -> Role:
@@ -120,17 +120,17 @@ def _array(parameter: Parameter, name: Name, template: Template) -> Role:
     if kind in ("number", "integer"):
         return "numbers"
     if kind == "string" or (kind is None and name.has(FIELDS)):
-        return "fields" if name.has(FIELDS) and _others_are_data(parameter, template) else "strings"
+        return "fields" if name.has(FIELDS) and has_data_beside(parameter, template) else "strings"
     return "numbers" if kind is None and name.has(NUMBERS) else "records"
 
 
 def _string(parameter: Parameter, name: Name, template: Template) -> Role:
     if parameter.format:
         return _BY_FORMAT.get(parameter.format, "text")
-    if _others_are_data(parameter, template):
+    if has_data_beside(parameter, template):
         if name.has(FIELDS) or (name.has(ORDERING) and "by" in name.words):
             return "field"
-        if name.has(VALUES):
+        if is_compared_with_data(parameter, template):
             return "cell"
     return _by_name(name)
 
@@ -145,18 +145,6 @@ def _by_name(name: Name) -> Role:
     if name.has(frozenset({"email"})):
         return "email"
     return "url" if name.has(URLS) else "text"
-
-
-def _is_data(parameter: Parameter) -> bool:
-    if parameter.type == "object":
-        return True
-    items = parameter.items or {}
-    plain = items.get("type") in ("number", "integer", "string", "boolean") or items.get("enum")
-    return parameter.type == "array" and not plain
-
-
-def _others_are_data(parameter: Parameter, template: Template) -> bool:
-    return any(_is_data(other) for other in template.parameters if other is not parameter)
 
 
 def _has_patterns(parameter: Parameter, domain: Domain) -> bool:

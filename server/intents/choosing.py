@@ -6,7 +6,7 @@ from typing import NamedTuple
 from server.core.intent import IntentMethod
 from server.intents.pack import IntentKind, Pack
 from server.intents.reading import Fired, Reading
-from server.intents.rules import Rule
+from server.intents.rules import Rule, weight
 
 
 class Chosen(NamedTuple):
@@ -50,7 +50,8 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
 
 
 def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[_Firing]:
-    for rule in pack.rules.candidates(reading):
+    operation = None if reading.by_operation is None else reading.operation
+    for rule in pack.rules.shown(reading.matching, reading.keywords, operation):
         fired = rule.fire(reading)
         if fired is None:
             continue
@@ -82,5 +83,5 @@ _LAYERS = ("keyword", "regex", "semantic", "default")
 
 def _layer_first(candidate: tuple[Rule, Fired]) -> tuple[int, int, int, int, int, int]:
     rule, fired = candidate
-    words, letters, prefix = fired.weight
+    words, letters, prefix = (0, 0, 0) if fired.hit is None else weight(fired.hit)
     return _LAYERS.index(fired.method), -words, -letters, -prefix, -rule.priority, rule.order

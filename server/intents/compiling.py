@@ -1,18 +1,26 @@
 """A pack's specification to a compiled pack, with every problem at its line."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from server.core.intent import Intent
 from server.core.problems import Problem
-from server.intents.entities import Entity, EntityIndex
-from server.intents.entity_compiling import compile_kind, evidence
+from server.intents.entities import Entity
+from server.intents.entity_compiling import compile_kind, signs
 from server.intents.language import Languages, number_rules
 from server.intents.naming import name_problems
 from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route
-from server.intents.rules import Rule, RuleIndex
+from server.intents.rules import Rule
+from server.intents.signs import SignIndex
 from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
 from server.intents.workshop import Workshop
 from server.settings.source import Document, Keys
+
+_PARTS: Final = {"intent": Intent._fields.index("name")} | {
+    part: place for place, part in enumerate(Intent._fields) if part != "name"
+}
+"""Where the parts that a result can have stand in an intent."""
 
 
 def compile_pack(
@@ -42,10 +50,12 @@ def compile_pack(
         zone=zone,
         by_layer=spec.choose == "layer",
         semantic_threshold=spec.layers.semantic,
-        rules=RuleIndex(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
+        rules=SignIndex(
+            sorted(rules, key=lambda rule: (-rule.priority, rule.order)), lambda rule: rule.signs
+        ),
         intents=intents,
         entities=entities,
-        evidence=EntityIndex(entities),
+        shown=SignIndex(entities, lambda entity: entity.signs),
         operations=operations,
         fallback=Fallback(
             spec.fallback.intent,
@@ -56,7 +66,7 @@ def compile_pack(
             spec.error.explanation,
         ),
         flags=tuple(spec.flags),
-        result=spec.result,
+        result={name: _PARTS[part] for name, part in spec.result.items()},
     )
     return pack, tuple(shop.problems)
 
@@ -138,7 +148,7 @@ def _entities(shop: Workshop, spec: PackSpec) -> Iterable[Entity]:
         yield Entity(
             name=entity.name,
             kind=kind,
-            evidence=evidence(kind),
+            signs=signs(kind),
             intents=None if entity.intents is None else frozenset(entity.intents),
             operations=None if entity.operations is None else frozenset(entity.operations),
             default=entity.default,

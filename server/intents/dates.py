@@ -23,7 +23,8 @@ class DateFormat:
     """A way to write one date or period.
 
     The pattern's groups say which part is what: `year`, `month`, `day`, `month_name`,
-    `word` (a key of `words`), and `date` all of it when more had to stand around. With
+    `word` (a key of `words`; beside a month, which year it is in), `last_day` where several
+    days of a month are meant, and `date` all of it when more had to stand around. With
     `counted`, its first group is how many units.
     """
 
@@ -63,11 +64,23 @@ class DateRules:
 
 
 class Atom(NamedTuple):
-    """A date as it stands in the text, from byte `start` to `end`."""
+    """A date as it stands in the text, from byte `start` to `end`.
+
+    `month` and `day` are given where the text names no year, so that another date may.
+    """
 
     start: int
     end: int
     period: Period
+    month: int | None = None
+    day: int | None = None
+
+
+class Dates(NamedTuple):
+    """The dates of a text, and the first place that is written as one and cannot be."""
+
+    atoms: list[Atom]
+    impossible: tuple[int, int] | None = None
 
 
 def read_dates(
@@ -76,12 +89,13 @@ def read_dates(
     matching: frozenset[int],
     today: date,
     free: Callable[[int, int], bool],
-) -> list[Atom]:
+) -> Dates:
     """The dates in `data` from left to right, only where it is `free`."""
     atoms: list[Atom] = []
+    impossible: tuple[int, int] | None = None
     anywhere, at = rules.anywhere, 0
     if anywhere is None or anywhere.number not in matching:
-        return atoms
+        return Dates(atoms)
     for _ in range(_MOST_DATES):
         # Capturing costs far more than finding, so only what was found is taken apart.
         found = anywhere.search(data, at)
@@ -95,11 +109,14 @@ def read_dates(
             spans = pattern.fullmatch(data, start, at)
             if spans is not None:
                 start, at = spans[form.whole]
-                period = _period(rules, form, data, spans, today)
-                if period is not None and free(start, at):
-                    atoms.append(Atom(start, at, period))
+                if free(start, at):
+                    atom = _atom(rules, form, data, spans, today)
+                    if atom is not None:
+                        atoms.append(atom)
+                    elif impossible is None:
+                        impossible = start, at
                 break
-    return atoms
+    return Dates(atoms, impossible)
 
 
 def join(
@@ -144,7 +161,10 @@ def _mark(data: bytes, atoms: list[Atom]) -> tuple[bytes, list[int]]:
 def _range(means: RangeMeaning, used: list[Atom], today: date, earliest: date) -> Period:
     first, last = used[0].period, used[-1].period
     if means == "between":
-        return Period(min(first.start, last.start), max(first.end, last.end))
+        first, last = _same_year(used[0], used[-1])
+        # Either order; and of "this year until today" the end is today.
+        first, last = sorted((first, last), key=lambda period: period.start)
+        return Period(first.start, last.end)
     if means == "on":
         return first
     if means in {"until", "before"}:
@@ -152,6 +172,20 @@ def _range(means: RangeMeaning, used: list[Atom], today: date, earliest: date) -
         return Period(min(earliest, end), end)
     start = first.start if means == "since" else _day_after(first.end)
     return Period(start, max(start, today))
+
+
+def _same_year(first: Atom, last: Atom) -> tuple[Period, Period]:
+    """The periods, one without a year in that of the other: "April to June 2021"."""
+    begins, ends = first.period, last.period
+    if first.month is not None:
+        year = ends.start.year
+        same = (_in_year(each, first.month, first.day) for each in (year, year - 1))
+        begins = next((found for found in same if found and found.start <= ends.start), begins)
+    elif last.month is not None:
+        year = begins.start.year
+        same = (_in_year(each, last.month, last.day) for each in (year, year + 1))
+        ends = next((found for found in same if found and found.start >= begins.start), ends)
+    return begins, ends
 
 
 def _day_before(moment: date) -> date:
@@ -162,45 +196,59 @@ def _day_after(moment: date) -> date:
     return moment + timedelta(days=1) if moment < date.max else moment
 
 
-def _period(
+def _atom(
     rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: date
-) -> Period | None:
+) -> Atom | None:
+    at = spans[form.whole]
     if form.counted is not None:
         start, end = spans[1]
         number = to_int(data[start:end].decode())
         if number is None:
             return None
         counted = Relative(form.counted.unit, number, form.counted.counting)
-        return calendar.relative(counted, today, rules.first_weekday)
+        period = calendar.relative(counted, today, rules.first_weekday)
+        return None if period is None else Atom(*at, period)
     parts: dict[str, str] = {}
     for name, group in form.pattern.names.items():
         start, end = spans[group]
         if start >= 0:
             parts[name] = data[start:end].decode()
-    if "word" in parts:
-        return calendar.relative(rules.words[parts["word"]], today, rules.first_weekday)
-    return _calendar_period(rules, parts, today)
-
-
-def _calendar_period(rules: DateRules, parts: Mapping[str, str], today: date) -> Period | None:
     month = rules.months[parts["month_name"]] if "month_name" in parts else None
     if "month" in parts:
         month = int(parts["month"])
-    year = int(parts["year"]) if "year" in parts else None
-    if year is not None and len(parts["year"]) == 2:
-        year = calendar.full_year(year, rules.century_pivot)
+    day = int(parts["day"]) if "day" in parts else None
+    year: int | None = None
+    if "year" in parts:
+        year = int(parts["year"])
+        if len(parts["year"]) == 2:
+            year = calendar.full_year(year, rules.century_pivot)
+    elif "word" in parts:
+        named = calendar.relative(rules.words[parts["word"]], today, rules.first_weekday)
+        if named is None or month is None:
+            return None if named is None else Atom(*at, named)
+        year = named.start.year
     if month is None:
-        return calendar.year(year) if year is not None else None
-    if year is not None:
-        return _in_year(year, month, parts)
-    this_year = _in_year(today.year, month, parts)
+        period = calendar.year(year) if year is not None else None
+    elif year is not None:
+        period = _in_year(year, month, day)
+    else:
+        period = _last_begun(month, day, today)
+    if period is not None and "last_day" in parts:
+        last = calendar.day(period.start.year, period.start.month, int(parts["last_day"]))
+        period = None if last is None or last < period else Period(period.start, last.end)
+        return None if period is None else Atom(*at, period)
+    if period is None:
+        return None
+    return Atom(*at, period) if year is not None else Atom(*at, period, month, day)
+
+
+def _last_begun(month: int, day: int | None, today: date) -> Period | None:
+    """What has no year is the last one that has begun."""
+    this_year = _in_year(today.year, month, day)
     if this_year is not None and this_year.start <= today:
         return this_year
-    # A month without its year is the last one that has begun.
-    return _in_year(today.year - 1, month, parts)
+    return _in_year(today.year - 1, month, day)
 
 
-def _in_year(year: int, month: int, parts: Mapping[str, str]) -> Period | None:
-    if "day" in parts:
-        return calendar.day(year, month, int(parts["day"]))
-    return calendar.month(year, month)
+def _in_year(year: int, month: int, day: int | None) -> Period | None:
+    return calendar.month(year, month) if day is None else calendar.day(year, month, day)

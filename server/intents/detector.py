@@ -49,7 +49,7 @@ class Detector:
         if pack.operations is not None:
             _set_operation(reading, pack.operations)
         operation = reading.operation
-        for entity in pack.evidence.shown(matching, hits):
+        for entity in pack.shown.shown(matching, hits):
             if entity.operations is not None and operation not in entity.operations:
                 continue
             found = entity.kind.read(reading)

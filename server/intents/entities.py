@@ -1,6 +1,6 @@
 """The kinds of entity a pack can declare: what each reads from a question."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, NamedTuple, Protocol
@@ -10,6 +10,7 @@ from server.intents.numbers import to_int
 from server.intents.patterns import Pattern, Spans
 from server.intents.phrases import Hit
 from server.intents.reading import Reading
+from server.intents.signs import Signs
 from server.intents.text import Reader
 
 Span = tuple[int, int]
@@ -32,40 +33,16 @@ class EntityKind(Protocol):
 class Entity:
     """`intents` and `operations` are those it belongs to; None is all of them.
 
-    A question without any of its `evidence`, numbers of patterns and groups of phrases,
-    cannot name it.
+    A question without any of its `signs` cannot name it.
     """
 
     name: str
     kind: EntityKind
-    evidence: frozenset[int | str]
+    signs: Signs
     intents: frozenset[str] | None = None
     operations: frozenset[str] | None = None
     default: Any = None
     claims: bool = True
-
-
-class EntityIndex:
-    """Entities by their evidence, so that a question tries only those it can name."""
-
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        self._entities = tuple(entities)
-        self._by_evidence: dict[int | str, list[int]] = {}
-        for place, entity in enumerate(entities):
-            for sign in entity.evidence:
-                self._by_evidence.setdefault(sign, []).append(place)
-
-    def shown(self, matching: Iterable[int], groups: Iterable[str]) -> list[Entity]:
-        """Entities that one of these patterns or groups of phrases belongs to, in their order."""
-        places: set[int] = set()
-        by_evidence, entities = self._by_evidence, self._entities
-        for number in matching:
-            if number in by_evidence:
-                places.update(by_evidence[number])
-        for group in groups:
-            if group in by_evidence:
-                places.update(by_evidence[group])
-        return [entities[place] for place in sorted(places)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +178,23 @@ def _chosen(hits: Sequence[Hit], choose: str) -> Hit:
 
 @dataclass(frozen=True, slots=True)
 class DateRangeKind:
-    """`{start, end}` in ISO 8601, both days included."""
+    """`{start, end}` in ISO 8601, both days included.
 
+    Nothing is read where one of the dates cannot be: the others say something else without it.
+    """
+
+    name: str
     rules: DateRules
     earliest: date
 
     def read(self, reading: Reading) -> Found | None:
         today, data = reading.today, reading.data
-        atoms = read_dates(self.rules, data, reading.matching, today, reading.free_bytes)
+        atoms, impossible = read_dates(
+            self.rules, data, reading.matching, today, reading.free_bytes
+        )
+        if impossible is not None:
+            reading.out_of_range.setdefault(self.name, reading.characters(*impossible))
+            return None
         found = join(self.rules, data, atoms, today, self.earliest)
         if found is None:
             return None

@@ -17,6 +17,7 @@ from server.intents.entities import (
 from server.intents.free_text import Marker, TextKind
 from server.intents.patterns import Pattern
 from server.intents.phrases import MASK, Entry
+from server.intents.signs import Signs
 from server.intents.spec import (
     ConstantSpec,
     DateRangeEntitySpec,
@@ -51,13 +52,13 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
         case TextEntitySpec():
             return _text(shop, spec, keys)
         case DateRangeEntitySpec():
-            return DateRangeKind(shop.dates, _earliest(shop, spec, keys))
+            return DateRangeKind(spec.name, shop.dates, _earliest(shop, spec, keys))
         case SeriesEntitySpec():
             return _series(shop, spec, keys)
 
 
-def evidence(kind: EntityKind) -> frozenset[int | str]:
-    """Numbers of patterns and groups of phrases; without any there is nothing to read."""
+def signs(kind: EntityKind) -> Signs:
+    """What an entity is read from: its patterns, and the groups of its phrases."""
     patterns: list[Pattern | None] = []
     groups: list[str] = []
     match kind:
@@ -73,8 +74,7 @@ def evidence(kind: EntityKind) -> frozenset[int | str]:
         case SeriesKind():
             patterns = [series.item for series in kind.series]
             groups = [group_of(series.values_of) for series in kind.series if series.values_of]
-    numbers = (pattern.number for pattern in patterns if pattern is not None)
-    return frozenset((*numbers, *groups))
+    return Signs([pattern.number for pattern in patterns if pattern is not None], groups)
 
 
 def _captures(

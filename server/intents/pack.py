@@ -6,11 +6,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from server.core.problems import Problem
-from server.intents.entities import Entity, EntityIndex
+from server.intents.entities import Entity
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseIndex
-from server.intents.rules import Conditions, RuleIndex, Trigger
+from server.intents.rules import Conditions, Rule, Trigger
+from server.intents.signs import SignIndex
 from server.intents.text import Reader
 
 
@@ -97,7 +98,11 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Everything one detector needs. `rules` stand in the order in which they are tried."""
+    """Everything one detector needs. `rules` stand in the order in which they are tried.
+
+    `shown` are the `entities` by what shows them in a question. `result` names the fields
+    of an answer, each with the place of its value in an `Intent`.
+    """
 
     name: str
     description: str
@@ -108,14 +113,14 @@ class Pack:
     zone: ZoneInfo
     by_layer: bool
     semantic_threshold: float
-    rules: RuleIndex
+    rules: SignIndex[Rule]
     intents: Mapping[str, IntentKind]
     entities: tuple[Entity, ...]
-    evidence: EntityIndex
+    shown: SignIndex[Entity]
     operations: Operations | None
     fallback: Fallback
     flags: tuple[str, ...]
-    result: Mapping[str, str]
+    result: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

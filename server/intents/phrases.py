@@ -8,7 +8,7 @@ found behind them as well.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 MASK: Final = "mask"
@@ -44,6 +44,13 @@ _hit: Final = partial(tuple.__new__, Hit)
 """Makes a `Hit` of its values, in half the time that calling it takes."""
 
 
+_REMEMBERED: Final = 4096
+"""Words of which it is kept where phrases begin: most were in an earlier question too."""
+
+_LONGEST_REMEMBERED: Final = 32
+"""Letters. Longer words would only take memory."""
+
+
 class _Node:
     """Where a word leads: `entries` are the phrases that end with it."""
 
@@ -65,30 +72,39 @@ class PhraseIndex:
         for prefix in prefixes:
             self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
 
+        self._remembered = lru_cache(_REMEMBERED)(self._beginnings)
+
     def add(self, words: Sequence[str], entry: Entry) -> None:
         node = self._root
         for word in words:
             node = node.following.setdefault(word, _Node())
         node.entries.append(entry)
+        self._remembered.cache_clear()
 
     def find(self, words: Sequence[str]) -> list[Hit]:
         """All phrases in `words`, in order, shorter ones within longer ones included."""
         hits: list[Hit] = []
-        root, prefixes, reach = self._root.following.get, self.prefixes, self._reach.get
+        remembered = self._remembered
         for at, word in enumerate(words):
-            node = root(word)
-            found = len(hits)
-            if node is not None:
-                _walk(node, words, at, 0, (), hits)
-            longest = reach(word[0])
-            if longest is None:
+            short = len(word) <= _LONGEST_REMEMBERED
+            beginnings = remembered(word) if short else self._beginnings(word)
+            if not beginnings:
                 continue
-            for length in range(1, min(longest, len(word) - 2) + 1):
-                if word[:length] in prefixes:
-                    node = root(word[length:])
-                    if node is not None:
-                        _walk(node, words, at, length, hits[found:], hits)
+            found = len(hits)
+            for prefix, node in beginnings:
+                _walk(node, words, at, prefix, hits[found:] if prefix else (), hits)
         return hits
+
+    def _beginnings(self, word: str) -> tuple[tuple[int, _Node], ...]:
+        """Where phrases that begin with `word` start, and behind how many letters of it."""
+        root, prefixes = self._root.following, self.prefixes
+        # At least two letters are left of the word itself.
+        longest = max(0, min(self._reach.get(word[0], 0), len(word) - 2))
+        return tuple(
+            (length, root[word[length:]])
+            for length in range(longest + 1)
+            if (not length or word[:length] in prefixes) and word[length:] in root
+        )
 
 
 def _walk(
@@ -120,23 +136,21 @@ def _walk(
         node, size, last = following, size + 1 + len(words[last]), last + 1
 
 
-def longest(hits: list[Hit]) -> list[Hit]:
-    """`hits` without those that lie within a longer one, in the order of the question."""
-    for hit in hits:
-        if hit.last - hit.first > 1:
-            break
-    else:
-        return hits
+def longest(hits: Sequence[Hit]) -> list[Hit]:
+    """`hits`, in the order of the question, without those that lie within a longer one."""
     kept: list[Hit] = []
-    start, end = -1, -1
-    for hit in sorted(hits, key=_outermost_first):
-        if hit.last > end:
-            start, end = hit.first, hit.last
-        elif hit.last < end or hit.first > start:
+    start = end = -1
+    rivals = 0
+    """How many of `kept` begin before `start`."""
+    for hit in hits:
+        first, last, _, _, _ = hit
+        if last > end:
+            if first == start:
+                del kept[rivals:]
+            else:
+                rivals = len(kept)
+            start, end = first, last
+        elif last < end or first > start:
             continue
         kept.append(hit)
     return kept
-
-
-def _outermost_first(hit: Hit) -> tuple[int, int]:
-    return hit.first, -hit.last

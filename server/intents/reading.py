@@ -21,11 +21,11 @@ class Claim(NamedTuple):
 
 
 class Fired(NamedTuple):
-    """A trigger that a question has. `weight` ranks keywords: more words, then more letters."""
+    """A trigger that a question has; `hit` is where, when that is a keyword."""
 
     method: IntentMethod
     text: str
-    weight: tuple[int, int, int] = (0, 0, 0)
+    hit: Hit | None = None
 
 
 @dataclass(slots=True)

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from server.core.intent import Intent
 from server.intents.choosing import Chosen
@@ -14,8 +13,7 @@ from server.intents.reading import Reading
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(NamedTuple):
     """What a question asks for.
 
     `result` has exactly the fields that the pack declares. `evidence` is the keyword or
@@ -82,22 +80,21 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
     """The detection that a choice amounts to."""
     kind = chosen.intent
     entities = _entities(reading, chosen)
-    flags = kind.flags
+    flags = {**kind.flags}
     operations = pack.operations
     if kind.operation and operations is not None:
         entities[operations.entity] = reading.operation
-        if reading.operation in operations.flags:
-            flags = {**flags, **operations.flags[reading.operation]}
+        flags.update(operations.flags.get(reading.operation, ()))
     route = _route(kind, reading) if kind.routes else None
     intent = Intent(
-        name=kind.name,
-        confidence=chosen.confidence,
-        method=chosen.method,
-        entities=entities,
-        flags=flags,
-        explanation=_explanation(pack, chosen, entities),
-        route=route,
-        ask=_ask(chosen, entities),
+        kind.name,
+        chosen.confidence,
+        chosen.method,
+        entities,
+        flags,
+        _explanation(pack, chosen, entities),
+        route,
+        _ask(chosen, entities),
     )
     fell_back = chosen.rule is None and chosen.method == "default"
     return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
@@ -116,6 +113,7 @@ def failure(pack: Pack, failed: Exception) -> Detection:
         name=fallback.intent,
         confidence=fallback.error_confidence,
         method="default",
+        entities={},
         flags=dict.fromkeys(pack.flags, False),
         explanation=fallback.error_explanation.replace("{error}", why),
         ask=pack.intents[fallback.intent].ask,
@@ -125,16 +123,7 @@ def failure(pack: Pack, failed: Exception) -> Detection:
 
 def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
     """An intent as the fields that the pack declares."""
-    parts = {
-        "intent": intent.name,
-        "confidence": intent.confidence,
-        "method": intent.method,
-        "entities": {**intent.entities},
-        "flags": {**intent.flags},
-        "explanation": intent.explanation,
-        "route": intent.route,
-    }
-    return {name: parts[part] for name, part in pack.result.items()}
+    return {name: intent[place] for name, place in pack.result.items()}
 
 
 def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
@@ -172,15 +161,18 @@ def _ask(chosen: Chosen, entities: Mapping[str, Any]) -> str:
 def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
     if "{" not in text:
         return text
-    facts = {"intent": chosen.intent.name, "method": chosen.method, "trigger": chosen.evidence}
-    parts = list(_parts(text))
-    for at in range(1, len(parts), 2):
-        name = parts[at]
-        parts[at] = str(facts[name] if name in facts else entities.get(name, ""))
-    return "".join(parts)
+    form, names = _form(text)
+    facts = {
+        **entities,
+        "intent": chosen.intent.name,
+        "method": chosen.method,
+        "trigger": chosen.evidence,
+    }
+    return form % tuple([facts.get(name, "") for name in names])
 
 
 @lru_cache(maxsize=1024)
-def _parts(text: str) -> tuple[str, ...]:
-    """Text and the names of placeholders by turns, beginning with text."""
-    return tuple(_PLACEHOLDER.split(text))
+def _form(text: str) -> tuple[str, tuple[str, ...]]:
+    """Text to put values into with `%`, and the names of the values."""
+    parts = _PLACEHOLDER.split(text.replace("%", "%%"))
+    return "%s".join(parts[::2]), tuple(parts[1::2])

@@ -1,12 +1,13 @@
 """When an intent is meant: triggers, circumstances, rules."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 from server.intents.phrases import Hit
 from server.intents.reading import Fired, Reading
+from server.intents.signs import Signs
 
 KEYWORDS: Final = "keyword"
 """Group of keywords among the phrases; their key is the trigger they belong to."""
@@ -58,10 +59,11 @@ class Trigger:
                     continue
                 if best is None or weight(hit) > weight(best):
                     best = hit
-        return None if best is None else Fired("keyword", best.entry.text, weight(best))
+        return None if best is None else Fired("keyword", best.entry.text, best)
 
 
 def weight(hit: Hit) -> tuple[int, int, int]:
+    """What ranks a keyword: more words, then more letters, then fewer before it."""
     return hit.last - hit.first, hit.size, -hit.prefix
 
 
@@ -120,41 +122,6 @@ class Conditions:
         return False
 
 
-class RuleIndex:
-    """Rules by what can make them fire, so that a question tries only those."""
-
-    def __init__(self, rules: Sequence["Rule"]) -> None:
-        self.rules = tuple(rules)
-        self._by_keyword: dict[int, list[int]] = {}
-        self._by_pattern: dict[int, list[int]] = {}
-        self._by_operation: dict[str, list[int]] = {}
-        self._always: list[int] = []
-        for place, rule in enumerate(self.rules):
-            trigger = rule.trigger
-            for key in (trigger.key, -trigger.key):
-                self._by_keyword.setdefault(key, []).append(place)
-            for number in trigger.patterns:
-                self._by_pattern.setdefault(number, []).append(place)
-            for operation in rule.operations:
-                self._by_operation.setdefault(operation, []).append(place)
-            if trigger.empty and not rule.operations:
-                self._always.append(place)
-
-    def candidates(self, reading: Reading) -> list["Rule"]:
-        """Rules that may fire, in their order."""
-        places = set(self._always)
-        by_keyword, by_pattern, rules = self._by_keyword, self._by_pattern, self.rules
-        for key in reading.keywords:
-            if key in by_keyword:
-                places.update(by_keyword[key])
-        for number in reading.matching:
-            if number in by_pattern:
-                places.update(by_pattern[number])
-        if reading.by_operation is not None and reading.operation is not None:
-            places.update(self._by_operation.get(reading.operation, ()))
-        return [rules[place] for place in sorted(places)]
-
-
 _BY_ITSELF: Final = Fired("default", "")
 
 
@@ -172,6 +139,16 @@ class Rule:
     order: int = 0
     explanation: str | None = None
     ask: str | None = None
+
+    @property
+    def signs(self) -> Signs:
+        """What may make the rule fire."""
+        trigger = self.trigger
+        return Signs(
+            trigger.patterns,
+            (trigger.key, -trigger.key, *self.operations),
+            always=trigger.empty and not self.operations,
+        )
 
     def fire(self, reading: Reading) -> Fired | None:
         """What made the rule fire, or None."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 from unicodedata import normalize
 
@@ -17,6 +18,9 @@ DATE_MARK: Final = "\ue002"
 
 _AT_ONCE: Final = 256
 """Normalising is quadratic in a run of combining marks, so long text goes in pieces."""
+
+_REMEMBERED: Final = 4096
+"""Pieces of short questions whose forms are kept: most were in an earlier question too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,38 @@ class Reader:
         self._trailing = spelling.trailing + " "
         self._abbreviation_marks = frozenset(spelling.abbreviation_marks)
         self._word = _word_pattern(spelling.unspaced, re.escape(spelling.word_marks))
+        self._forms = lru_cache(_REMEMBERED)(self._forms_of)
+        self._by_piece = self._reads_by_piece(spelling)
 
     def read(self, raw: str) -> Text:
-        clean = self.clean(raw)
+        if len(raw) > _AT_ONCE or not self._by_piece:
+            clean = self.clean(raw)
+            folded = self.fold(clean)
+            return Text(clean, folded, self._word.findall(folded))
+        cleans: list[str] = []
+        foldeds: list[str] = []
+        words: list[str] = []
+        known = self._forms
+        for piece in raw.split(" "):
+            clean, folded, inside = known(piece)
+            if clean:
+                cleans.append(clean)
+                foldeds.append(folded)
+                words += inside
+        clean = " ".join(cleans).rstrip(self._trailing)
+        return Text(clean, " ".join(foldeds)[: len(clean)], words)
+
+    def _forms_of(self, piece: str) -> tuple[str, str, list[str]]:
+        """What stands between two spaces: clean, folded, and its words."""
+        clean = self._on_one_line(piece)
         folded = self.fold(clean)
-        return Text(clean, folded, self._word.findall(folded))
+        return clean, folded, self._word.findall(folded)
+
+    def _reads_by_piece(self, spelling: Spelling) -> bool:
+        """Whether no rule looks across a space, and no word can end in trailing punctuation."""
+        changed = (*spelling.replaced, *spelling.sequences, *spelling.same)
+        ends = spelling.trailing + self.fold(spelling.trailing)
+        return not any(" " in text for text in changed) and self._word.search(ends) is None
 
     def part(self, text: Text, start: int, end: int) -> Text:
         """Characters `start` to `end` as a text of its own."""
@@ -102,6 +133,9 @@ class Reader:
 
     def clean(self, raw: str) -> str:
         """One line without invisible marks, runs of spaces or trailing punctuation."""
+        return self._on_one_line(raw).rstrip(self._trailing)
+
+    def _on_one_line(self, raw: str) -> str:
         text = raw
         if not text.isascii():
             try:
@@ -114,7 +148,7 @@ class Reader:
         for old, new in self._sequences:
             if old in text:
                 text = text.replace(old, new)
-        return " ".join(text.split()).rstrip(self._trailing)
+        return " ".join(text.split())
 
     def fold(self, clean: str) -> str:
         """`clean` in lower case with every letter as it is compared; the same length."""

@@ -1,8 +1,9 @@
 """Which template a question means: pure, from what matching and extraction say of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, inf, log
-from typing import Final, Protocol
+from operator import itemgetter
+from typing import Final, NamedTuple, Protocol
 
 from server.core.decision import Clarify, Match, NoMatch
 from server.matching.ranking import Candidate, Ranking
@@ -86,44 +87,44 @@ def choose(
     within `margin` of the best, together at or over `floor`, are asked about. The best
     one answers when it is at or over `floor` by itself, and leaves no value unused.
     """
-    matches = _weighed(ranking, groundings)
-    if not matches and ranking.candidates:
-        return NoMatch("every template is for something else than what the rules found")
-    if not matches:
+    if not ranking.candidates:
         return NoMatch("there is nothing in the question to match")
-    best = matches[0]
-    close = [match for match in matches if best.confidence - match.confidence < margin]
-    if len(close) > 1 and sum(match.confidence for match in close) >= floor:
-        return Clarify(tuple(close))
+    weighed = _weighed(ranking, groundings)
+    if not weighed:
+        return NoMatch("every template is for something else than what the rules found")
+    best = weighed[0]
+    close = [other for other in weighed if best.confidence - other.confidence < margin]
+    if len(close) > 1 and sum(other.confidence for other in close) >= floor:
+        return Clarify(_matches(close))
     if best.confidence < floor:
-        return NoMatch(_why_not(best, ranking, floor), tuple(matches))
-    if unused := _left_over(best, groundings):
+        return NoMatch(_why_not(best.confidence, ranking, floor), _matches(weighed))
+    if unused := tuple(best.grounding.unused) if best.grounding is not None else ():
         # A value that nobody takes means that something else was asked: 10 - 4 - 3.
-        return NoMatch(f"nothing here has a use for {', '.join(unused)}", tuple(matches), unused)
-    return _with_runner_up(matches)
+        why = f"nothing here has a use for {', '.join(unused)}"
+        return NoMatch(why, _matches(weighed), unused)
+    return _match(best, *_matches(weighed[1:2]))
 
 
-def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[Match]:
-    """Candidates as matches, surest first, with confidences that still sum to one at most."""
-    weights = [
-        candidate.probability * exp(_evidence(groundings.get(candidate.template_id)))
-        for candidate in ranking.candidates
-    ]
-    others = max(0.0, 1 - sum(candidate.probability for candidate in ranking.candidates))
-    total = sum(weights) + others
+class _Weighed(NamedTuple):
+    """A candidate, and how sure it is with what it finds in the question."""
+
+    confidence: float
+    candidate: Candidate
+    grounding: Grounded | None
+
+
+def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[_Weighed]:
+    """Candidates, surest first, with confidences that still sum to one at most."""
+    candidates = ranking.candidates
+    found = [groundings.get(candidate.template_id) for candidate in candidates]
+    given = [candidate.probability for candidate in candidates]
+    weights = [share * exp(_evidence(one)) for share, one in zip(given, found, strict=True)]
+    total = sum(weights) + max(0.0, 1 - sum(given))
     if total <= 0:
         return []
-    matches = [
-        Match(
-            template_id=candidate.template_id,
-            confidence=weight / total,
-            similarity=candidate.similarity,
-            why=_why(candidate, weight / total, groundings.get(candidate.template_id)),
-            nearest_example=candidate.nearest_example,
-        )
-        for candidate, weight in zip(ranking.candidates, weights, strict=True)
-    ]
-    return sorted(matches, key=lambda match: -match.confidence)
+    confidences = [weight / total for weight in weights]
+    weighed = map(_Weighed, confidences, candidates, found)
+    return sorted(weighed, key=itemgetter(0), reverse=True)
 
 
 def _evidence(grounding: Grounded | None) -> float:
@@ -140,26 +141,25 @@ def _evidence(grounding: Grounded | None) -> float:
     return evidence
 
 
-def _left_over(match: Match, groundings: Mapping[str, Grounded]) -> tuple[str, ...]:
-    grounding = groundings.get(match.template_id)
-    return tuple(grounding.unused) if grounding is not None else ()
+def _matches(weighed: Iterable[_Weighed]) -> tuple[Match, ...]:
+    return tuple(map(_match, weighed))
 
 
-def _with_runner_up(matches: Sequence[Match]) -> Match:
-    best, *others = matches
+def _match(one: _Weighed, runner_up: Match | None = None) -> Match:
+    candidate = one.candidate
     return Match(
-        template_id=best.template_id,
-        confidence=best.confidence,
-        similarity=best.similarity,
-        why=best.why,
-        nearest_example=best.nearest_example,
-        runner_up=others[0] if others else None,
+        template_id=candidate.template_id,
+        confidence=one.confidence,
+        similarity=candidate.similarity,
+        why=_why(one),
+        nearest_example=candidate.nearest_example,
+        runner_up=runner_up,
     )
 
 
-def _why(candidate: Candidate, confidence: float, grounding: Grounded | None) -> str:
-    said = f"{confidence:.0%} sure; nearest to “{candidate.nearest_example}”"
-    found = _found(grounding) if grounding is not None else ""
+def _why(one: _Weighed) -> str:
+    said = f"{one.confidence:.0%} sure; nearest to “{one.candidate.nearest_example}”"
+    found = _found(one.grounding) if one.grounding is not None else ""
     return f"{said}; {found}" if found else said
 
 
@@ -179,7 +179,7 @@ def _found(grounding: Grounded) -> str:
     return "; ".join(parts)
 
 
-def _why_not(best: Match, ranking: Ranking, floor: float) -> str:
+def _why_not(confidence: float, ranking: Ranking, floor: float) -> str:
     if ranking.outside > 0.5:
         return f"the question is most likely for no template at all ({ranking.outside:.0%})"
-    return f"the likeliest template is {best.confidence:.0%} sure, and {floor:.0%} is needed"
+    return f"the likeliest template is {confidence:.0%} sure, and {floor:.0%} is needed"

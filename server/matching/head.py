@@ -55,7 +55,7 @@ class Head:
         logits += self.bias
         for row, text in zip(logits, texts, strict=True):
             places, weights = strokes(text, self.rarity)
-            row += weights @ self.words[places]
+            row += weights @ self.words.take(places, axis=0)
         shares = softmax(logits)
         mixed: NDArray[np.float32] = shares[0]
         if len(shares) > 1:

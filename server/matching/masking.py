@@ -79,7 +79,8 @@ def _without_quotes(text: str) -> str:
 def _without_data(text: str) -> Iterator[str]:
     """The text between runs in balanced brackets, and a word for each longer run."""
     done = 0
-    for start, end in _bracketed(text):
+    bracketed = _bracketed(text) if "[" in text or "{" in text else ()
+    for start, end in bracketed:
         if end - start >= _SHORTEST_DATA and any(c in text[start:end] for c in "\"':{"):
             yield text[done:start]
             yield _DATA

@@ -124,10 +124,10 @@ class Matcher:
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
         candidates = tuple(
-            Candidate(template, float(shares[place]), near.similarity, near.text)
+            Candidate(template, shares.item(place), near.similarity, near.text)
             for template, place, near in zip(templates, best, nearest, strict=True)
         )
-        return Ranking(candidates, outside=float(shares[-1]), readings=readings)
+        return Ranking(candidates, outside=shares.item(-1), readings=readings)
 
     async def _embedded(self, readings: Sequence[str]) -> Vectors:
         if len(readings) == 1:
@@ -171,14 +171,13 @@ async def _synced(index: TemplateIndex, embedder: Embedder) -> tuple[SyncReport,
 
 def _largest(shares: np.ndarray[Any, np.dtype[np.float32]], limit: int) -> list[int]:
     """Places of the `limit` largest, largest first; the earlier of two equals first."""
-    if limit >= len(shares):
-        return [int(place) for place in np.argsort(-shares, kind="stable")]
-    least = np.partition(shares, -limit)[-limit]
-    larger = np.flatnonzero(shares > least)
-    # In a large library thousands are equally unlikely: only as many as are wanted count.
-    equal = np.flatnonzero(shares == least)[: limit - len(larger)]
-    ordered = larger[np.argsort(-shares[larger], kind="stable")]
-    return [int(place) for place in (*ordered, *equal)]
+    left = shares.copy()
+    places = []
+    for _ in range(min(limit, len(left))):
+        place = int(left.argmax())
+        left[place] = -1.0
+        places.append(place)
+    return places
 
 
 def _stats(

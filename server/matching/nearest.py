@@ -6,16 +6,16 @@ and would now and then name another example; asking by id is exact and takes as 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple, Protocol
 
 from server.core.ports import Vectors
 from server.matching.entries import Entry
 from server.matching.index import TemplateIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(NamedTuple):
     """A text of a template and its cosine to the question."""
 
     similarity: float
@@ -36,14 +36,13 @@ class ResidentSearch:
     """Vectors in memory, read from Chroma once."""
 
     def __init__(self, entries: Sequence[Entry], vectors: Vectors) -> None:
-        self._entries = entries
-        self._vectors = vectors
-        self._places = places_of(entries)
+        self._known = {
+            template: (vectors[places], texts)
+            for template, (places, texts) in grouped(entries).items()
+        }
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> tuple[Nearest, ...]:
-        wanted = [self._places[template] for template in templates]
-        vectors = self._vectors.take([place for places in wanted for place in places], axis=0)
-        return _nearest(readings, vectors, wanted, self._entries)
+        return tuple([_nearest(readings, *self._known[template]) for template in templates])
 
 
 class StoredSearch:
@@ -51,37 +50,43 @@ class StoredSearch:
 
     def __init__(self, index: TemplateIndex) -> None:
         self._index = index
-        self._places = places_of(index.entries)
+        self._groups = grouped(index.entries)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> tuple[Nearest, ...]:
-        wanted = [self._places[template] for template in templates]
-        ids = [self._index.ids[place] for places in wanted for place in places]
-        return _nearest(readings, await self._index.vectors_of(ids), wanted, self._index.entries)
+        wanted = [self._groups[template] for template in templates]
+        ids = [one for group in wanted for one in self._index.ids[group.places]]
+        vectors = await self._index.vectors_of(ids)
+        found = []
+        for _, texts in wanted:
+            found.append(_nearest(readings, vectors[: len(texts)], texts))
+            vectors = vectors[len(texts) :]
+        return tuple(found)
 
 
-def places_of(entries: Sequence[Entry]) -> Mapping[str, list[int]]:
-    """Where the entries of each template stand."""
-    places: dict[str, list[int]] = {}
-    for place, entry in enumerate(entries):
-        places.setdefault(entry.template_id, []).append(place)
-    return places
+class Group(NamedTuple):
+    """Where the entries of a template stand, and what to show of each.
+
+    Of those that are compared as the same text, the first is shown for all.
+    """
+
+    places: slice
+    texts: Sequence[str]
 
 
-def _nearest(
-    readings: Vectors,
-    vectors: Vectors,
-    wanted: Sequence[Sequence[int]],
-    entries: Sequence[Entry],
-) -> tuple[Nearest, ...]:
-    """The nearest of each group of `wanted`, whose vectors follow each other in `vectors`."""
-    likenesses = vectors @ readings.T
-    cosines = (likenesses if len(readings) == 1 else likenesses.max(axis=1)).ravel().tolist()
-    found = []
+def grouped(entries: Sequence[Entry]) -> Mapping[str, Group]:
+    """The entries of each template, which follow each other."""
+    groups: dict[str, Group] = {}
     start = 0
-    for places in wanted:
-        group = cosines[start : start + len(places)]
-        best = max(group)
-        near = entries[places[group.index(best)]]
-        found.append(Nearest(max(-1.0, min(1.0, best)), near.text))
-        start += len(places)
-    return tuple(found)
+    for template, members in groupby(entries, key=attrgetter("template_id")):
+        first: dict[str, str] = {}
+        texts = [first.setdefault(entry.masked, entry.text) for entry in members]
+        groups[template] = Group(slice(start, start + len(texts)), texts)
+        start += len(texts)
+    return groups
+
+
+def _nearest(readings: Vectors, vectors: Vectors, texts: Sequence[str]) -> Nearest:
+    """The nearest of a template's texts, whose vectors are (texts, d)."""
+    likeness = vectors.dot(readings[0]) if len(readings) == 1 else vectors @ readings.T
+    best = int(likeness.argmax())
+    return Nearest(max(-1.0, min(1.0, likeness.item(best))), texts[best // len(readings)])

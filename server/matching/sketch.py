@@ -5,11 +5,12 @@ is hashed onto a few places of a fixed-length vector. The inner product of two s
 is close to the cosine of the two bags of words, and needs no vocabulary to be kept.
 """
 
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import sqrt
 from typing import Final
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from server.matching.words import tokens
 DIMENSIONS: Final = 512
 BUCKETS: Final = 1 << 16
 _PLACES: Final = 8
-_SCALE: Final = np.float32(1 / np.sqrt(_PLACES))
+_SCALE: Final = 1 / sqrt(_PLACES)
 
 # Odd multipliers, one a place: multiply-shift hashing gives each word its places and
 # signs from its checksum alone, the same on every machine and in every release.
@@ -68,15 +69,14 @@ def sketch(texts: Sequence[str], weights: Rarity) -> Vectors:
 def strokes(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
     """What a text's sketch is made of: places, and what is added there; a place may recur."""
     hashes = _hashes(text)
-    counts = dict.fromkeys(hashes, 1)
-    grams = np.array(list(counts), np.uint32)
-    weight = weights[grams % BUCKETS]
-    if len(counts) < len(hashes):
-        counts = Counter(hashes)
-        weight = weight * (1 + np.log(np.fromiter(counts.values(), np.float32, len(counts))))
-    if len(counts):
-        weight = weight * (_SCALE / np.sqrt(weight @ weight))
-    mixed = grams[:, None] * _MULTIPLIERS
+    counts = Counter(hashes) if len(set(hashes)) < len(hashes) else None
+    grams = np.array(hashes if counts is None else list(counts), np.uint32)
+    weight = weights.take(grams % BUCKETS)
+    if counts is not None:
+        weight *= 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
+    if hashes:
+        weight *= _SCALE / sqrt(weight.dot(weight))
+    mixed = np.multiply.outer(grams, _MULTIPLIERS)
     shares = (mixed >> 15 & 2).astype(np.float32)
     shares -= 1
     shares *= weight[:, None]
@@ -85,6 +85,5 @@ def strokes(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.
 
 
 def _hashes(text: str) -> list[int]:
-    words = tokens(text)
-    grams = (*words, *(f"{left} {right}" for left, right in pairwise(words)))
-    return [zlib.crc32(gram.encode()) for gram in grams]
+    words = [word.encode() for word in tokens(text)]
+    return [*map(crc32, words), *map(crc32, map(b" ".join, pairwise(words)))]

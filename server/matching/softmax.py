@@ -43,8 +43,9 @@ def fit_softmax(
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Logits to probabilities along the last axis."""
-    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    shares: NDArray[np.float32] = shifted / shifted.sum(axis=-1, keepdims=True)
+    shares: NDArray[np.float32] = logits - logits.max(axis=-1, keepdims=True)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=-1, keepdims=True)
     return shares
 
 

@@ -53,11 +53,18 @@ _BEFORE: Final = re.compile(rf"^(?:(?:{_PLEASE}|{_GREETING}|{_ASKING})\b[\s,!.]*
 _AFTER: Final = re.compile(
     rf"(?:[\s,]*\b(?:{_PLEASE}|thanks|thank you|thx|for me|(?:would|will|can) you)\b)+(?=[\s?.!]*$)"
 )
+_LAST_WORDS: Final = ("please", "pls", "plz", "kindly", "thanks", "thx", "for me", "you")
+"""How a text ends that ends in a courtesy: most do not, and looking for one takes long."""
 _BETWEEN: Final = re.compile(rf"\b{_PLEASE}\b\s*")
 
 
 def plain(text: str) -> str:
     """Return `text`, which is in lower case, in plain words; a mere courtesy stays as it is."""
-    full = _WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), text)
-    bare = _BETWEEN.sub("", _AFTER.sub("", _BEFORE.sub("", full))).strip()
+    full = text
+    if not _SHORTHAND.keys().isdisjoint(_WORD.findall(text)):
+        full = _WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), text)
+    bare = _BEFORE.sub("", full)
+    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
+        bare = _AFTER.sub("", bare)
+    bare = _BETWEEN.sub("", bare).strip()
     return bare if _WORD.search(bare) else full

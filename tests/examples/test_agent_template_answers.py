@@ -67,3 +67,18 @@ def test_the_first_question_of_the_documentation_is_answered(data: Path) -> None
     execution = answer["metadata"]["tool_execution"]
     assert execution["parameters"] == {"value": 200, "percentage": 15}
     assert execution["result"]["result"] == 30
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ('filter price > 2 [{"price":3},{"price":1}]', [{"price": 3}]),
+        ('keep rows where ok equals true [{"ok":true},{"ok":false}]', [{"ok": True}]),
+        ('only those whose city is Rome [{"city":"Rome"},{"city":"Oslo"}]', [{"city": "Rome"}]),
+    ],
+)  # fmt: skip
+def test_rows_are_kept_by_numbers_and_truth_as_well_as_by_text(
+    data: Path, question: str, kept: list[Any]
+) -> None:
+    execution = run(data, "ask", question)["metadata"]["tool_execution"]
+    assert (execution["status"], execution["result"]["result"]) == ("success", kept)

@@ -53,6 +53,10 @@ class Entry:
         return {**self.event, **chain}
 
 
+_NAMES: Final = tuple(field.name for field in fields(Event))
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+
 class Seal:
     """Makes and checks the chain with the secret of the installation.
 
@@ -66,25 +70,29 @@ class Seal:
         return Entry(number, event, previous, self.digest(number, event, previous))
 
     def digest(self, number: int, event: Mapping[str, Any], previous: str) -> str:
-        plain = json.dumps(
-            [number, previous, event], ensure_ascii=True, sort_keys=True, separators=(",", ":")
-        )
-        return hmac.new(self._secret, plain.encode(), "sha256").hexdigest()
+        plain = _ENCODER.encode([number, previous, event])
+        return hmac.digest(self._secret, plain.encode(), "sha256").hex()
 
     def end(self, number: int, digest: str) -> str:
         """The seal of a trail's end, so that its last entries cannot be cut off unseen."""
-        return hmac.new(self._secret, f"end:{number}:{digest}".encode(), "sha256").hexdigest()
+        return hmac.digest(self._secret, f"end:{number}:{digest}".encode(), "sha256").hex()
 
 
 def to_row(event: Event) -> dict[str, Any]:
     """The event as JSON-ready data, which reads back as exactly the same."""
-    row = {field.name: getattr(event, field.name) for field in fields(event)}
+    row = {name: _written(getattr(event, name)) for name in _NAMES}
     row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
     row["duration_ms"] = round(event.duration_ms, 3)
-    written = to_json(event.arguments)
-    if len(written) > MOST_CHARS:
-        row["arguments"] = {"cut": written[:MOST_CHARS], "chars": len(written)}
-    # A lone half of a character can be neither written nor compared.
-    text = to_json(row).encode("utf-8", "replace").decode()
-    plain: dict[str, Any] = json.loads(text)
-    return plain
+    arguments = _written(to_json(event.arguments))
+    if len(arguments) > MOST_CHARS:
+        row["arguments"] = {"cut": arguments[:MOST_CHARS], "chars": len(arguments)}
+    else:
+        row["arguments"] = json.loads(arguments)
+    return row
+
+
+def _written(value: Any) -> Any:
+    """The value; in text, a lone half of a character can be neither written nor compared."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode()
+    return value

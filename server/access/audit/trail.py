@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import deque
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
+from threading import Event as Flag
 from threading import Thread
-from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from server.access.audit.entry import Event, to_row
 from server.access.audit.sinks import Sink
@@ -16,8 +15,8 @@ from server.errors import OrbitError, StoreUnavailable
 _log = logging.getLogger(__name__)
 
 _LINGER_S: Final = 0.05
-"""How long an event that nobody waits for may wait for company. Written one by one, events
-would take the interpreter from the next question each time."""
+"""How long an event that nobody waits for may wait for company. Written one by one, or even
+looked at one by one, events would take the interpreter from the next question each time."""
 
 _MOST_AT_ONCE: Final = 500
 _MOST_WAITING: Final = 20_000
@@ -30,7 +29,10 @@ class Trail:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._waiting: deque[_Item] = deque()
+        self._any = Flag()
+        self._hurry = Flag()
+        self._closing = False
         self._failing = False
         self._lost = 0
         self._thread = Thread(target=self._serve, name="audit", daemon=True)
@@ -48,12 +50,14 @@ class Trail:
 
     def note(self, event: Event) -> None:
         """Write an event soon. One that cannot be written is counted and logged."""
-        if self._queue.qsize() >= _MOST_WAITING:
+        if len(self._waiting) >= _MOST_WAITING:
             if self._lost == 0:
                 _log.error("more is to be written to the audit than it takes; some of it is lost")
             self._lost += 1
             return
-        self._queue.put((event, None))
+        self._waiting.append((event, None))
+        if not self._any.is_set():  # to set it again would wake the thread for nothing
+            self._any.set()
 
     async def write(self, event: Event) -> None:
         """Write an event, and return when it is written.
@@ -61,54 +65,51 @@ class Trail:
         Raises:
             StoreUnavailable: it could not be.
         """
-        done: Future[None] = Future()
-        self._queue.put((event, done))
-        await asyncio.wrap_future(done)
+        await self._at_once(event)
 
     async def flush(self) -> None:
         """Return when everything noted so far has been tried."""
-        done: Future[None] = Future()
-        self._queue.put((_NOTHING, done))
-        await asyncio.wrap_future(done)
+        await self._at_once(_NOTHING)
 
     async def close(self) -> None:
         """Write what waits, and close the sink."""
-        self._queue.put(None)
+        self._closing = True
+        self._wake()
         await asyncio.to_thread(self._thread.join)
 
+    async def _at_once(self, event: Event) -> None:
+        done: Future[None] = Future()
+        self._waiting.append((event, done))
+        self._wake()
+        await asyncio.wrap_future(done)
+
+    def _wake(self) -> None:
+        self._hurry.set()
+        self._any.set()
+
     def _serve(self) -> None:
-        while (first := self._queue.get()) is not None:
-            batch, ended = self._gather(first)
-            self._write(batch)
-            if ended:
-                break
+        ended = False
+        while not ended:
+            self._any.wait()
+            self._hurry.wait(_LINGER_S)
+            ended = self._closing
+            # Whatever is appended from here on sets them again.
+            self._hurry.clear()
+            self._any.clear()
+            while batch := self._next_batch():
+                self._write(batch)
         self._sink.close()
 
-    def _gather(self, first: _Item) -> tuple[list[_Item], bool]:
-        batch = [first]
-        end_s = monotonic() + _LINGER_S
-        waited_for = first[1] is not None
-        while len(batch) < _MOST_AT_ONCE:
-            try:
-                if waited_for:
-                    item = self._queue.get_nowait()
-                else:
-                    item = self._queue.get(timeout=max(0.0, end_s - monotonic()))
-            except Empty:
-                return batch, False
-            if item is None:
-                return batch, True
-            batch.append(item)
-            waited_for = waited_for or item[1] is not None
-        return batch, False
+    def _next_batch(self) -> list[_Item]:
+        count = min(len(self._waiting), _MOST_AT_ONCE)
+        return [self._waiting.popleft() for _ in range(count)]
 
     def _write(self, batch: list[_Item]) -> None:
         events = [event for event, _ in batch if event is not _NOTHING]
         failure: OrbitError | None = None
         if events:
             try:
-                rows: list[Mapping[str, Any]] = [to_row(event) for event in events]
-                self._sink.append(rows)
+                self._sink.append([to_row(event) for event in events])
                 self._failing = False
             except OrbitError as failed:
                 failure = failed

@@ -1,7 +1,6 @@
 """A message that points to what was shown: a row of a list, an argument, the last result."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from server.conversation.followups.referring import (
@@ -45,7 +44,7 @@ def referred(scene: Scene, first: Decided) -> Decided | None:
     found = _routed(intent, scene.context.done, scene.library)
     if found is None:
         return None
-    return Decided(found, replace(intent, name=intent.route, ask="", route=None), "reference")
+    return Decided(found, intent._replace(name=intent.route, ask="", route=None), "reference")
 
 
 async def row_pointed_to(scene: Scene, first: Decided) -> Decided | None:
@@ -140,7 +139,7 @@ def _routed(intent: Intent, done: Sequence[Done], library: Library) -> Call | As
         for name, value in intent.entities.items()
         if name not in ("reference_type", "reference_position")
     }
-    meant = replace(intent, name=intent.route or intent.name, entities=entities, ask="")
+    meant = intent._replace(name=intent.route or intent.name, entities=entities, ask="")
     shown = _row_referred(intent, listed(done, library))
     calls: list[Call] = []
     for template in library.templates.values():

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from server.library.model import PARAMETER_TYPES, Parameter, Template
+from server.library.names import is_compared_with_data
 from server.tools.wording import shown
 
 _Check = Callable[[Any], Any]
@@ -39,15 +40,17 @@ def compile_model(template: Template, open_types: frozenset[str] = frozenset()) 
         # Field names of our own: an author's may be a word that Pydantic keeps for itself.
         default = ... if parameter.required and parameter.default is None else None
         fields[f"p{number}"] = (
-            _type_of(parameter, open_types),
+            _type_of(parameter, template, open_types),
             Field(default, alias=parameter.name, validate_default=False),
         )
     model: type[BaseModel] = create_model("Arguments", __base__=_Arguments, **fields)
     return model
 
 
-def _type_of(parameter: Parameter, open_types: frozenset[str]) -> Any:
+def _type_of(parameter: Parameter, template: Template, open_types: frozenset[str]) -> Any:
     kind = PARAMETER_TYPES[parameter.type][0] if parameter.type in PARAMETER_TYPES else "scalar"
+    if is_compared_with_data(parameter, template):
+        kind = "scalar"
     checks: list[_Check] = [_KINDS[kind]]
     if parameter.enum and parameter.type not in open_types:
         checks.append(_one_of(parameter.enum))
