@@ -5,6 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
+from server.chat.metadata import (
+    describe_match,
+    describe_missing,
+    describe_proposal,
+    describe_refusal,
+    describe_sources,
+)
 from server.chat.phrases import PHRASES, RESULT_FORMATS
 from server.chat.rendering import (
     RenderingFailed,
@@ -151,7 +158,7 @@ class Composer:
         metadata = {
             "source": _SOURCE,
             "template_id": template.id,
-            "missing": [_missing_metadata(missing) for missing in decision.missing],
+            "missing": [describe_missing(missing) for missing in decision.missing],
             "synthesized": False,
             "match": describe_match(decision.match),
             "arguments": describe_sources(decision.sources),
@@ -280,63 +287,6 @@ class Composer:
         return option | ({"tags": list(template.tags)} if template.tags else {})
 
 
-def describe_refusal(refusal: Refusal) -> dict[str, Any]:
-    """Why a call did not run, as metadata."""
-    data: dict[str, Any] = {"outcome": refusal.outcome}
-    if refusal.retry_after_s is not None:
-        data["retry_after_s"] = refusal.retry_after_s
-    return data
-
-
-def describe_proposal(held: Held) -> dict[str, Any]:
-    """What waits for a yes, as metadata."""
-    call = held.call
-    return {
-        "proposal_id": held.proposal_id,
-        "status": "held",
-        "expires_at": held.expires_at.isoformat(timespec="seconds"),
-        "seal": held.seal,
-        "intent": held.intent,
-        "target": held.target,
-        "origin": held.origin,
-        "template_id": call.template_id,
-        "tool": call.tool,
-        "operation": call.operation,
-        "effect": call.effect,
-        "arguments": dict(call.arguments),
-    }
-
-
-def describe_match(match: Match) -> dict[str, Any]:
-    """How the template was chosen, as metadata."""
-    data: dict[str, Any] = {
-        "confidence": round(match.confidence, 4),
-        "similarity": round(match.similarity, 4),
-        "nearest_example": match.nearest_example,
-        "why": match.why,
-    }
-    if match.runner_up is not None:
-        data["runner_up"] = {
-            "template_id": match.runner_up.template_id,
-            "confidence": round(match.runner_up.confidence, 4),
-        }
-    return data
-
-
-def describe_sources(sources: Mapping[str, Source]) -> dict[str, Any]:
-    """Where each argument came from, as metadata."""
-    return {name: _described(source) for name, source in sources.items()}
-
-
-def _described(source: Source) -> dict[str, Any]:
-    data: dict[str, Any] = {"kind": source.kind}
-    if source.span is not None:
-        data |= {"span": list(source.span), "text": source.text}
-    if source.note is not None:
-        data["note"] = source.note
-    return data
-
-
 def notes_of(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:
     """How things were read that could be read otherwise, by extraction or by the tool."""
     notes = [source.note for source in sources.values() if source.note]
@@ -377,8 +327,3 @@ def _shown_arguments(template: Template, arguments: Mapping[str, Any]) -> list[d
 
 def _missing_context(missing: Missing) -> dict[str, Any]:
     return asdict(missing) | {"label": missing.name.replace("_", " ")}
-
-
-def _missing_metadata(missing: Missing) -> dict[str, Any]:
-    data = asdict(missing) | {"choices": list(missing.choices)}
-    return {name: value for name, value in data.items() if value not in ("", None, [])}
