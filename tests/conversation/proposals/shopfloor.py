@@ -166,11 +166,15 @@ def _chain(library: Library, tool: Desk, trail: Trail) -> Any:
 
 @asynccontextmanager
 async def floor(
-    folder: Path, *, clock: Clock | None = None, commits: CommitsSettings | None = None
+    folder: Path,
+    *,
+    clock: Clock | None = None,
+    commits: CommitsSettings | None = None,
+    url: str | None = None,
 ) -> AsyncIterator[Floor]:
-    """Open one on the database in `folder`; another one on the same folder is a restart."""
+    """Open one on the database in `folder`, or at `url`; another one there is a restart."""
     clock = clock or Clock()
-    url = f"sqlite:///{folder / 'orbit.db'}"
+    url = url or f"sqlite:///{folder / 'orbit.db'}"
     tool = Desk()
     sink = TableSink(url, SEAL)
     trail = Trail(sink)
