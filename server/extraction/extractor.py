@@ -16,6 +16,7 @@ from server.extraction.filling import Filling, Lessons
 from server.extraction.free_text import fill_texts
 from server.extraction.lessons import NO_LESSON
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.powers import powers_unknown_to
 from server.extraction.recognizers.reading import Reading
 from server.extraction.teaching import teach
 from server.library.model import Domain, Template
@@ -168,4 +169,5 @@ def _missing(plan: ParameterPlan, problem: str = "") -> Missing:
 
 def _unused(filling: Filling) -> tuple[str, ...]:
     reading, taken = filling.reading, filling.taken
-    return tuple(reading.text[start:end] for start, end in reading.values if taken.free(start, end))
+    left = tuple(reading.text[start:end] for start, end in reading.values if taken.free(start, end))
+    return left or powers_unknown_to(filling.plan.template, reading)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Final
 
 from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.recognizers.exact import Number, exact_quotient
-from server.extraction.recognizers.numbers import opposite
+from server.extraction.recognizers.numbers import MINUS, opposite
 from server.extraction.recognizers.reading import Reading
 from server.extraction.recognizers.span import Span
 from server.extraction.recognizers.tokens import Tokens, word_set
@@ -18,8 +19,9 @@ from server.extraction.taken import Taken
 from server.extraction.values import Unusable
 
 _BETWEEN: Final = word_set("and plus with to also then or") | frozenset(",;&+$€£¥")
-_OPERATORS: Final = word_set("times multiplied divided x") | frozenset("*×÷^")
+_OPERATORS: Final = word_set("times multiplied divided x") | frozenset("*×÷^=")
 """What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
+_PLUS: Final = word_set("plus") | frozenset("+")
 _NO_MEMBER_BEFORE: Final = word_set("decimal decimals digit digits place places dp significant")
 
 
@@ -78,19 +80,33 @@ def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Cand
 def _members(reading: Reading, taken: Taken) -> list[Span]:
     """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
+    spans = reading.every("number")
+    between = [tokens.words[a.last : b.first] for a, b in pairwise(spans)]
+    adds = any(word in _PLUS for words in between for word in words)
+    # In 5 - 3 + 2 the hyphen takes away; in 2-4-6 it stands between members.
+    operators = _OPERATORS | MINUS if adds else _OPERATORS
     stretches: list[list[Span]] = [[]]
-    for span in reading.every("number"):
+    for span in spans:
         if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
             continue
         stretch = stretches[-1]
         if stretch and (
             not taken.free(stretch[-1].end, span.start)
-            or any(word in _OPERATORS for word in tokens.words[stretch[-1].last : span.first])
+            or any(word in operators for word in tokens.words[stretch[-1].last : span.first])
+            or _is_range(tokens, stretch[-1], span)
         ):
             stretches.append([span])
         else:
             stretch.append(span)
     return _without_their_count(tokens, max(stretches, key=len))
+
+
+def _is_range(tokens: Tokens, one: Span, other: Span) -> bool:
+    """Whether the two are the ends of what is counted through: 1 through 10, from 1 to 10."""
+    words = tokens.words[one.last : other.first]
+    if words in (["through"], ["thru"], [".", "."], [".", ".", "."], ["…"]):
+        return True
+    return words in (["to"], ["until"], ["till"]) and tokens.word(one.first - 1) == "from"
 
 
 def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:

@@ -1,6 +1,7 @@
 """Dates and times that could be the value of a parameter."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from server.extraction.candidate import Candidate, at
 from server.extraction.plan import ParameterPlan, TemplatePlan
@@ -26,10 +27,11 @@ def _dates(_: ParameterPlan, template: TemplatePlan, reading: Reading) -> Iterat
 def find_dates(
     plan: ParameterPlan, template: TemplatePlan, reading: Reading
 ) -> Iterator[Candidate]:
-    moments = plan.parameter.type != "date"
-    for candidate in _dates(plan, template, reading):
+    only_dates = plan.parameter.type == "date"
+    found = _dates(plan, template, reading)
+    for candidate in found if only_dates else _with_their_times(found, reading):
         value = written(candidate.value)
-        yield candidate._replace(value=value if moments else value[:10])
+        yield candidate._replace(value=value[:10] if only_dates else value)
     yield from unreadable(reading, "date")
 
 
@@ -49,12 +51,23 @@ def find_datetimes(
     yield from unreadable(reading, "date")
 
 
+def _with_their_times(dates: Iterator[Candidate], reading: Reading) -> Iterator[Candidate]:
+    """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
+    moments = reading.of("datetime")
+    for date in dates:
+        within = (m for m in moments if m.start <= date.start and date.end <= m.end)
+        if not any(m.end - m.start > date.end - date.start for m in within):
+            yield date
+
+
 def find_written_dates(
     plan: ParameterPlan, template: TemplatePlan, reading: Reading
 ) -> Iterator[Candidate]:
-    for candidate in _dates(plan, template, reading):
+    for candidate in _with_their_times(_dates(plan, template, reading), reading):
         text = reading.text[candidate.start : candidate.end]
-        absolute = any(character.isdigit() for character in text)
+        # "5pm on March 7" is written in no order that a tool could be told of.
+        timed = isinstance(candidate.value, datetime)
+        absolute = not timed and any(character.isdigit() for character in text)
         yield candidate._replace(value=text if absolute else written(candidate.value))
 
 

@@ -19,6 +19,9 @@ _MOST_LEFT_OVER: Final = 2
 # against what it found, no likeness helps.
 _AGREES: Final = log(20)
 
+_FAR_LIKELIER: Final = 1.5
+"""So many times likelier before anything was read, it is no near tie that evidence may decide."""
+
 _WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
 
 _SURE: Final = 0.95
@@ -85,7 +88,8 @@ def choose(
     The probabilities of matching are weighed with what extraction found for each
     candidate; a candidate without a grounding is taken as matching sees it. Candidates
     within `margin` of the best, together at or over `floor`, are asked about. The best
-    one answers when it is at or over `floor` by itself, and leaves no value unused.
+    one answers when it is at or over `floor` by itself, and neither leaves a value unused
+    nor owes its place to a far likelier one that does: "multiply 2, 3 and 4" is no sum.
     """
     if not ranking.candidates:
         return NoMatch("there is nothing in the question to match")
@@ -98,6 +102,10 @@ def choose(
         return Clarify(_matches(close))
     if best.confidence < floor:
         return NoMatch(_why_not(best.confidence, ranking, floor), _matches(weighed))
+    if far := _far_likelier(best, weighed):
+        unused = tuple(far.grounding.unused) if far.grounding is not None else ()
+        why = f"{far.candidate.template_id} is far likelier, and has no use for {', '.join(unused)}"
+        return NoMatch(why, _matches(weighed), unused)
     if unused := tuple(best.grounding.unused) if best.grounding is not None else ():
         # A value that nobody takes means that something else was asked: 10 - 4 - 3.
         why = f"nothing here has a use for {', '.join(unused)}"
@@ -139,6 +147,16 @@ def _evidence(grounding: Grounded | None) -> float:
     if grounding.agrees:
         evidence += _AGREES
     return evidence
+
+
+def _far_likelier(best: _Weighed, weighed: Sequence[_Weighed]) -> _Weighed | None:
+    """What matching alone would choose by far, and that lost for the values it leaves unused."""
+    if best.grounding is not None and best.grounding.agrees:
+        return None
+    first = max(weighed, key=lambda one: (one.confidence > 0, one.candidate.probability))
+    leaves = first.grounding is not None and first.grounding.unused
+    least = best.candidate.probability * _FAR_LIKELIER
+    return first if leaves and first.candidate.probability > least else None
 
 
 def _matches(weighed: Iterable[_Weighed]) -> tuple[Match, ...]:

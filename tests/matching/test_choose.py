@@ -252,3 +252,28 @@ def test_rules_can_lift_what_is_out_of_reach_without_them() -> None:
     found = ranking(add=0.95, divide=0.003, round=0.0001)
     assert [c.template_id for c in in_reach(found, rules=False)] == ["add"]
     assert [c.template_id for c in in_reach(found, rules=True)] == ["add", "divide"]
+
+
+def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() -> None:
+    found = ranking(multiply=0.92, add=0.06)
+    chosen = choose(
+        found,
+        {"multiply": Found(read=0, unused=("2", "3", "4")), "add": Found(required=1, read=1)},
+        floor=0.6,
+        margin=0.1,
+    )
+    assert isinstance(chosen, NoMatch)
+    assert (chosen.unused, chosen.why) == (
+        ("2", "3", "4"),
+        "multiply is far likelier, and has no use for 2, 3, 4",
+    )
+
+
+def test_a_value_left_over_decides_a_near_tie() -> None:
+    left = {"subtract": Found(read=0, unused=("3",)), "add": Found(required=1, read=1)}
+    assert decided(ranking(subtract=0.5, add=0.4), left) == ("match", "add")
+
+
+def test_what_the_rules_found_outweighs_what_is_far_likelier() -> None:
+    found = {"search": Found(unused=("34",)), "count": Found(agrees=True)}
+    assert decided(ranking(search=0.8, count=0.15), found) == ("match", "count")

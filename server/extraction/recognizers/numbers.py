@@ -208,15 +208,20 @@ def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
         if before[:1].isalnum() or before in (")", "%", "."):
             return Digits(first, last, value)
         return Digits(sign if sign == first - 1 else first, last, opposite(value))
-    if minus_before(tokens, first):
+    if minus_before(tokens, first, last):
         return Digits(sign, last, opposite(value))
     return Digits(first, last, value)
 
 
-def minus_before(tokens: Tokens, first: int) -> bool:
-    """Whether a spelt sign stands before the number: negative six, or is minus 5."""
+def minus_before(tokens: Tokens, first: int, last: int) -> bool:
+    """Whether a spelt sign stands before the number: negative six, or is minus 5.
+
+    In "minus 5 from 20" it takes away.
+    """
     word = tokens.word(first - 1)
-    return word == "negative" or (word == "minus" and tokens.word(first - 2) in _BEFORE_A_SIGN)
+    if word == "minus":
+        return tokens.word(first - 2) in _BEFORE_A_SIGN and tokens.word(last) != "from"
+    return word == "negative"
 
 
 def _is_number(word: str) -> bool:

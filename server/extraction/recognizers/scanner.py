@@ -102,7 +102,7 @@ class _Scanner:
         read = read_words(self.tokens, index)
         if read is not None:
             value, last = read
-            if minus_before(self.tokens, index):
+            if minus_before(self.tokens, index, last):
                 return self._number(index - 1, last, opposite(value))
             return self._number(index, last, value)
         return self._article(index)

@@ -129,17 +129,20 @@ class DateReader:
         if not text[:1].isdecimal():
             return None
         if match := _YEAR_LAST.fullmatch(text):
-            first, _, second, year = match.groups()
-            return self._read_numbers(int(first), int(second), year)
+            first, separator, second, year = match.groups()
+            return self._read_numbers(int(first), separator, int(second), year)
         if match := _YEAR_FIRST.fullmatch(text):
             year, _, month, day = match.groups()
             return Reading(date(int(year), int(month), int(day)))
         return None
 
-    def _read_numbers(self, first: int, second: int, year_text: str) -> Reading:
-        """Two numbers and a year: the order matters when both could be the month."""
+    def _read_numbers(self, first: int, separator: str, second: int, year_text: str) -> Reading:
+        """Two numbers and a year: the order matters when both could be the month.
+
+        With dots the day comes first, wherever dates are written so.
+        """
         year = int(year_text) if len(year_text) == 4 else _with_century(int(year_text))
-        open_question = first <= 12 and second <= 12 and first != second
+        open_question = separator != "." and first <= 12 and second <= 12 and first != second
         month_first = self._order == "mdy" if open_question else second > 12
         month, day = (first, second) if month_first else (second, first)
         how = ("month first" if month_first else "day first") if open_question else ""

@@ -86,6 +86,8 @@ def test_what_is_no_format_is_refused(notation: Any, problem: str) -> None:
         ("%d/%m/%Y", "4/3/2025", date(2025, 3, 4)),
         ("DD.MM.YYYY HH:mm", "04.03.2025 15:06", datetime(2025, 3, 4, 15, 6)),
         ("MMMM D, YYYY", "March 4, 2025", date(2025, 3, 4)),
+        ("dd mmm yyyy", "04 Mar 2025", date(2025, 3, 4)),
+        ("d mmmm yyyy", "4 March 2025", date(2025, 3, 4)),
         ("%Y-%m-%dT%H:%M%z", "2025-03-04T15:06Z", datetime(2025, 3, 4, 15, 6, tzinfo=UTC)),
         ("long", "March 4, 2025", date(2025, 3, 4)),
         ("%Y 100%%", "2025 100%", date(2025, 1, 1)),

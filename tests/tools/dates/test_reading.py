@@ -35,6 +35,7 @@ def read(value: Any, order: DateOrder = "mdy") -> Reading:
         ("04/13/2025", date(2025, 4, 13)),
         ("4/4/2025", date(2025, 4, 4)),
         ("25.12.99", date(1999, 12, 25)),
+        ("3.4.2025", date(2025, 4, 3)),
         ("March 4, 2025", date(2025, 3, 4)),
         ("mar. 4th 2025", date(2025, 3, 4)),
         ("4 Sept 2025", date(2025, 9, 4)),
@@ -58,7 +59,7 @@ def test_a_date_with_one_meaning_is_read(written: Any, value: date) -> None:
     [
         ("mdy", "03/04/2025", "2025-03-04 (month first)"),
         ("dmy", "03/04/2025", "2025-04-03 (day first)"),
-        ("dmy", "3.4.25 10:00", "2025-04-03T10:00:00 (day first)"),
+        ("dmy", "3-4-25 10:00", "2025-04-03T10:00:00 (day first)"),
         ("mdy", "March 4", "2025-03-04 (this year)"),
         ("mdy", "March 2025", "2025-03-01 (the first of the month)"),
         ("mdy", "now", "2025-03-04T15:06:07+02:00 (now)"),
