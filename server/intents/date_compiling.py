@@ -12,7 +12,6 @@ from server.intents.patterns import (
     Pattern,
     PatternInvalid,
     PatternSet,
-    without_groups,
 )
 from server.intents.text import DATE_MARK, Reader
 
@@ -23,13 +22,11 @@ def date_rules(
     """The dates of all languages; patterns that cannot be used are problems."""
     problems: list[Problem] = []
     formats: list[DateFormat] = []
-    sources: list[str] = []
     for file in files:
         for at, form in enumerate(file.spec.dates.formats):
             source = form if isinstance(form, str) else form.pattern
             try:
                 formats.append(_format(form, patterns.add(source)))
-                sources.append(without_groups(patterns.expand(source)))
             except PatternInvalid as invalid:
                 where = file.document.where(("dates", "formats", at))
                 problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
@@ -37,7 +34,6 @@ def date_rules(
     first = next((spec for spec in dates if spec.formats), DatesSpec())
     joins = patterns.another()
     rules = DateRules(
-        anywhere=patterns.add_expanded("|".join(sources)) if sources else None,
         formats=tuple(formats),
         ranges=_ranges(files, joins, problems),
         joins=joins,

@@ -13,6 +13,9 @@ from server.intents.text import DATE_MARK
 
 RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
 
+Today = Callable[[], date]
+"""The day it is, for dates that are said from there."""
+
 _MARK: Final = DATE_MARK.encode()
 _MOST_DATES: Final = 8
 """As many as a question is searched for."""
@@ -48,12 +51,8 @@ class DateRange:
 
 @dataclass(frozen=True, slots=True)
 class DateRules:
-    """`anywhere` finds the next date in any of `formats`, without saying which.
+    """`joins` are the patterns of `ranges`."""
 
-    `joins` are the patterns of `ranges`.
-    """
-
-    anywhere: Pattern | None = None
     formats: tuple[DateFormat, ...] = ()
     ranges: tuple[DateRange, ...] = ()
     joins: PatternSet | None = None
@@ -87,40 +86,45 @@ def read_dates(
     rules: DateRules,
     data: bytes,
     matching: frozenset[int],
-    today: date,
+    today: Today,
     free: Callable[[int, int], bool],
 ) -> Dates:
-    """The dates in `data` from left to right, only where it is `free`."""
+    """The dates in `data` from left to right, only where it is `free`.
+
+    Where two begin at once, the format that is declared first reads them.
+    """
     atoms: list[Atom] = []
     impossible: tuple[int, int] | None = None
-    anywhere, at = rules.anywhere, 0
-    if anywhere is None or anywhere.number not in matching:
-        return Dates(atoms)
+    ahead = [
+        (form, spans)
+        for form in rules.formats
+        if form.pattern.number in matching and (spans := form.pattern.search(data)) is not None
+    ]
     for _ in range(_MOST_DATES):
-        # Capturing costs far more than finding, so only what was found is taken apart.
-        found = anywhere.search(data, at)
-        if found is None:
+        if not ahead:
             break
-        start, at = found[0]
-        for form in rules.formats:
-            pattern = form.pattern
-            if pattern.number not in matching:
-                continue
-            spans = pattern.fullmatch(data, start, at)
-            if spans is not None:
-                start, at = spans[form.whole]
-                if free(start, at):
-                    atom = _atom(rules, form, data, spans, today)
-                    if atom is not None:
-                        atoms.append(atom)
-                    elif impossible is None:
-                        impossible = start, at
-                break
+        form, spans = min(ahead, key=_beginning)
+        start, at = spans[form.whole]
+        if free(start, at):
+            atom = _atom(rules, form, data, spans, today)
+            if atom is not None:
+                atoms.append(atom)
+            elif impossible is None:
+                impossible = start, at
+        ahead = [
+            (form, later)
+            for form, spans in ahead
+            if (later := spans if spans[0][0] >= at else form.pattern.search(data, at)) is not None
+        ]
     return Dates(atoms, impossible)
 
 
+def _beginning(found: tuple[DateFormat, Spans]) -> int:
+    return found[1][0][0]
+
+
 def join(
-    rules: DateRules, data: bytes, atoms: list[Atom], today: date, earliest: date
+    rules: DateRules, data: bytes, atoms: list[Atom], today: Today, earliest: date
 ) -> Atom | None:
     """The first range that `atoms` make with the words around them; the first atom at least."""
     if not atoms:
@@ -158,7 +162,7 @@ def _mark(data: bytes, atoms: list[Atom]) -> tuple[bytes, list[int]]:
     return b"".join(parts), starts
 
 
-def _range(means: RangeMeaning, used: list[Atom], today: date, earliest: date) -> Period:
+def _range(means: RangeMeaning, used: list[Atom], today: Today, earliest: date) -> Period:
     first, last = used[0].period, used[-1].period
     if means == "between":
         first, last = _same_year(used[0], used[-1])
@@ -171,7 +175,7 @@ def _range(means: RangeMeaning, used: list[Atom], today: date, earliest: date) -
         end = first.end if means == "until" else _day_before(first.start)
         return Period(min(earliest, end), end)
     start = first.start if means == "since" else _day_after(first.end)
-    return Period(start, max(start, today))
+    return Period(start, max(start, today()))
 
 
 def _same_year(first: Atom, last: Atom) -> tuple[Period, Period]:
@@ -197,7 +201,7 @@ def _day_after(moment: date) -> date:
 
 
 def _atom(
-    rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: date
+    rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: Today
 ) -> Atom | None:
     at = spans[form.whole]
     if form.counted is not None:
@@ -206,7 +210,7 @@ def _atom(
         if number is None:
             return None
         counted = Relative(form.counted.unit, number, form.counted.counting)
-        period = calendar.relative(counted, today, rules.first_weekday)
+        period = calendar.relative(counted, today(), rules.first_weekday)
         return None if period is None else Atom(*at, period)
     parts: dict[str, str] = {}
     for name, group in form.pattern.names.items():
@@ -223,7 +227,7 @@ def _atom(
         if len(parts["year"]) == 2:
             year = calendar.full_year(year, rules.century_pivot)
     elif "word" in parts:
-        named = calendar.relative(rules.words[parts["word"]], today, rules.first_weekday)
+        named = calendar.relative(rules.words[parts["word"]], today(), rules.first_weekday)
         if named is None or month is None:
             return None if named is None else Atom(*at, named)
         year = named.start.year
@@ -232,7 +236,7 @@ def _atom(
     elif year is not None:
         period = _in_year(year, month, day)
     else:
-        period = _last_begun(month, day, today)
+        period = _last_begun(month, day, today())
     if period is not None and "last_day" in parts:
         last = calendar.day(period.start.year, period.start.month, int(parts["last_day"]))
         period = None if last is None or last < period else Period(period.start, last.end)

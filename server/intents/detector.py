@@ -41,11 +41,12 @@ class Detector:
         if not isinstance(text, str):
             raise TypeError(f"expected text, got {type(text).__name__}")
         words = pack.reader.read(text)
-        keywords, hits, view = self._phrases(words)
-        data = view.text.encode()
-        moment = now if now is not None else self._clock()
+        keywords, hits, numbers = self._phrases(words)
+        data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
-        reading = Reading(words, view, data, matching, keywords, hits, moment, pack.zone)
+        reading = Reading(
+            words, numbers, data, matching, keywords, hits, now, self._clock, pack.zone
+        )
         if pack.operations is not None:
             _set_operation(reading, pack.operations)
         operation = reading.operation
@@ -59,13 +60,15 @@ class Detector:
                     reading.take(entity.name, start, end, claim=entity.claims)
         return reading
 
-    def _phrases(self, text: Text) -> tuple[dict[int, list[Hit]], dict[str, list[Hit]], View]:
-        """Keywords by trigger, other phrases by group, and the text with numbers in digits."""
+    def _phrases(
+        self, text: Text
+    ) -> tuple[dict[int, list[Hit]], dict[str, list[Hit]], View | None]:
+        """Keywords by trigger, other phrases by group, and number words in digits."""
         keywords: dict[int, list[Hit]] = {}
         groups: dict[str, list[Hit]] = {}
         found = self.pack.phrases.find(text.words)
         if not found:
-            return keywords, groups, View(text.folded)
+            return keywords, groups, None
         numbers: list[Hit] = []
         masks: list[Hit] = []
         others: list[Hit] = []
@@ -89,7 +92,7 @@ class Detector:
             else:
                 keywords[key] = [hit]
         if not numbers:
-            return keywords, groups, View(text.folded)
+            return keywords, groups, None
         said = numerals(longest(numbers), text.words, self.pack.numbers)
         return keywords, groups, as_digits(text, said)
 

@@ -188,18 +188,16 @@ class DateRangeKind:
     earliest: date
 
     def read(self, reading: Reading) -> Found | None:
-        today, data = reading.today, reading.data
-        atoms, impossible = read_dates(
-            self.rules, data, reading.matching, today, reading.free_bytes
-        )
+        rules, data, today = self.rules, reading.data, reading.today
+        atoms, impossible = read_dates(rules, data, reading.matching, today, reading.free_bytes)
         if impossible is not None:
             reading.out_of_range.setdefault(self.name, reading.characters(*impossible))
             return None
-        found = join(self.rules, data, atoms, today, self.earliest)
+        found = join(rules, data, atoms, today, self.earliest)
         if found is None:
             return None
-        period = found.period
-        value = {"start": period.start.isoformat(), "end": period.end.isoformat()}
+        start, end = found.period
+        value = {"start": start.isoformat(), "end": end.isoformat()}
         return Found(value, (reading.characters(found.start, found.end),))
 
 

@@ -70,7 +70,7 @@ def signs(kind: EntityKind) -> Signs:
         case TextKind():
             patterns = [marker.pattern for marker in kind.after]
         case DateRangeKind():
-            patterns = [kind.rules.anywhere]
+            patterns = [form.pattern for form in kind.rules.formats]
         case SeriesKind():
             patterns = [series.item for series in kind.series]
             groups = [group_of(series.values_of) for series in kind.series if series.values_of]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from server.intents.entities import Found, group_of
 from server.intents.patterns import Pattern
 from server.intents.reading import Reading
-from server.intents.text import Reader
+from server.intents.text import Reader, starts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +68,26 @@ class TextKind:
 
     def _free(self, reading: Reading, start: int, start_byte: int) -> Found | None:
         end = self._end(reading, start, start_byte)
-        part = self.reader.part(reading.text, start, end)
-        first, last = 0, min(len(part.words), self.max_words)
-        while first < last and part.words[first] in self.edges:
+        text = reading.text
+        words = self.reader.words_in(text, start, end)[: self.max_words]
+        first, last = 0, len(words)
+        while first < last and words[first] in self.edges:
             first += 1
-        while first < last and (
-            part.words[last - 1] in self.edges or part.words[last - 1] in self.prefixes
-        ):
+        while first < last and (words[last - 1] in self.edges or words[last - 1] in self.prefixes):
             last -= 1
-        folded = " ".join(part.words[first:last])
-        if not folded or folded in self.reject or part.words[first] in self.reject_first:
+        folded = " ".join(words[first:last])
+        if not folded or folded in self.reject or words[first] in self.reject_first:
             return None
-        begin, finish = part.span(first, last)
-        value = self._listed(folded) or self.reader.polish(part.clean[begin:finish])
-        return Found(value, ((start + begin, start + finish),))
+        starts = starts_of(words[:last], text.folded, start)
+        begin, finish = starts[first], starts[-1] + len(words[last - 1])
+        value = self._listed(folded) or self.reader.polish(text.clean[begin:finish])
+        return Found(value, ((begin, finish),))
 
     def _end(self, reading: Reading, start: int, start_byte: int) -> int:
-        end = min(
-            (claim.start for claim in reading.claims if claim.start >= start),
-            default=len(reading.text.clean),
-        )
+        end = len(reading.text.clean)
+        for claim in reading.claims:
+            if start <= claim.start < end:
+                end = claim.start
         if self.until is not None and self.until.number in reading.matching:
             stop = self.until.search(reading.data, start_byte)
             if stop is not None:

@@ -116,8 +116,6 @@ def _place(value: int) -> int:
 
 def as_digits(text: Text, found: Sequence[Numeral]) -> View:
     """`text`, folded, with each numeral as marked digits; its prefix letters stay."""
-    if not found:
-        return View(text.folded)
     parts: list[str] = []
     pieces: list[tuple[int, int, int, int]] = []
     done = length = 0

@@ -49,7 +49,6 @@ class PatternInvalid(ValueError):
 
 
 _ANYWHERE: Final = RE2.Anchor.UNANCHORED
-_ALL_OF_IT: Final = RE2.Anchor.ANCHOR_BOTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,6 @@ class Pattern:
     def search(self, data: bytes, start: int = 0) -> Spans | None:
         """The first match that begins at `start` or later."""
         spans = self.match(_ANYWHERE, data, start, len(data))
-        return None if spans[0][0] < 0 else spans
-
-    def fullmatch(self, data: bytes, start: int, end: int) -> Spans | None:
-        """The match that is exactly the bytes `start` to `end`."""
-        spans = self.match(_ALL_OF_IT, data, start, end)
         return None if spans[0][0] < 0 else spans
 
     def all(self, data: bytes, most: int) -> Iterator[Spans]:

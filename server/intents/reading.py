@@ -1,6 +1,6 @@
 """One question while it is being understood."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -32,7 +32,9 @@ class Fired(NamedTuple):
 class Reading:
     """What is known of a question so far.
 
-    `data` is the view in UTF-8 and `matching` the numbers of the patterns it matches.
+    It was asked at `moment`, or else now, by the `clock`.
+    `data` is what patterns see, in UTF-8, and `matching` the numbers of those it matches;
+    `numbers` is the view of it when number words were put into digits.
     `keywords` are the phrases found by the trigger they belong to, `hits` the others by
     group. `by_operation` is what showed the `operation`, None when nothing did and it is
     the default. `values` and `spans` fill as entities are read, and `out_of_range` says where
@@ -40,12 +42,13 @@ class Reading:
     """
 
     text: Text
-    view: View
+    numbers: View | None
     data: bytes
     matching: frozenset[int]
     keywords: Mapping[int, list[Hit]]
     hits: Mapping[str, list[Hit]]
-    moment: datetime
+    moment: datetime | None
+    clock: Callable[[], datetime]
     zone: ZoneInfo
     operation: str | None = None
     by_operation: Fired | None = None
@@ -53,21 +56,27 @@ class Reading:
     out_of_range: dict[str, tuple[int, int]] = field(default_factory=dict)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
+    _today: date | None = None
 
-    @property
     def today(self) -> date:
         """The day it is where the pack is at home; of a naive moment, its own day."""
-        moment = self.moment
-        return (moment.astimezone(self.zone) if moment.tzinfo is not None else moment).date()
+        if self._today is None:
+            moment = self.clock() if self.moment is None else self.moment
+            here = moment if moment.tzinfo is None else moment.astimezone(self.zone)
+            self._today = here.date()
+        return self._today
 
     def character(self, offset: int) -> int:
         """A byte of `data` to a character of the question."""
         at = len(self.data[:offset].decode())
-        return self.view.back(at) if self.view.pieces else at
+        return at if self.numbers is None else self.numbers.back(at)
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """Bytes of `data` to characters of the question."""
-        return self.character(start), self.character(end)
+        data, numbers = self.data, self.numbers
+        first = len(data[:start].decode())
+        last = first + len(data[start:end].decode())
+        return (first, last) if numbers is None else (numbers.back(first), numbers.back(last))
 
     def take(self, entity: str, start: int, end: int, *, claim: bool) -> None:
         """Note what an entity was read from, and keep it from others when it is claimed."""
@@ -87,7 +96,10 @@ class Reading:
 
     def free(self, start: int, end: int) -> bool:
         """Whether no entity has claimed any of these characters."""
-        return all(end <= claim.start or claim.end <= start for claim in self.claims)
+        for _, first, last in self.claims:  # noqa: SIM110 - a generator would cost more
+            if first < end and start < last:
+                return False
+        return True
 
     def free_bytes(self, start: int, end: int) -> bool:
         return not self.claims or self.free(*self.characters(start, end))

@@ -62,19 +62,24 @@ class Text:
     def starts(self) -> list[int]:
         """Where each word begins in `folded`."""
         if self._starts is None:
-            starts, position, find = [], 0, self.folded.find
-            for word in self.words:
-                # Between words stand only characters that no word begins with.
-                position = find(word, position)
-                starts.append(position)
-                position += len(word)
-            self._starts = starts
+            self._starts = starts_of(self.words, self.folded)
         return self._starts
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Characters from word `first` up to, not including, word `last`."""
         starts = self.starts
         return starts[first], starts[last - 1] + len(self.words[last - 1])
+
+
+def starts_of(words: Iterable[str], text: str, position: int = 0) -> list[int]:
+    """Where each of the words of `text` begins, from `position` on."""
+    starts, find = [], text.find
+    for word in words:
+        # Between words stand only characters that no word begins with.
+        position = find(word, position)
+        starts.append(position)
+        position += len(word)
+    return starts
 
 
 class Reader:
@@ -126,11 +131,6 @@ class Reader:
         ends = spelling.trailing + self.fold(spelling.trailing)
         return not any(" " in text for text in changed) and self._word.search(ends) is None
 
-    def part(self, text: Text, start: int, end: int) -> Text:
-        """Characters `start` to `end` as a text of its own."""
-        folded = text.folded[start:end]
-        return Text(text.clean[start:end], folded, self._word.findall(folded))
-
     def clean(self, raw: str) -> str:
         """One line without invisible marks, runs of spaces or trailing punctuation."""
         return self._on_one_line(raw).rstrip(self._trailing)
@@ -168,6 +168,10 @@ class Reader:
     def words(self, phrase: str) -> list[str]:
         """The words of a phrase, folded."""
         return self._word.findall(self.fold(self.clean(phrase)))
+
+    def words_in(self, text: Text, start: int, end: int) -> list[str]:
+        """The words between characters `start` and `end`, where a word may be cut in two."""
+        return self._word.findall(text.folded, start, end)
 
     def polish(self, text: str) -> str:
         """Give each word the form its last letter has at the end of a word."""
