@@ -107,8 +107,8 @@ def _intent(
                 confidence=rule.confidence,
                 priority=intent.priority if rule.priority is None else rule.priority,
                 order=len(rules),
-                explanation=rule.explanation,
-                ask=rule.ask,
+                explanation=rule.explanation or intent.explanation,
+                ask=intent.ask if rule.ask is None else rule.ask,
             )
         )
     layers, own_confidence = spec.layers, intent.confidence

@@ -143,16 +143,16 @@ class PatternKind:
 
 @dataclass(frozen=True, slots=True)
 class ValuesKind:
-    """Listed values that a question names by one of their words."""
+    """Listed values that a question names by one of their words, phrases of the `group`."""
 
-    name: str
+    group: str
     patterns: tuple[Capture, ...] = ()
     every: bool = False
     choose: str = "longest"
     values: tuple[str, ...] = ()
 
     def read(self, reading: Reading) -> Found | None:
-        hits = [h for h in reading.hits.get(group_of(self.name), ()) if reading.free_hit(h)]
+        hits = [h for h in reading.hits.get(self.group, ()) if reading.free_hit(h)]
         if hits and self.every:
             values = list(dict.fromkeys(hit.entry.key for hit in hits))
             return Found(values, tuple(reading.text.span(h.first, h.last) for h in hits))
@@ -204,7 +204,7 @@ class DateRangeKind:
 @dataclass(frozen=True, slots=True)
 class Series:
     """Things of one kind: every `item` in what `pattern` spans, or in the whole question
-    without one; or the values of an entity.
+    without one; or the values of an entity, by the group of their phrases.
     """
 
     name: str
@@ -229,13 +229,13 @@ class SeriesKind:
 
 def _listed(series: Series, reading: Reading) -> tuple[list[str], tuple[Span, ...]]:
     if series.values_of is not None:
-        hits = [h for h in reading.hits.get(group_of(series.values_of), ()) if reading.free_hit(h)]
+        hits = [h for h in reading.hits.get(series.values_of, ()) if reading.free_hit(h)]
         names = list(dict.fromkeys(str(hit.entry.key) for hit in hits))
         return names, tuple(reading.text.span(hit.first, hit.last) for hit in hits)
     pattern, item = series.pattern, series.item
     if item is None or item.number not in reading.matching:
         return [], ()
-    group = min(1, item.groups)
+    group = item.inner
     data = reading.data
     if pattern is None:
         found = [spans[group] for spans in item.all(data, _MOST)]

@@ -48,7 +48,9 @@ def compile_kind(shop: Workshop, spec: EntitySpec, keys: Keys) -> EntityKind:
                 mask = Entry(MASK, group_of(spec.name), at, phrase)
                 shop.phrase(phrase, mask, (*keys, "not_in", at))
             captures = _captures(shop, spec.patterns, keys)
-            return ValuesKind(spec.name, captures, spec.all, spec.choose, tuple(spec.values))
+            return ValuesKind(
+                group_of(spec.name), captures, spec.all, spec.choose, tuple(spec.values)
+            )
         case TextEntitySpec():
             return _text(shop, spec, keys)
         case DateRangeEntitySpec():
@@ -66,14 +68,14 @@ def signs(kind: EntityKind) -> Signs:
             patterns = [capture.pattern for capture in kind.captures]
         case ValuesKind():
             patterns = [capture.pattern for capture in kind.patterns]
-            groups = [group_of(kind.name)]
+            groups = [kind.group]
         case TextKind():
             patterns = [marker.pattern for marker in kind.after]
         case DateRangeKind():
             patterns = [form.pattern for form in kind.rules.formats]
         case SeriesKind():
             patterns = [series.item for series in kind.series]
-            groups = [group_of(series.values_of) for series in kind.series if series.values_of]
+            groups = [series.values_of for series in kind.series if series.values_of]
     return Signs([pattern.number for pattern in patterns if pattern is not None], groups)
 
 
@@ -86,7 +88,7 @@ def _captures(
         source = entry if isinstance(entry, str) else entry.pattern
         pattern = shop.pattern(source, (*keys, "patterns", at))
         if pattern is not None:
-            group = pattern.names.get("value", min(1, pattern.groups))
+            group = pattern.names.get("value", pattern.inner)
             captures.append(Capture(pattern, 0 if constant is not None else group, constant))
     return tuple(captures)
 
@@ -116,7 +118,7 @@ def _text(shop: Workshop, spec: TextEntitySpec, keys: Keys) -> TextKind:
             markers.append(Marker(pattern, marker.known))
     folded = shop.reader.words
     return TextKind(
-        name=spec.name,
+        group=group_of(spec.name),
         reader=shop.reader,
         after=tuple(markers),
         until=shop.any_of(spec.until, (*keys, "until")),
@@ -156,7 +158,7 @@ def _series(shop: Workshop, spec: SeriesEntitySpec, keys: Keys) -> SeriesKind:
                 entry.name,
                 _optional(shop, entry.pattern, (*place, "pattern")),
                 _optional(shop, entry.item, (*place, "item")),
-                entry.values_of,
+                None if entry.values_of is None else group_of(entry.values_of),
             )
         )
     return SeriesKind(tuple(series))

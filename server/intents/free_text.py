@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from server.intents.entities import Found, group_of
+from server.intents.entities import Found
 from server.intents.patterns import Pattern
 from server.intents.reading import Reading
 from server.intents.text import Reader, starts_of
@@ -22,13 +22,14 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class TextKind:
-    """`values` maps folded words to the value they stand for; other text stays as it is.
+    """`group` has the phrases of its values. `values` maps folded words to the value they
+    stand for; other text stays as it is.
 
     `edges` are words that do not begin or end a value, and `reject` whole texts that
     are none ("this"); none begins with a word of `reject_first`.
     """
 
-    name: str
+    group: str
     reader: Reader
     after: tuple[Marker, ...]
     until: Pattern | None = None
@@ -47,7 +48,7 @@ class TextKind:
             spans = marker.pattern.search(reading.data)
             if spans is None:
                 continue
-            here = spans[min(1, marker.pattern.groups)][1]
+            here = spans[marker.pattern.inner][1]
             start = reading.character(here)
             found = (
                 self._known(reading, start) if marker.known else self._free(reading, start, here)
@@ -59,7 +60,7 @@ class TextKind:
     def _known(self, reading: Reading, start: int) -> Found | None:
         """The longest listed value that begins at `start`."""
         best: Found | None = None
-        for hit in reading.hits.get(group_of(self.name), ()):
+        for hit in reading.hits.get(self.group, ()):
             span = reading.text.span(hit.first, hit.last)
             longer = best is None or span[1] > best.spans[0][1]
             if span[0] + hit.prefix == start and longer and reading.free_hit(hit):

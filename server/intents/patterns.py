@@ -53,11 +53,14 @@ _ANYWHERE: Final = RE2.Anchor.UNANCHORED
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`number` is its place in the set; `names` are its named groups."""
+    """`number` is its place in the set; `names` are its named groups.
+
+    `inner` is its first group, or all of it where it has none.
+    """
 
     number: int
     names: Mapping[str, int]
-    groups: int
+    inner: int
     match: Callable[[Any, bytes, int, int], Spans]
 
     def search(self, data: bytes, start: int = 0) -> Spans | None:
@@ -67,7 +70,7 @@ class Pattern:
 
     def all(self, data: bytes, most: int) -> Iterator[Spans]:
         """Matches from left to right. The next may begin where a match's first group ends."""
-        start, group, length = 0, min(1, self.groups), len(data)
+        start, group, length = 0, self.inner, len(data)
         for _ in range(most):
             spans = self.match(_ANYWHERE, data, start, length)
             if spans[0][0] < 0:
@@ -113,7 +116,7 @@ class PatternSet:
         return Pattern(
             number,
             named_groups(compiled),
-            compiled.NumberOfCapturingGroups(),
+            min(1, compiled.NumberOfCapturingGroups()),
             compiled.Match,
         )
 

@@ -86,17 +86,19 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
         entities[operations.entity] = reading.operation
         flags.update(operations.flags.get(reading.operation, ()))
     route = _route(kind, reading) if kind.routes else None
-    intent = Intent(
-        kind.name,
-        chosen.confidence,
-        chosen.method,
-        entities,
-        flags,
-        _explanation(pack, chosen, entities),
-        route,
-        _ask(chosen, entities),
-    )
+    says = chosen.rule or kind
+    explanation, ask = says.explanation, says.ask
     fell_back = chosen.rule is None and chosen.method == "default"
+    if fell_back:
+        explanation = pack.fallback.explanation
+        if chosen.lacking:
+            explanation += f" ({chosen.lacking})"
+    elif "{" in explanation:
+        explanation = _filled(explanation, chosen, entities)
+    if "{" in ask:
+        ask = _filled(ask, chosen, entities)
+    confidence, method = chosen.confidence, chosen.method
+    intent = Intent(kind.name, confidence, method, entities, flags, explanation, route, ask)
     return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
 
 
@@ -141,26 +143,7 @@ def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
     return entities
 
 
-def _explanation(pack: Pack, chosen: Chosen, entities: Mapping[str, Any]) -> str:
-    text = chosen.intent.explanation
-    if chosen.rule is not None:
-        text = chosen.rule.explanation or text
-    elif chosen.method == "default":
-        said = pack.fallback.explanation
-        return f"{said} ({chosen.lacking})" if chosen.lacking else said
-    return _filled(text, chosen, entities)
-
-
-def _ask(chosen: Chosen, entities: Mapping[str, Any]) -> str:
-    text = chosen.intent.ask
-    if chosen.rule is not None and chosen.rule.ask is not None:
-        text = chosen.rule.ask
-    return _filled(text, chosen, entities)
-
-
 def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
-    if "{" not in text:
-        return text
     form, names = _form(text)
     facts = {
         **entities,

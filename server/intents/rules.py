@@ -40,26 +40,23 @@ class Trigger:
         if self.key in keywords or self._opening in keywords:
             best = self._keyword(reading)
             if best is not None:
-                return best
-        patterns, matching = self.patterns, reading.matching
-        if patterns and not matching.isdisjoint(patterns):
+                return Fired("keyword", best.entry.text, best)
+        patterns = self.patterns
+        if patterns and not reading.matching.isdisjoint(patterns):
             for number, fired in patterns.items():
-                if number in matching:
+                if number in reading.matching:
                     return fired
         return None
 
-    def _keyword(self, reading: Reading) -> Fired | None:
-        best: Hit | None = None
-        yields_to = self.yields_to if reading.claims else NOWHERE
-        for key in (self.key, self._opening):
-            for hit in reading.keywords.get(key, ()):
-                if key < 0 and hit.first:
-                    continue
-                if yields_to and reading.within(hit, yields_to):
-                    continue
-                if best is None or weight(hit) > weight(best):
-                    best = hit
-        return None if best is None else Fired("keyword", best.entry.text, best)
+    def _keyword(self, reading: Reading) -> Hit | None:
+        hits = list(reading.keywords.get(self.key, ()))
+        # An opening is one only where a question begins.
+        hits += [hit for hit in reading.keywords.get(self._opening, ()) if not hit.first]
+        if self.yields_to and reading.claims:
+            hits = [hit for hit in hits if not reading.within(hit, self.yields_to)]
+        if len(hits) < 2:
+            return hits[0] if hits else None
+        return max(hits, key=weight)
 
 
 def weight(hit: Hit) -> tuple[int, int, int]:
@@ -72,9 +69,15 @@ Condition = Callable[[Reading], bool]
 
 
 class Conditions:
-    """What must be true of a question. Each that is given is asked by itself."""
+    """What must be true of a question. Each that is given is asked by itself.
 
-    __slots__ = ("_each",)
+    `all_hold` and `any_holds` say of a question whether all of them are true, or any.
+    """
+
+    __slots__ = ("all_hold", "any_holds")
+
+    all_hold: Condition
+    any_holds: Condition
 
     def __init__(
         self,
@@ -106,20 +109,11 @@ class Conditions:
             each.append(lambda reading: reading.text.count < fewer_words_than)
         if more_words_than is not None:
             each.append(lambda reading: reading.text.count > more_words_than)
-        self._each = tuple(each)
-
-    def all_hold(self, reading: Reading) -> bool:
-        # A generator would cost more than the answers do.
-        for holds in self._each:  # noqa: SIM110
-            if not holds(reading):
-                return False
-        return True
-
-    def any_holds(self, reading: Reading) -> bool:
-        for holds in self._each:  # noqa: SIM110
-            if holds(reading):
-                return True
-        return False
+        if len(each) == 1:
+            self.all_hold = self.any_holds = each[0]
+            return
+        self.all_hold = lambda reading: all(holds(reading) for holds in each)
+        self.any_holds = lambda reading: any(holds(reading) for holds in each)
 
 
 _BY_ITSELF: Final = Fired("default", "")
@@ -137,8 +131,8 @@ class Rule:
     confidence: float | None = None
     priority: int = 0
     order: int = 0
-    explanation: str | None = None
-    ask: str | None = None
+    explanation: str = ""
+    ask: str = ""
 
     @property
     def signs(self) -> Signs:
@@ -152,11 +146,12 @@ class Rule:
 
     def fire(self, reading: Reading) -> Fired | None:
         """What made the rule fire, or None."""
-        fired = self.trigger.fire(reading)
+        trigger, operations = self.trigger, self.operations
+        fired = None if trigger.empty else trigger.fire(reading)
         if fired is None:
-            if self.operations and reading.operation in self.operations:
-                fired = reading.by_operation
-            elif self.trigger.empty and not self.operations:
+            if operations:
+                fired = reading.by_operation if reading.operation in operations else None
+            elif trigger.empty:
                 fired = _BY_ITSELF
         if fired is None or (self.when is not None and not self.when.all_hold(reading)):
             return None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 from unicodedata import normalize
 
@@ -103,21 +104,17 @@ class Reader:
 
     def read(self, raw: str) -> Text:
         if len(raw) > _AT_ONCE or not self._by_piece:
-            clean = self.clean(raw)
-            folded = self.fold(clean)
-            return Text(clean, folded, self._word.findall(folded))
-        cleans: list[str] = []
-        foldeds: list[str] = []
-        words: list[str] = []
-        known = self._forms
-        for piece in raw.split(" "):
-            clean, folded, inside = known(piece)
-            if clean:
-                cleans.append(clean)
-                foldeds.append(folded)
-                words += inside
+            return self._read_whole(raw)
+        cleans, foldeds, words = zip(*map(self._forms, raw.split(" ")), strict=True)
+        if not all(cleans):
+            return self._read_whole(raw)
         clean = " ".join(cleans).rstrip(self._trailing)
-        return Text(clean, " ".join(foldeds)[: len(clean)], words)
+        return Text(clean, " ".join(foldeds)[: len(clean)], [*chain.from_iterable(words)])
+
+    def _read_whole(self, raw: str) -> Text:
+        clean = self.clean(raw)
+        folded = self.fold(clean)
+        return Text(clean, folded, self._word.findall(folded))
 
     def _forms_of(self, piece: str) -> tuple[str, str, list[str]]:
         """What stands between two spaces: clean, folded, and its words."""
