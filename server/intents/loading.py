@@ -7,6 +7,7 @@ from server.core.problems import Problem
 from server.intents.compiling import compile_pack
 from server.intents.language import read_languages
 from server.intents.pack import LoadedPack
+from server.intents.sense import sense_problems
 from server.intents.spec import PackSpec
 from server.settings.source import Document, read_yaml
 from server.settings.validation import validate
@@ -31,7 +32,7 @@ def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
         *(_no_language(document, spec, at, why) for at, why in missing),
     ]
     pack, found = compile_pack(document, spec, languages)
-    problems += found
+    problems += (*found, *sense_problems(document, spec))
     broken = any(problem.severity == "error" for problem in problems)
     return LoadedPack(None if broken else pack, tuple(problems))
 

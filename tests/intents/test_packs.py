@@ -104,6 +104,35 @@ def test_what_is_not_known_is_refused(tmp_path: Path, change: str, problem: str)
     assert (problem in told, loaded.pack) == (True, None), told
 
 
+SENSELESS = """\
+name: senseless
+fallback: {intent: CHAT}
+entities:
+  - {name: days, kind: number, patterns: ['(\\d+) days'], min: 9, max: 2}
+  - {name: genre, kind: values}
+intents:
+  - {name: BUY, keywords: [buy], explanation: '{trigger} {gerne}', routes: [{to: SELL}]}
+  - {name: SELL}
+  - {name: LEND}
+  - {name: HIRE, examples: [a boat for a day], strict: true}
+  - {name: CHAT}
+"""
+
+
+def test_what_can_never_be_meant_is_told(tmp_path: Path) -> None:
+    loaded = pack_of(tmp_path, SENSELESS)
+    told = [f"{each.severity}: {each.what} @ {each.where.line}" for each in loaded.problems]
+    assert told == [
+        "error: no number lies from 9 to 2 @ 4",
+        "error: entity 'genre' has neither values nor patterns @ 5",
+        "warning: nothing leads to intent 'LEND': it has no keywords, patterns, rules or "
+        "examples @ 9",
+        "warning: nothing leads to intent 'HIRE': it has no keywords, patterns, rules or "
+        "examples that count (it is strict) @ 10",
+        "warning: there is nothing to put for {gerne}; did you mean 'genre'? @ 7",
+    ]
+
+
 def test_a_pack_that_is_not_there(tmp_path: Path) -> None:
     missing = load_pack(tmp_path / "other.yaml", {})
     assert [str(problem) for problem in missing.problems] == [
