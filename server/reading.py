@@ -77,7 +77,7 @@ def read_library(
     if adapter.config.reformulator is not None:
         from server.reformulating import read_reformulation  # few adapters need it
 
-        reformulation, amiss = read_reformulation(adapter.config, library, pack, environ)
+        reformulation, amiss = read_reformulation(adapter, library, pack, environ)
         problems += amiss
     date_order = library.domain.date_order if library else "mdy"
     try:

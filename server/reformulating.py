@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Final
 
 from server.chat.speaking.opening import ModelOf, function_model_of, names_function_model
 from server.conversation.reformulation.loading import load_reformulation, reformulation_problems
@@ -17,18 +18,27 @@ from server.intents.pack import Pack
 from server.library.model import Library
 from server.retrievers.base import RetrieverParts
 from server.retrievers.reformulated import ReformulatingRetriever
-from server.settings.adapters import AdapterConfig, AdapterSettings
+from server.settings.adapters import AdapterSettings
 
 _log = logging.getLogger(__name__)
 
+_NO_READER: Final = (
+    "nothing reads conversations for the reformulator; name a rule pack with intents, or a model "
+    "with inference_model_provider"
+)
+
 
 def read_reformulation(
-    config: AdapterConfig, library: Library | None, pack: Pack | None, environ: Mapping[str, str]
+    adapter: AdapterSettings,
+    library: Library | None,
+    pack: Pack | None,
+    environ: Mapping[str, str],
 ) -> tuple[Reformulation | None, list[Problem]]:
     """What the adapter's `reformulator` names, if anything, and all that is wrong with it.
 
     A library or a pack that cannot be used has problems of its own, and is not judged against.
     """
+    config = adapter.config
     path = config.reformulator
     if path is None:
         return None, []
@@ -38,6 +48,8 @@ def read_reformulation(
     if loaded.reformulation is not None and library is not None and not unread:
         entities = None if pack is None else [entity.name for entity in pack.entities]
         problems += reformulation_problems(loaded.reformulation, library, entities)
+    if config.intents is None and not names_function_model(adapter):
+        problems.append(Problem(_NO_READER, adapter.where, "no-reader", "warning"))
     return loaded.reformulation, problems
 
 

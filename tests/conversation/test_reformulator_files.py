@@ -92,6 +92,35 @@ def test_what_is_not_in_the_library_or_the_pack_is_named(tmp_path: Path) -> None
     assert said(named) == [*missing, pack]
 
 
+@pytest.mark.parametrize(
+    ("reads", "warned"),
+    [
+        ({}, True),
+        ({"intents": "pack.yaml"}, False),
+        ({"inference_model_provider": "scripted"}, False),
+    ],
+    ids=["nobody", "rules", "a model"],
+)
+def test_a_reformulator_that_nothing_reads_for_is_warned_of(
+    tmp_path: Path, reads: dict[str, str], warned: bool
+) -> None:
+    library = write_library(tmp_path / "library", [NOW])
+    (tmp_path / "pack.yaml").write_text(
+        "name: p\nfallback: {intent: CHAT}\nintents: [{name: CHAT}]\n"
+    )
+    (tmp_path / "reformulator.yaml").write_text(yaml.safe_dump({"intents": [INTENT]}))
+    config = {"reformulator": str(tmp_path / "reformulator.yaml")}
+    config |= {name: str(tmp_path / file) for name, file in reads.items() if name == "intents"}
+    more = {name: value for name, value in reads.items() if name != "intents"}
+    found = configure(tmp_path, [adapter("clock", library, config=config, **more)])
+    problems = read_library(found.settings.adapters[0], {}, found.environ).problems
+    warning = (
+        "warning: nothing reads conversations for the reformulator; name a rule pack with intents, "
+        "or a model with inference_model_provider"
+    )
+    assert [str(p).partition(" @ ")[0] for p in problems] == ([warning] if warned else [])
+
+
 def test_the_shipped_shop_has_no_problem() -> None:
     root = Path(__file__).parents[2]
     loaded = load_settings(root / "config" / "config.yaml", {})
