@@ -132,7 +132,8 @@ def verify(
             for problem in verdict.problems:
                 print_text(problem)
         if not verdict.whole:
-            fail(f"the audit is not whole: {len(verdict.problems)} problems")
+            number = len(verdict.problems)
+            fail(f"the audit is not whole: {number} problem{'' if number == 1 else 's'}")
         if not as_json:
             print_text(f"{verdict.entries} entries, and all of them are as they were written")
 

@@ -169,5 +169,11 @@ def _missing(plan: ParameterPlan, problem: str = "") -> Missing:
 
 def _unused(filling: Filling) -> tuple[str, ...]:
     reading, taken = filling.reading, filling.taken
-    left = tuple(reading.text[start:end] for start, end in reading.values if taken.free(start, end))
+    left = tuple(
+        reading.text[start:end]
+        for start, end in reading.values
+        if taken.free(start, end)
+        # What a pattern reads and a bound refuses is asked about, so it is put to use.
+        and not any(first <= start and end <= last for first, last in filling.refused)
+    )
     return left or powers_unknown_to(filling.plan.template, reading)

@@ -42,7 +42,8 @@ class Filling:
     `typed` fills everything but free text, for which see `fill_texts`; its two parts leave
     room between them for what others have read. `found` and `problems` hold the outcome by
     parameter, and `sources` where a value came from that was not found here. `sure` are
-    parameters whose value nothing else in the question could be.
+    parameters whose value nothing else in the question could be, and `refused` places that
+    a template's own pattern read as a value that its parameter cannot have.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Filling:
         self.sources: dict[str, Source] = {}
         self.sure: frozenset[str] = frozenset()
         self.taken = Taken()
+        self.refused: list[tuple[int, int]] = []
         self.lessons = lessons
         self._synonyms = synonyms
         self._keys: Keys | None = None
@@ -154,6 +156,7 @@ class Filling:
                     self._take(plan, candidate)
                     return
                 self.problems.setdefault(plan.key, candidate.problem)
+                self.refused.append((start, end))
 
     def _as_key(self, plan: ParameterPlan, candidate: Candidate) -> Candidate | None:
         """The key of the data that was captured; None when it is no key."""
