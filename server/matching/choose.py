@@ -123,21 +123,21 @@ class _Weighed(NamedTuple):
 
 def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[_Weighed]:
     """Candidates, surest first, with confidences that still sum to one at most."""
-    candidates = ranking.candidates
-    found = [groundings.get(candidate.template_id) for candidate in candidates]
-    given = [candidate.probability for candidate in candidates]
-    weights = [share * exp(_evidence(one)) for share, one in zip(given, found, strict=True)]
+    found = [groundings.get(candidate.template_id) for candidate in ranking.candidates]
+    given = [candidate.probability for candidate in ranking.candidates]
+    weights = [
+        share if one is None else share * exp(_evidence(one))
+        for share, one in zip(given, found, strict=True)
+    ]
     total = sum(weights) + max(0.0, 1 - sum(given))
     if total <= 0:
         return []
     confidences = [weight / total for weight in weights]
-    weighed = map(_Weighed, confidences, candidates, found)
+    weighed = map(_Weighed, confidences, ranking.candidates, found)
     return sorted(weighed, key=itemgetter(0), reverse=True)
 
 
-def _evidence(grounding: Grounded | None) -> float:
-    if grounding is None:
-        return 0.0
+def _evidence(grounding: Grounded) -> float:
     if grounding.agrees is False:
         return -inf
     evidence = _LEFT_OVER * min(len(grounding.unused), _MOST_LEFT_OVER)

@@ -24,25 +24,28 @@ _NUMBER_WORD: Final = (
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
 _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("url", r"\bhttps?://\S+", "https://example.org"),
-    ("email", r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "name@example.org"),
+    ("url", r"https?://\S+", "https://example.org"),
+    ("email", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "name@example.org"),
     (
         "date",
-        rf"\b(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[t ]\d{{1,2}}:\d\d[\d:.]*z?(?:[+-]\d\d:?\d\d)?)?"
+        rf"(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[t ]\d{{1,2}}:\d\d[\d:.]*z?(?:[+-]\d\d:?\d\d)?)?"
         r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])"
         rf"|\d{{1,4}}[/.]\d{{1,2}}[/.]\d{{1,4}}"
         rf"|{_MONTH}\s+{_DAY}(?:,?\s+\d{{4}})?"
         rf"|{_DAY}[\s-]+(?:of\s+)?{_MONTH}(?:[\s,-]+\d{{4}})?)(?!\w)",
         "2025-01-01",
     ),
-    ("time", r"\b\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
-    ("number", r"(?:(?<![\w.])|(?<=\dx))\d[\d.,]*(?<![.,])", "10"),
+    ("time", r"\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
 )
-_VALUES: Final = re.compile("|".join(f"(?P<{k}>{p})" for k, p, _ in _KINDS))
-_STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS}
+_NUMBER: Final = "10"
+# What can begin at few places is asked first: this is tried at every letter of a question.
+_VALUES: Final = re.compile(
+    rf"\b(?:{'|'.join(f'(?P<{kind}>{pattern})' for kind, pattern, _ in _KINDS)})"
+    r"|(?P<number>\d(?:(?<![\w.]\d)|(?<=\dx\d))[\d.,]*(?<![.,]))"
+)
+_STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS} | {"number": _NUMBER}
 _HAS_VALUE: Final = re.compile(r"[\d@:]")
 _WORDS: Final = re.compile(rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b")
-_NUMBER: Final = "10"
 _LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b){2,}")
 
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")

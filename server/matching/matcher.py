@@ -124,8 +124,8 @@ class Matcher:
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
         candidates = tuple(
-            Candidate(template, shares.item(place), near.similarity, near.text)
-            for template, place, near in zip(templates, best, nearest, strict=True)
+            Candidate(template, shares.item(place), similarity, text)
+            for template, place, (similarity, text) in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, outside=shares.item(-1), readings=readings)
 

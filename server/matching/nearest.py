@@ -14,12 +14,8 @@ from server.core.ports import Vectors
 from server.matching.entries import Entry
 from server.matching.index import TemplateIndex
 
-
-class Nearest(NamedTuple):
-    """A text of a template and its cosine to the question."""
-
-    similarity: float
-    text: str
+Nearest = tuple[float, str]
+"""The cosine of a template's text to the question, and the text."""
 
 
 class Search(Protocol):
@@ -89,4 +85,4 @@ def _nearest(readings: Vectors, vectors: Vectors, texts: Sequence[str]) -> Neare
     """The nearest of a template's texts, whose vectors are (texts, d)."""
     likeness = vectors.dot(readings[0]) if len(readings) == 1 else vectors @ readings.T
     best = int(likeness.argmax())
-    return Nearest(max(-1.0, min(1.0, likeness.item(best))), texts[best // len(readings)])
+    return max(-1.0, min(1.0, likeness.item(best))), texts[best // len(readings)]

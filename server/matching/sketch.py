@@ -8,7 +8,7 @@ is close to the cosine of the two bags of words, and needs no vocabulary to be k
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from math import sqrt
+from math import log, sqrt
 from typing import Final
 from zlib import crc32
 
@@ -69,11 +69,10 @@ def sketch(texts: Sequence[str], weights: Rarity) -> Vectors:
 def strokes(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
     """What a text's sketch is made of: places, and what is added there; a place may recur."""
     hashes = _hashes(text)
-    counts = Counter(hashes) if len(set(hashes)) < len(hashes) else None
-    grams = np.array(hashes if counts is None else list(counts), np.uint32)
+    grams = np.array(list(dict.fromkeys(hashes)), np.uint32)
     weight = weights.take(grams % BUCKETS)
-    if counts is not None:
-        weight *= 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
+    if len(grams) < len(hashes):
+        weight *= np.array([1 + log(said) for said in Counter(hashes).values()], np.float32)
     if hashes:
         weight *= _SCALE / sqrt(weight.dot(weight))
     mixed = np.multiply.outer(grams, _MULTIPLIERS)

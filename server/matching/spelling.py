@@ -40,7 +40,8 @@ class Speller:
 
     def reread(self, text: str) -> str:
         """Return `text` with every slip and synonym replaced; unchanged when there is none."""
-        return " ".join(self._reread(word) for word in text.split(" "))
+        known = self._counts
+        return " ".join([w if w in known else self._reread(w) for w in text.split(" ")])
 
     def _reread(self, word: str) -> str:
         core = word.strip(".,;:!?\"'()")
