@@ -21,7 +21,7 @@ from server.matching.softmax import Weights, softmax
 
 _REREAD_SHARE: Final = np.float32(0.7)
 
-_VERSION: Final = "7"
+_VERSION: Final = "8"
 """Changes with what training would give, so that older files are learnt anew."""
 
 _PARTS: Final = ("meaning", "words", "bias", "rarity")
@@ -31,7 +31,7 @@ _PARTS: Final = ("meaning", "words", "bias", "rarity")
 class Head:
     """Calibrated weights of each answer, the last of which is "none of these".
 
-    `meaning` is (templates + 1, d), `words` (sketch, templates + 1): a question touches
+    `meaning` is (d, templates + 1), `words` (sketch, templates + 1): a question touches
     few places of a sketch, and only their rows are read.
     """
 
@@ -51,16 +51,20 @@ class Head:
         `vectors` and `texts` are its readings, one or two. The second is the first with
         its slips put right, and has more to say.
         """
-        logits = vectors @ self.meaning.T
+        # One by one: a product with two rows of a large library takes longer than two with one.
+        shares, *reread = [
+            softmax(self._logits(vector, text)) for vector, text in zip(vectors, texts, strict=True)
+        ]
+        for other in reread:
+            shares = (1 - _REREAD_SHARE) * shares + _REREAD_SHARE * other
+        return shares
+
+    def _logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:
+        places, weights = strokes(text, self.rarity)
+        logits: NDArray[np.float32] = vector.dot(self.meaning)
         logits += self.bias
-        for row, text in zip(logits, texts, strict=True):
-            places, weights = strokes(text, self.rarity)
-            row += weights @ self.words.take(places, axis=0)
-        shares = softmax(logits)
-        mixed: NDArray[np.float32] = shares[0]
-        if len(shares) > 1:
-            mixed = (1 - _REREAD_SHARE) * shares[0] + _REREAD_SHARE * shares[1]
-        return mixed
+        logits += weights.dot(self.words.take(places, axis=0))
+        return logits
 
 
 def learn_head(lesson: Lesson) -> Head:
@@ -70,7 +74,7 @@ def learn_head(lesson: Lesson) -> Head:
     learnt = learn(lesson)
     dimensions = len(lesson.centre)
     return Head(
-        meaning=np.ascontiguousarray(learnt.weights[:, :dimensions]),
+        meaning=np.ascontiguousarray(learnt.weights[:, :dimensions].T),
         words=np.ascontiguousarray(learnt.weights[:, dimensions:].T) * SKETCH_SHARE,
         bias=learnt.bias,
         rarity=lesson.weights,
@@ -96,7 +100,7 @@ def load_head(path: Path, key: str, templates: int) -> Head | None:
         return None  # cut short or not ours: learning it anew costs seconds
     answers = templates + 1
     fits = (
-        head.meaning.shape[:1] == head.bias.shape == (answers,)
+        head.meaning.shape[1:] == head.bias.shape == (answers,)
         and head.words.shape == (DIMENSIONS, answers)
         and head.rarity.shape == (BUCKETS,)
         and all(bool(np.isfinite(getattr(head, name)).all()) for name in _PARTS)
