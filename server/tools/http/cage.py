@@ -19,6 +19,15 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
+_NOT_IN_THE_LIBRARY: Final = tuple(
+    map(
+        ipaddress.ip_network,
+        # Site-local as it once was, documentation, identifiers that are no places, relays to 6to4.
+        ("fec0::/10", "3fff::/20", "2001:20::/28", "192.88.99.0/24"),
+    )
+)
+"""What is not on the open internet, though Python's `is_global` has it so."""
+
 
 class AddressRefused(httpcore.ConnectError):
     """The host is not one that may be called, or stands where no call may go."""
@@ -60,6 +69,8 @@ def is_public(address: Address) -> bool:
             return is_public(inner)
         if int(address) >> 32 == 0:
             return False  # the old IPv4-compatible form, ::127.0.0.1
+    if any(address in network for network in _NOT_IN_THE_LIBRARY):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
