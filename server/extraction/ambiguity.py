@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.core.tools import Source
 from server.library.model import DateOrder
 
-_NUMERIC: Final = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2\d{2,4}")
+_NUMERIC: Final = re.compile(r"(\d{1,2})([/\-])(\d{1,2})\2\d{2,4}")
 _MONTHS: Final = 12
 _FIRST: Final[Mapping[DateOrder, str]] = {"mdy": "month first", "dmy": "day first"}
 
@@ -18,7 +18,7 @@ def noted(
 ) -> Mapping[str, Source]:
     """`sources`, each that holds a date with two readings saying which one was taken.
 
-    03/04/2025 is such a date; 13/04/2025 and 04/04/2025 are not.
+    03/04/2025 is such a date; 13/04/2025 and 04/04/2025 are not, and with dots the day is first.
     """
     return {
         name: _noted(source, arguments.get(name), date_order) for name, source in sources.items()

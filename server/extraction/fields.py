@@ -139,7 +139,14 @@ def find_cell(
     if place is None:
         return None
     start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
-    return Candidate(start, end, *place, reading.text[start:end])
+    text = reading.text[start:end]
+    if column and _has_digits(text) and not any(map(_has_digits, column[:_MAX_VALUES])):
+        return None  # "items under 2 dollars" means no name of an item
+    return Candidate(start, end, *place, text)
+
+
+def _has_digits(value: Any) -> bool:
+    return any(character.isdigit() for character in str(value))
 
 
 _SKIPPED: Final = word_set("is are was equal equals equal to than as exactly the a an contains")

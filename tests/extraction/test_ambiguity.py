@@ -11,7 +11,8 @@ from server.library.model import DateOrder
     ("text", "value", "order", "note"),
     [
         ("03/04/2025", "2025-03-04", "mdy", "03/04/2025 was read as 2025-03-04, month first"),
-        ("3.4.25", "2025-04-03", "dmy", "3.4.25 was read as 2025-04-03, day first"),
+        ("3-4-25", "2025-04-03", "dmy", "3-4-25 was read as 2025-04-03, day first"),
+        ("3.4.2025", "2025-04-03", "mdy", None),
         ("13/04/2025", "2025-04-13", "mdy", None),
         ("04/04/2025", "2025-04-04", "mdy", None),
         ("2025-03-04", "2025-03-04", "mdy", None),

@@ -30,6 +30,9 @@ def values(text: str, kind: Kind, order: DateOrder = "mdy") -> list[Any]:
         ("is -5 or (-6) or -$7", [-5, -6, -7]),
         ("minus 5, negative six; 10 minus 5", [-5, -6, 10, 5]),
         ("minus 5 from 20, minus six from ten", [5, 20, 6, 10]),
+        ("two fifths of 50, 3 tenths of 10", [0.4, 50, 0.3, 10]),
+        ("two thirds of 90", [90]),  # two thirds have no exact decimal
+        ("the two fifths graders", [2]),
         ("0.1 .5 5. 2.50", [0.1, 0.5, 5, 2.5]),
         ("1,500 1,234,567.89 1'000 1_000 1,00,000", [1500, 1234567.89, 1000, 1000, 100000]),
         ("1.234.567,89 1.234,5 1.234", [1234567.89, 1234.5, 1.234]),

@@ -28,6 +28,11 @@ SCALES_PLURAL: Final = SCALES | {
     f"{word}s": value for word, value in SCALES.items() if word != "hundred"
 }
 PARTS: Final = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
+_NTHS: Final = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+PART_NAMES: Final = {
+    f"{name}{plural}": number for number, name in enumerate(_NTHS, 3) for plural in ("", "s")
+}
+"""What each part of so many is called: two thirds, one fifth."""
 STARTERS: Final = frozenset(ONES) | frozenset(TENS) | {"a", "an", "half", "three", "point"}
 
 # "this one", "which one", "one of them": words before and after that make no number of it.

@@ -17,11 +17,11 @@ from server.extraction.recognizers.duration_words import (
     read_unit_alone,
 )
 from server.extraction.recognizers.durations import unit_at
-from server.extraction.recognizers.exact import Number
+from server.extraction.recognizers.exact import Number, exact_quotient
 from server.extraction.recognizers.money import STARTERS as CURRENCY_STARTERS
 from server.extraction.recognizers.money import currency_beside, read_currency
+from server.extraction.recognizers.number_words import PART_NAMES, read_words
 from server.extraction.recognizers.number_words import STARTERS as NUMBER_STARTERS
-from server.extraction.recognizers.number_words import read_words
 from server.extraction.recognizers.numbers import minus_before, opposite, read_digits
 from server.extraction.recognizers.relative_dates import STARTERS as RELATIVE_STARTERS
 from server.extraction.recognizers.relative_dates import counted_dates, directed, read_relative
@@ -122,6 +122,8 @@ class _Scanner:
         if word in _PERCENT:
             self._add("number", first, last + 1, value, "%")
             return last + 1
+        if word in PART_NAMES and tokens.word(last + 1) == "of":
+            return self._part(first, last, value)
         if word == "per" and tokens.word(last + 1) == "cent":
             self._add("number", first, last + 2, value, "%")
             return last + 2
@@ -136,6 +138,16 @@ class _Scanner:
         if after:
             self.found[-1] = self.found[-1]._replace(weak=False, unit=unit or "-")
         return last
+
+    def _part(self, first: int, last: int, value: Number) -> int:
+        """Two fifths of something are 0.4 of it; two thirds have no exact decimal."""
+        part = exact_quotient(value, PART_NAMES[self.tokens.words[last]])
+        if part is None:
+            why = f"{self.tokens.slice(first, last + 1)} has no exact decimal"
+            self._add("unreadable", first, last + 1, why, "number")
+        else:
+            self._add("number", first, last + 1, part)
+        return last + 1
 
     def _duration(self, first: int, unit_index: int, value: Number) -> None:
         """Keep the duration that begins at `first`, unless it is a part of the one before."""
