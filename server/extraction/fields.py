@@ -1,6 +1,6 @@
 """Keys of the JSON data in a question that the question names, and what they are compared with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from server.extraction.candidate import Candidate
@@ -76,12 +76,22 @@ def named_keys(keys: Keys, reading: Reading, taken: Taken) -> list[Candidate]:
 
 
 def find_field(
-    plan: ParameterPlan, named: Sequence[Candidate], reading: Reading, context: Context
+    plan: ParameterPlan,
+    named: Sequence[Candidate],
+    reading: Reading,
+    context: Context,
+    claimed: Collection[int] = (),
 ) -> Candidate | None:
-    """The key that is most clearly meant: named after "by" or "where", else first."""
+    """The key that is most clearly meant: named after "by" or "where", else first.
+
+    `claimed` are the words at which a comparison or an order begins; a key right before
+    one is the one compared: "items whose stock is less than 5".
+    """
     best: tuple[int, int, Candidate] | None = None
     for candidate in named:
         points = _points(plan, candidate, reading, context)
+        if candidate.last in claimed:
+            points = max(points, 4)
         if candidate.rank and points < 4:
             continue  # a key called "a" or "is" must be announced
         if best is None or (points, -candidate.start) > best[:2]:

@@ -253,10 +253,11 @@ class Filling:
         keys = self._data_keys
         if keys is None:
             return
+        claimed = {self.found[p.key].first for p in self.plan.of("claim") if p.key in self.found}
         for plan in self.unfilled("field"):
             named = named_keys(keys, self.reading, self.taken)
             context = self.lessons.contexts.get(plan.key, NO_CONTEXT)
-            self.keep(plan, find_field(plan, named, self.reading, context))
+            self.keep(plan, find_field(plan, named, self.reading, context, claimed))
         for plan in self.unfilled("fields"):
             self.keep(plan, find_fields(named_keys(keys, self.reading, self.taken), self.reading))
         for plan in self.unfilled("cell"):

@@ -38,6 +38,8 @@ def explain(broken: yaml.YAMLError, text: str) -> tuple[int, str, str]:
     if line < len(lines) and "\t" in _indentation(lines[line]):
         return line + 1, "tab", "a tab indents this line; YAML takes only spaces"
     hint = _HINTS.get(said, broken.context or "")
+    if said.startswith("did not find expected ','") and line < len(lines) and "${" in lines[line]:
+        hint = "inside { } and [ ], a ${NAME} needs quotes"
     return line + 1, "yaml-syntax", f"is not valid YAML: {said}" + (f"; {hint}" if hint else "")
 
 

@@ -216,3 +216,11 @@ def test_arbitrary_bytes_never_raise(raw: bytes) -> None:
 def test_yaml_like_text_never_raises(text: str) -> None:
     document = parse_yaml(text.encode(), "f.yaml", {"a": "b"})
     assert document.readable or document.problems
+
+
+def test_a_placeholder_without_quotes_inside_braces_is_told_how_it_is_written() -> None:
+    document = read("server: {port: ${PORT:-8000}}\n")
+    assert [problem.what for problem in document.problems] == [
+        "is not valid YAML: did not find expected ',' or '}'; "
+        "inside { } and [ ], a ${NAME} needs quotes"
+    ]
