@@ -49,9 +49,9 @@ class _Strategy(Protocol):
 
 
 class _Memory(MemoryStorage):
-    """Counts in memory, forgetting what is over once a minute.
+    """Where `limits` keeps its counts, forgetting what is over once a minute.
 
-    The library's own starts a thread for that with nearly every call, which costs ten
+    Its own ways to count start a thread for that with nearly every call, which costs ten
     times what counting does.
     """
 
@@ -59,24 +59,12 @@ class _Memory(MemoryStorage):
         self._swept_s = monotonic()
         super().__init__()
 
-    def _MemoryStorage__schedule_expiry(self) -> None:  # noqa: N802 - the name that it calls
-        if monotonic() - self._swept_s >= _SWEEP_EVERY_S:
-            self._swept_s = monotonic()
+    def sweep(self) -> None:
+        """Forget what is over, now and then."""
+        now_s = monotonic()
+        if now_s - self._swept_s >= _SWEEP_EVERY_S:
+            self._swept_s = now_s
             self._MemoryStorage__expire_events()  # type: ignore[attr-defined]
-
-    def has_room(self, key: str, limit: int, expiry_s: int) -> bool:
-        """Whether fewer than `limit` entries are younger than `expiry_s`; newest come first."""
-        entries = self.events.get(key, ())
-        return len(entries) < limit or entries[limit - 1].atime < time() - expiry_s
-
-    def take_room(self, key: str, limit: int, expiry_s: int) -> bool:
-        """Make an entry where there is room."""
-        self._MemoryStorage__schedule_expiry()
-        with self.locks[key]:
-            if not self.has_room(key, limit, expiry_s):
-                return False
-            self.events.setdefault(key, []).insert(0, Entry(expiry_s))
-            return True
 
 
 class _MovingCounts:
@@ -87,10 +75,21 @@ class _MovingCounts:
         self._strategy = MovingWindowRateLimiter(self._memory)
 
     def has_room(self, name: str, who: tuple[str, ...]) -> bool:
-        return self._memory.has_room(*_window(name, who))
+        """Whether fewer entries than the limit are young enough; the newest come first."""
+        key, limit, expiry_s = _window(name, who)
+        entries = self._memory.events.get(key, ())
+        return len(entries) < limit or entries[limit - 1].atime < time() - expiry_s
 
     def take(self, name: str, who: tuple[str, ...]) -> bool:
-        return self._memory.take_room(*_window(name, who))
+        """Make an entry where there is room."""
+        memory = self._memory
+        memory.sweep()
+        key, _, expiry_s = _window(name, who)
+        with memory.locks[key]:
+            if not self.has_room(name, who):
+                return False
+            memory.events.setdefault(key, []).insert(0, Entry(expiry_s))
+            return True
 
     def stats(self, name: str, who: tuple[str, ...]) -> Any:
         return self._strategy.get_window_stats(_item(name), *who)
@@ -104,12 +103,25 @@ class _FixedCounts:
         self._strategy = FixedWindowRateLimiter(self._memory)
 
     def has_room(self, name: str, who: tuple[str, ...]) -> bool:
+        """Whether the count of the window at hand is below the limit."""
+        memory = self._memory
         key, limit, _ = _window(name, who)
-        return self._memory.get(key) < limit
+        is_over = memory.expirations.get(key, 0) <= time()
+        return (0 if is_over else memory.storage[key]) < limit
 
     def take(self, name: str, who: tuple[str, ...]) -> bool:
+        """Count one more where there is room, in a new window where the last is over."""
+        memory = self._memory
+        memory.sweep()
         key, limit, expiry_s = _window(name, who)
-        return self._memory.incr(key, expiry_s) <= limit
+        with memory.locks[key]:
+            now_s = time()
+            if memory.expirations.get(key, 0) <= now_s:
+                memory.expirations[key], memory.storage[key] = now_s + expiry_s, 0
+            if memory.storage[key] >= limit:
+                return False
+            memory.storage[key] += 1
+            return True
 
     def stats(self, name: str, who: tuple[str, ...]) -> Any:
         return self._strategy.get_window_stats(_item(name), *who)

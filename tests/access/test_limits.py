@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import limits
 import pytest
+from limits.storage import MemoryStorage
+from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from server.access.limits import RateLimits, Standing, Window
 from server.errors import StoreUnavailable
@@ -66,6 +69,42 @@ def test_a_look_tells_what_the_next_call_will_be_told(window: Window) -> None:
         return told
 
     assert asyncio.run(looks_and_calls()) == [(True, True)] * 3 + [(False, False)] * 2
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_there_is_room_again_when_the_window_is_over(window: Window) -> None:
+    async def until_it_passes() -> tuple[bool, bool]:
+        limits = RateLimits(window=window)
+        assert await passes(limits, 3, ("2/second",), "ana") == 2
+        for _ in range(200):
+            if await limits.peek(("2/second",), "ana") is None:
+                break
+            await asyncio.sleep(0.05)
+        return (
+            await limits.take(("2/second",), "ana") is None,
+            await limits.peek(("2/second",), "ana") is None,
+        )
+
+    assert asyncio.run(until_it_passes()) == (True, True)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_they_are_counted_as_the_library_counts_them(window: Window) -> None:
+    strategy = {"moving": MovingWindowRateLimiter, "fixed": FixedWindowRateLimiter}[window]
+    library, three = strategy(MemoryStorage()), limits.parse("3/hour")
+
+    async def side_by_side() -> list[tuple[object, object]]:
+        ours = RateLimits(window=window)
+        told: list[tuple[object, object]] = []
+        for _ in range(5):
+            told.append((await ours.peek(("3/hour",), "ana") is None, library.test(three, "ana")))
+            told.append((await ours.take(("3/hour",), "ana") is None, library.hit(three, "ana")))
+            (standing,) = await ours.standings(("3/hour",), "ana")
+            told.append((standing.remaining, library.get_window_stats(three, "ana").remaining))
+        return told
+
+    told = asyncio.run(side_by_side())
+    assert [ours for ours, _ in told] == [theirs for _, theirs in told]
 
 
 @NEEDS_REDIS
