@@ -226,6 +226,35 @@ def test_what_is_noted_is_written_before_the_trail_closes(tmp_path: Path) -> Non
     assert verify(file(tmp_path), SEAL).entries == 1000
 
 
+def test_what_is_noted_is_written_though_nobody_asks_for_it(tmp_path: Path) -> None:
+    async def run() -> int:
+        trail = Trail(file(tmp_path))
+        trail.note(EVENT)
+        for _ in range(1000):
+            if (entries := verify(file(tmp_path), SEAL).entries) > 0:
+                break
+            await asyncio.sleep(0.01)
+        await trail.close()
+        return entries
+
+    assert asyncio.run(run()) == 1
+
+
+def test_whoever_waits_finds_all_that_came_before_written_in_order(tmp_path: Path) -> None:
+    numbers = [str(number) for number in range(1201)]
+
+    async def run() -> list[str]:
+        trail = Trail(file(tmp_path))
+        for number in numbers[:-1]:
+            trail.note(replace(EVENT, request_id=number))
+        await trail.write(replace(EVENT, request_id=numbers[-1]))
+        written = [entry.event["request_id"] for entry in file(tmp_path).entries()]
+        await trail.close()
+        return written
+
+    assert asyncio.run(run()) == numbers
+
+
 def test_a_sink_that_fails_is_told_of_and_counted(tmp_path: Path) -> None:
     sink = file(tmp_path)
     (tmp_path / "audit.jsonl").mkdir()
