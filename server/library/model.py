@@ -65,6 +65,11 @@ class Parameter:
     pattern: str | None = None
     where: Location = field(default=Location(""), compare=False)
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is no call without it: it is required and has no default."""
+        return self.required and self.default is None
+
     def to_tool_parameter(self) -> ToolParameter:
         """This parameter in JSON Schema's words."""
         json_type, json_format = PARAMETER_TYPES.get(self.type, ("string", None))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from server.core.jsonable import to_json
+from server.core.values import value
 
 GENESIS: Final = "0" * 64
 """What the first entry follows."""
@@ -16,7 +17,7 @@ MOST_CHARS: Final = 20_000
 """Of longer arguments the beginning is kept, and how long they were."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Event:
     """What happened. `arguments` are redacted before they come here."""
 

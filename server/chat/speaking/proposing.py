@@ -55,7 +55,7 @@ class ProposingRetriever:
             if self._is_secret(decision):
                 return decision  # no model is told of sensitive parameters
         intent = turn.intent.name if turn.intent is not None else None
-        allowed = await self._chain.open_to(turn.caller, intent)
+        allowed = self._chain.open_to(turn.caller, intent)
         functions = {t.function_name or t.id: t for t in allowed if not t.policy.sensitive_params}
         if not functions:
             return await self._otherwise.decide(turn, trace)

@@ -6,18 +6,13 @@ from dataclasses import dataclass, field
 from server.access.audit.trail import Trail
 from server.access.limits import RateLimits
 from server.core.problems import Location, Problem
-from server.core.redaction import Redactor
 from server.library.model import Library
 from server.settings.access import AccessSettings
-from server.tools.policy.arguments import ArgumentsValid
 from server.tools.policy.chain import PolicyChain, Runner
-from server.tools.policy.confirmation import Confirmed
-from server.tools.policy.intents import IntentAllows
-from server.tools.policy.known import KnownTool
-from server.tools.policy.rates import RateAllows
+from server.tools.policy.plan import plan_calls
+from server.tools.policy.rates import Rates
 from server.tools.policy.record import Recorder
-from server.tools.policy.roles import RoleAllows, Roles
-from server.tools.policy.system import SystemParameters
+from server.tools.policy.roles import Roles
 from server.tools.registry import ToolRegistry
 from server.tools.wording import unknown
 
@@ -55,27 +50,15 @@ def build_chain(
 
     `system` says which system parameters the functions of Python templates take.
     """
-    templates = library.templates
-    redactors = {t.id: Redactor(t.policy.sensitive_params) for t in templates.values()}
-    rates = RateAllows(guardrails.limits, adapter)
     allowed = None
     if intent_tools is not None:
         allowed = {intent: frozenset(names) for intent, names in intent_tools.items()}
     audit = guardrails.access.audit
     return PolicyChain(
-        KnownTool(templates, registry),
-        (
-            IntentAllows(allowed),
-            RoleAllows(guardrails.roles),
-            rates,
-            ArgumentsValid(library, redactors),
-            SystemParameters(system or {}),
-            Confirmed(),
-        ),
-        rates,
+        plan_calls(library, registry, guardrails.roles, allowed, system or {}),
+        Rates(guardrails.limits, adapter),
         runner,
         Recorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
-        redactors,
     )
 
 

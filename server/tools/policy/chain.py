@@ -6,28 +6,23 @@ deadline → recorded. Nothing later happens when an earlier step refuses, and a
 costs no quota.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
+from server.core.values import value
 from server.errors import StoreUnavailable
 from server.library.model import Template
-from server.tools.policy.arguments import ArgumentsValid
 from server.tools.policy.depth import size_problem
-from server.tools.policy.intents import IntentAllows
-from server.tools.policy.known import KnownTool
-from server.tools.policy.proposal import Judged, Outcome, Proposal, Refusal
-from server.tools.policy.rates import RateAllows
+from server.tools.policy.known import unknown_template
+from server.tools.policy.plan import Plan
+from server.tools.policy.proposal import Outcome, Proposal, Refusal
+from server.tools.policy.rates import Rates
 from server.tools.policy.record import Recorder, unjudged
-from server.tools.policy.roles import RoleAllows
-from server.tools.policy.system import SystemParameters
-
-
-class Step(Protocol):
-    async def __call__(self, judged: Judged) -> Judged | Refusal: ...
+from server.tools.policy.showing import shown_arguments, shown_call, shown_result
 
 
 class Runner(Protocol):
@@ -35,7 +30,7 @@ class Runner(Protocol):
     async def aclose(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Carried:
     """What became of a proposal, fit to be shown: everything sensitive is taken out.
 
@@ -56,21 +51,13 @@ class PolicyChain:
     """The one way to a tool of an adapter."""
 
     def __init__(
-        self,
-        known: KnownTool,
-        steps: Sequence[Step],
-        rates: RateAllows | None,
-        runner: Runner,
-        recorder: Recorder,
-        redactors: Mapping[str, Redactor],
+        self, plans: Mapping[str, Plan], rates: Rates, runner: Runner, recorder: Recorder
     ) -> None:
-        """`steps` come after `known`, in order; `redactors` has one for each template."""
-        self._known = known
-        self._steps = tuple(steps)
+        """`plans` has the plan of each template, by its id."""
+        self._plans = plans
         self._rates = rates
         self._runner = runner
         self._recorder = recorder
-        self._redactors = redactors
 
     async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> Carried:
         """Judge a proposal, run it when nothing refuses it, and write down what happened.
@@ -78,45 +65,43 @@ class PolicyChain:
         Raises:
             StoreUnavailable: the counts of rate limits cannot be reached.
         """
-        found = self._known.judge(proposal)
-        if isinstance(found, Refusal):
-            return self._refused(proposal, None, found)
-        judged = found
-        for step in self._steps:
-            verdict = await step(judged)
-            if isinstance(verdict, Refusal):
-                if verdict.outcome == "confirmation_required":
-                    return self._to_confirm(judged, verdict)
-                return self._refused(proposal, judged.template, verdict)
-            judged = verdict
-        refusal = await self._recorder.before(
-            proposal, judged.template, self._shown(judged.template, judged.arguments)
-        )
-        if refusal is None and self._rates is not None:
-            refusal = await self._rates.count(judged)
-        if refusal is None and proposal.commit is not None:
-            refusal = await _committed(proposal.commit)
+        plan = self._plans.get(proposal.call.template_id)
+        if plan is None:
+            return self._refused(proposal, None, unknown_template(proposal))
+        refusal = plan.tool(proposal)
         if refusal is not None:
-            return self._refused(proposal, judged.template, refusal)
-        return await self._run(judged, timeout_s)
+            return self._refused(proposal, None, refusal)
+        refusal = plan.refuses(proposal)
+        if refusal is None and plan.limited:
+            refusal = await self._rates.look(plan.template, proposal.caller)
+        if refusal is not None:
+            return self._refused(proposal, plan, refusal)
+        arguments = plan.arguments(proposal.call.arguments)
+        if isinstance(arguments, Refusal):
+            return self._refused(proposal, plan, arguments)
+        system = _NOTHING if plan.system is None else plan.system(proposal.caller)
+        if isinstance(system, Refusal):
+            return self._refused(proposal, plan, system)
+        if plan.confirmation is not None:
+            refusal = plan.confirmation(proposal)
+            if refusal is not None:
+                return self._to_confirm(proposal, plan, arguments, refusal)
+        refusal = await self._last_word(proposal, plan, arguments)
+        if refusal is not None:
+            return self._refused(proposal, plan, refusal)
+        return await self._run(proposal, plan, arguments, system, timeout_s)
 
-    async def open_to(
+    def open_to(
         self, caller: Caller, intent: str | None = None, *, whatever_is_asked: bool = False
     ) -> tuple[Template, ...]:
         """The templates that the caller may run for an intent; `whatever_is_asked`, for any."""
-        steps = [
-            step
-            for step in self._steps
-            if isinstance(step, RoleAllows)
-            or (isinstance(step, IntentAllows) and not whatever_is_asked)
-        ]
         found = []
-        for template in self._known.templates.values():
-            execution = template.execution
-            call = ToolCall(template.id, execution.tool, execution.operation, {})
-            judged = Judged(Proposal(call, caller, intent=intent), template, {}, {})
-            refused = [isinstance(await step(judged), Refusal) for step in steps]
-            if not any(refused):
+        for plan in self._plans.values():
+            template = plan.template
+            call = ToolCall(template.id, template.execution.tool, template.execution.operation, {})
+            asked = Proposal(call, caller, intent=intent)
+            checks = (plan.role, None if whatever_is_asked else plan.intent)
+            if all(check is None or check(asked) is None for check in checks):
                 found.append(template)
         return tuple(found)
 
@@ -125,62 +110,90 @@ class PolicyChain:
 
         Nothing is counted, written down or redacted, and nobody's role is asked for.
         """
-        kept = (ArgumentsValid, SystemParameters)
-        steps = [step for step in self._steps if isinstance(step, kept)]
+        plans = {
+            name: replace(
+                plan,
+                intent=None,
+                role=None,
+                limited=False,
+                confirmation=None,
+                redactor=Redactor(()),
+            )
+            for name, plan in self._plans.items()
+        }
         nowhere = replace(self._recorder, trail=None)
-        open_ = dict.fromkeys(self._redactors, Redactor(()))
-        return PolicyChain(self._known, steps, None, wrap(self._runner), nowhere, open_)
+        return PolicyChain(plans, self._rates, wrap(self._runner), nowhere)
 
     async def aclose(self) -> None:
         """Close what runs the calls."""
         await self._runner.aclose()
 
-    async def _run(self, judged: Judged, timeout_s: float) -> Carried:
-        template, proposal = judged.template, judged.proposal
-        call = _call(judged)
+    async def _last_word(
+        self, proposal: Proposal, plan: Plan, arguments: Mapping[str, Any]
+    ) -> Refusal | None:
+        """What is done with a call just before it runs, and may yet keep it from running."""
+        refusal = None
+        if self._recorder.comes_first(plan.template):
+            shown = shown_arguments(plan.redactor, arguments)
+            refusal = await self._recorder.before(proposal, shown)
+        if refusal is None and plan.limited:
+            refusal = await self._rates.count(plan.template, proposal.caller)
+        if refusal is None and proposal.commit is not None:
+            refusal = await _committed(proposal.commit)
+        return refusal
+
+    async def _run(
+        self,
+        proposal: Proposal,
+        plan: Plan,
+        arguments: Mapping[str, Any],
+        system: Mapping[str, Any],
+        timeout_s: float,
+    ) -> Carried:
+        template, redactor = plan.template, plan.redactor
+        call = asked = _call(template, arguments, proposal.call.sources)
+        if system:
+            # What the server itself adds is no argument of whoever asked.
+            call = _with_system(asked, system)
         result = await self._runner.execute(call, timeout_s=timeout_s)
-        # What the server itself added is no argument of whoever asked.
-        asked = (
-            call
-            if not judged.system
-            else replace(call, arguments=judged.arguments, sources=proposal.call.sources)
-        )
-        secrets, shown_call = NO_SECRETS, asked
-        redactor = self._redactors[template.id]
+        secrets, shown = NO_SECRETS, asked
         if redactor:
             secrets = redactor.secrets(call.arguments)
-            shown_call = self._shown_call(template, asked, self._shown(template, asked.arguments))
-            shown = self._shown(template, call.arguments)
-            result = _without(secrets, redactor, result, shown)
-        outcome: Outcome = _OUTCOMES[result.status]
+            shown = shown_call(redactor, asked, shown_arguments(redactor, asked.arguments))
+            parameters = shown_arguments(redactor, call.arguments)
+            result = shown_result(redactor, secrets, result, parameters)
+        outcome = _OUTCOMES[result.status]
         self._recorder.after(
             proposal,
             template,
             outcome,
             result.error_message or "",
             result.execution_time_ms,
-            shown_call.arguments,
+            shown.arguments,
         )
-        return Carried(result, shown_call, outcome, secrets=secrets)
+        return Carried(result, shown, outcome, None, secrets)
 
-    def _to_confirm(self, judged: Judged, refusal: Refusal) -> Carried:
+    def _to_confirm(
+        self, proposal: Proposal, plan: Plan, arguments: Mapping[str, Any], refusal: Refusal
+    ) -> Carried:
         """What is refused for want of a yes: shown, and kept, with what was judged."""
-        call = replace(judged.proposal.call, arguments=judged.arguments)
-        refused = self._refused(replace(judged.proposal, call=call), judged.template, refusal)
+        call = replace(proposal.call, arguments=arguments)
+        refused = self._refused(replace(proposal, call=call), plan, refusal)
         return replace(refused, to_confirm=call)
 
-    def _refused(self, proposal: Proposal, template: Template | None, refusal: Refusal) -> Carried:
+    def _refused(self, proposal: Proposal, plan: Plan | None, refusal: Refusal) -> Carried:
         call = proposal.call
         secrets = NO_SECRETS
-        if template is None or size_problem(call.arguments) is not None:
+        if plan is None or size_problem(call.arguments) is not None:
             arguments: Mapping[str, Any] = unjudged(call.arguments)
-            shown_call = replace(call, arguments=arguments, sources={})
+            shown = replace(call, arguments=arguments, sources={})
         else:
-            arguments = self._shown(template, call.arguments)
-            shown_call = self._shown_call(template, call, arguments)
-            secrets = self._redactors[template.id].secrets(call.arguments)
+            arguments = shown_arguments(plan.redactor, call.arguments)
+            shown = shown_call(plan.redactor, call, arguments)
+            secrets = plan.redactor.secrets(call.arguments)
         message = secrets.text(refusal.message) if secrets else refusal.message
         refusal = replace(refusal, message=message)
+        template = None if plan is None else plan.template
         self._recorder.after(proposal, template, refusal.outcome, message, 0.0, arguments)
         result = ToolResult(
             tool_name=call.tool,
@@ -190,28 +203,7 @@ class PolicyChain:
             parameters=arguments,
             error_message=message,
         )
-        return Carried(result, shown_call, refusal.outcome, refusal, secrets)
-
-    def _shown(self, template: Template, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        redactor = self._redactors[template.id]
-        if not redactor:
-            return arguments
-        # The same words may stand in an argument beside the sensitive one.
-        shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
-        return shown
-
-    def _shown_call(
-        self, template: Template, call: ToolCall, arguments: Mapping[str, Any]
-    ) -> ToolCall:
-        redactor = self._redactors[template.id]
-        if not redactor:
-            return call
-        secrets = redactor.secrets(call.arguments)
-        sources = {
-            name: replace(source, text=secrets.text(source.text)) if source.text else source
-            for name, source in redactor.sources(call.sources).items()
-        }
-        return replace(call, arguments=arguments, sources=sources)
+        return Carried(result, shown, refusal.outcome, refusal, secrets)
 
 
 async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:
@@ -223,21 +215,7 @@ async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:
     return None
 
 
-def _without(
-    secrets: Secrets, redactor: Redactor, result: ToolResult, parameters: Mapping[str, Any]
-) -> ToolResult:
-    """A result as it may be shown: also what the tool repeats of its arguments is taken out."""
-    found = result.result
-    if isinstance(found, Mapping):
-        found = redactor.arguments(found)
-    message = result.error_message
-    return replace(
-        result,
-        parameters=parameters,
-        result=secrets.data(found),
-        error_message=None if message is None else secrets.text(message),
-    )
-
+_NOTHING: Mapping[str, Any] = {}
 
 _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
     ToolResultStatus.SUCCESS: "success",
@@ -246,14 +224,10 @@ _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
 }
 
 
-def _call(judged: Judged) -> ToolCall:
+def _call(
+    template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
+) -> ToolCall:
     """The call that runs: what was judged, and not what was proposed."""
-    template = judged.template
-    sources = judged.proposal.call.sources
-    arguments = judged.arguments
-    if judged.system:
-        arguments = {**arguments, **judged.system}
-        sources = {**sources, **dict.fromkeys(judged.system, Source("system"))}
     return ToolCall(
         template.id,
         template.execution.tool,
@@ -262,4 +236,12 @@ def _call(judged: Judged) -> ToolCall:
         sources,
         template.effect,
         sensitive=bool(template.policy.sensitive_params),
+    )
+
+
+def _with_system(call: ToolCall, system: Mapping[str, Any]) -> ToolCall:
+    return replace(
+        call,
+        arguments={**call.arguments, **system},
+        sources={**call.sources, **dict.fromkeys(system, Source("system"))},
     )

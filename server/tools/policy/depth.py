@@ -1,6 +1,6 @@
 """How large arguments may be, before anything looks into them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 MOST_CHARS: Final = 200_000
@@ -13,7 +13,7 @@ _PLAIN: Final = (bool, int, float)
 
 def size_problem(arguments: Mapping[str, Any]) -> str | None:
     """Return why the arguments are too large, too deep or no text, or None. Never recurses."""
-    if len(arguments) < _FEW and all(map(_is_small, arguments.values())):
+    if len(arguments) < _FEW and _are_small(arguments.values()):
         return None
     values = 0
     level: list[Any] = [arguments]
@@ -40,11 +40,15 @@ def size_problem(arguments: Mapping[str, Any]) -> str | None:
     return f"the arguments are nested deeper than {MOST_LEVELS} levels"
 
 
-def _is_small(value: Any) -> bool:
-    kind = type(value)
-    if kind is str:
-        return len(value) <= MOST_CHARS and value.isascii() and "\0" not in value
-    return kind in _PLAIN
+def _are_small(values: Iterable[Any]) -> bool:
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if len(value) > MOST_CHARS or not value.isascii() or "\0" in value:
+                return False
+        elif kind not in _PLAIN:
+            return False
+    return True
 
 
 def _text_problem(text: str) -> str | None:

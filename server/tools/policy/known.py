@@ -1,30 +1,28 @@
 """Step 1: the template exists here, and the call is the one that it makes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from server.library.model import BuiltinExecution, Template
-from server.tools.policy.proposal import Judged, Proposal, Refusal
+from server.tools.policy.proposal import Check, Proposal, Refusal
 from server.tools.registry import ToolRegistry
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTool:
-    templates: Mapping[str, Template]
-    registry: ToolRegistry
+def unknown_template(proposal: Proposal) -> Refusal:
+    return Refusal("tool_unknown", f"there is no tool {proposal.call.template_id[:80]!r} here")
 
-    def judge(self, proposal: Proposal) -> Judged | Refusal:
-        """Find the template. Tool and operation come from it; a call that names others fails."""
+
+def tool_check(template: Template, registry: ToolRegistry) -> Check:
+    """Tool and operation come from the template; a call that names others is refused."""
+    execution = template.execution
+    tool, operation = execution.tool, execution.operation
+    there = not isinstance(execution, BuiltinExecution) or (
+        tool in registry.names and operation in registry.get(tool).operations
+    )
+
+    def check(proposal: Proposal) -> Refusal | None:
         call = proposal.call
-        template = self.templates.get(call.template_id)
-        if template is None:
-            return Refusal("tool_unknown", f"there is no tool {call.template_id[:80]!r} here")
-        execution = template.execution
-        if (call.tool, call.operation) != (execution.tool, execution.operation):
+        if call.tool != tool or call.operation != operation:
             return Refusal("tool_unknown", f"{template.id!r} does not run that tool")
-        if isinstance(execution, BuiltinExecution) and (
-            execution.tool not in self.registry.names
-            or execution.operation not in self.registry.get(execution.tool).operations
-        ):
+        if not there:
             return Refusal("tool_unknown", f"the tool of {template.id!r} is not there")
-        return Judged(proposal, template, call.arguments, {})
+        return None
+
+    return check

@@ -1,12 +1,12 @@
 """A call that somebody proposes, and the ways in which it can be refused."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from server.core.tools import ToolCall
 from server.core.turn import Caller
-from server.library.model import Template
+from server.core.values import value
 
 ProposedBy = Literal["system", "model"]
 
@@ -28,7 +28,7 @@ Outcome = Literal[
 """How a call ended, in the audit and in `metadata.policy.outcome`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Proposal:
     """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
 
@@ -59,12 +59,5 @@ class Refusal:
     retry_after_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A proposal between two steps: the template it names, and the arguments so far."""
-
-    proposal: Proposal
-    template: Template
-    arguments: Mapping[str, Any]
-    system: Mapping[str, Any]
-    """What the server itself adds, such as `user_id`; never from the user."""
+Check = Callable[[Proposal], Refusal | None]
+"""One step, made for one template: why a call of it does not run, or None."""

@@ -5,35 +5,30 @@ from dataclasses import dataclass
 
 from server.access.limits import RateLimits, Standing
 from server.core.turn import Caller
-from server.tools.policy.proposal import Judged, Refusal
+from server.library.model import Template
+from server.tools.policy.proposal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
-class RateAllows:
+class Rates:
     """Looks, and does not count: what a later step refuses shall cost nothing."""
 
     limits: RateLimits
     adapter: str
 
-    async def __call__(self, judged: Judged) -> Judged | Refusal:
-        names = judged.template.policy.rate_limit
-        if not names:
-            return judged
-        standing = await self.limits.peek(names, *self._who(judged))
-        return judged if standing is None else _refusal(standing)
-
-    async def count(self, judged: Judged) -> Refusal | None:
-        """Count the call, which is about to run; refuse it where others were quicker."""
-        names = judged.template.policy.rate_limit
-        if not names:
-            return None
-        standing = await self.limits.take(names, *self._who(judged))
+    async def look(self, template: Template, caller: Caller) -> Refusal | None:
+        """Refuse what the counts leave no room for."""
+        standing = await self.limits.peek(template.policy.rate_limit, self._who(template, caller))
         return None if standing is None else _refusal(standing)
 
-    def _who(self, judged: Judged) -> tuple[str, ...]:
+    async def count(self, template: Template, caller: Caller) -> Refusal | None:
+        """Count a call, which is about to run; refuse it where others were quicker."""
+        standing = await self.limits.take(template.policy.rate_limit, self._who(template, caller))
+        return None if standing is None else _refusal(standing)
+
+    def _who(self, template: Template, caller: Caller) -> str:
         # One text, quoted: who a user is can then never run over into what is counted.
-        caller = identity(judged.proposal.caller)
-        return (f"tool/{self.adapter}/{judged.template.id}/{caller!r}",)
+        return f"tool/{self.adapter}/{template.id}/{identity(caller)!r}"
 
 
 def identity(caller: Caller) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from server.access.audit.entry import Event
 from server.access.audit.trail import Trail
@@ -13,6 +13,8 @@ from server.library.model import Template
 from server.tools.policy.proposal import Outcome, Proposal, Refusal
 
 Failing = Literal["allow", "deny"]
+
+_RAN: Final = ("success", "error", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,15 @@ class Recorder:
     failing_reads: Failing = "allow"
     failing_writes: Failing = "deny"
 
-    async def before(
-        self, proposal: Proposal, template: Template, arguments: Mapping[str, Any]
-    ) -> Refusal | None:
-        """Write that a call is about to run, where one that leaves no trace must not."""
-        strict = self.failing_writes if template.effect == "write" else self.failing_reads
-        if self.trail is None or strict == "allow" or not template.policy.log_invocations:
+    def comes_first(self, template: Template) -> bool:
+        """Whether a call of the template must not run before that is written down."""
+        if self.trail is None or not template.policy.log_invocations:
+            return False
+        return (self.failing_writes if template.effect == "write" else self.failing_reads) == "deny"
+
+    async def before(self, proposal: Proposal, arguments: Mapping[str, Any]) -> Refusal | None:
+        """Write that a call is about to run, which one that leaves no trace must not."""
+        if self.trail is None:
             return None
         try:
             await self.trail.write(self._event(proposal, "started", "", 0.0, arguments))
@@ -49,8 +54,9 @@ class Recorder:
         arguments: Mapping[str, Any],
     ) -> None:
         """Note how it ended. Refusals are noted even where calls are not."""
-        ran = outcome in ("success", "error", "timeout")
-        if self.trail is None or (ran and template and not template.policy.log_invocations):
+        if self.trail is None:
+            return
+        if template and not template.policy.log_invocations and outcome in _RAN:
             return
         self.trail.note(self._event(proposal, outcome, reason, duration_ms, arguments))
 
@@ -64,22 +70,22 @@ class Recorder:
     ) -> Event:
         call, caller = proposal.call, proposal.caller
         return Event(
-            at=datetime.now(UTC),
-            request_id=proposal.request_id,
-            adapter=self.adapter,
-            key_id=caller.key_id,
-            user_id=caller.user_id,
-            role=caller.role,
-            intent=proposal.intent,
-            template_id=call.template_id,
-            tool=call.tool,
-            operation=call.operation,
-            outcome=outcome,
-            reason=reason,
-            duration_ms=duration_ms,
-            proposed_by=proposal.proposed_by,
-            arguments=arguments,
-            proposal_id=proposal.proposal_id,
+            datetime.now(UTC),
+            proposal.request_id,
+            self.adapter,
+            caller.key_id,
+            caller.user_id,
+            caller.role,
+            proposal.intent,
+            call.template_id,
+            call.tool,
+            call.operation,
+            outcome,
+            reason,
+            duration_ms,
+            proposal.proposed_by,
+            arguments,
+            proposal.proposal_id,
         )
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from server.tools.policy.proposal import Judged, Refusal
+from server.library.model import Template
+from server.tools.policy.proposal import Check, Proposal, Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,21 @@ class Roles:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RoleAllows:
-    roles: Roles
+def role_check(template: Template, roles: Roles) -> Check | None:
+    """None where everybody may run the template."""
+    policy = template.policy
+    if not policy.requires_auth and not policy.allowed_roles:
+        return None
+    admitted = frozenset(role for role in roles.names if roles.admits(role, policy.allowed_roles))
+    unknown_roles_are_admitted = roles.names[0] in admitted
 
-    async def __call__(self, judged: Judged) -> Judged | Refusal:
-        caller, policy = judged.proposal.caller, judged.template.policy
-        if policy.requires_auth and (
-            caller.user_id is None or not self.roles.is_known_user(caller.role)
-        ):
+    def check(proposal: Proposal) -> Refusal | None:
+        caller = proposal.caller
+        role = caller.role
+        if policy.requires_auth and (caller.user_id is None or not roles.is_known_user(role)):
             return Refusal("auth_required", "this is only for users who are known by name")
-        if not self.roles.admits(caller.role, policy.allowed_roles):
-            return Refusal("role_forbids", f"the role {caller.role[:40]!r} may not do that")
-        return judged
+        if role in admitted or (unknown_roles_are_admitted and role not in roles.names):
+            return None
+        return Refusal("role_forbids", f"the role {role[:40]!r} may not do that")
+
+    return check
