@@ -50,8 +50,7 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
 
 
 def _fired(pack: Pack, reading: Reading, lacking: list[str]) -> Iterator[_Firing]:
-    operation = None if reading.by_operation is None else reading.operation
-    for rule in pack.rules.shown(reading.matching, reading.keywords, operation):
+    for rule in reading.rules:
         fired = rule.fire(reading)
         if fired is None:
             continue

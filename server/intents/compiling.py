@@ -11,7 +11,7 @@ from server.intents.entity_compiling import compile_kind, signs
 from server.intents.language import Languages, number_rules
 from server.intents.naming import name_problems
 from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route
-from server.intents.rules import Rule
+from server.intents.rules import Rule, Trigger
 from server.intents.signs import SignIndex
 from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
 from server.intents.workshop import Workshop
@@ -50,12 +50,13 @@ def compile_pack(
         zone=zone,
         by_layer=spec.choose == "layer",
         semantic_threshold=spec.layers.semantic,
-        rules=SignIndex(
-            sorted(rules, key=lambda rule: (-rule.priority, rule.order)), lambda rule: rule.signs
-        ),
         intents=intents,
         entities=entities,
-        shown=SignIndex(entities, lambda entity: entity.signs),
+        signs=SignIndex(
+            sorted(rules, key=lambda rule: (-rule.priority, rule.order)),
+            entities,
+            {} if operations is None else operations.asking,
+        ),
         operations=operations,
         fallback=Fallback(
             spec.fallback.intent,
@@ -170,15 +171,15 @@ def _operations(shop: Workshop, spec: OperationsSpec | None) -> Operations | Non
                 option.flags,
             )
         )
-    triggers = [option.trigger for option in options]
+    asking: dict[str, list[Trigger]] = {}
     flags: dict[str | None, dict[str, bool]] = {}
     for made in options:
         flags.setdefault(made.name, {}).update(made.flags)
+        asking.setdefault(made.name, []).append(made.trigger)
     return Operations(
         spec.entity,
         tuple(options),
         spec.default,
-        frozenset(key for trigger in triggers for key in (trigger.key, -trigger.key)),
-        frozenset(number for trigger in triggers for number in trigger.patterns),
+        asking,
         flags,
     )

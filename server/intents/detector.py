@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 from server.intents.choosing import choose
 from server.intents.numbers import GROUP as NUMBERS
@@ -41,17 +42,17 @@ class Detector:
         if not isinstance(text, str):
             raise TypeError(f"expected text, got {type(text).__name__}")
         words = pack.reader.read(text)
-        keywords, hits, numbers = self._phrases(words)
+        hits, numbers = self._phrases(words)
         data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
-        reading = Reading(
-            words, numbers, data, matching, keywords, hits, now, self._clock, pack.zone
-        )
+        entities, rules, operation_shown = pack.signs.shown(matching, hits)
+        reading = Reading(words, numbers, data, matching, hits, rules, now, self._clock, pack.zone)
         if pack.operations is not None:
-            _set_operation(reading, pack.operations)
-        operation = reading.operation
-        for entity in pack.shown.shown(matching, hits):
-            if entity.operations is not None and operation not in entity.operations:
+            reading.operation = pack.operations.default
+            if operation_shown:
+                _set_operation(reading, pack.operations)
+        for entity in entities:
+            if entity.operations is not None and reading.operation not in entity.operations:
                 continue
             found = entity.kind.read(reading)
             if found is not None:
@@ -60,41 +61,31 @@ class Detector:
                     reading.take(entity.name, start, end, claim=entity.claims)
         return reading
 
-    def _phrases(
-        self, text: Text
-    ) -> tuple[dict[int, list[Hit]], dict[str, list[Hit]], View | None]:
-        """Keywords by trigger, other phrases by group, and number words in digits."""
-        keywords: dict[int, list[Hit]] = {}
-        groups: dict[str, list[Hit]] = {}
-        found = self.pack.phrases.find(text.words)
-        if not found:
-            return keywords, groups, None
-        numbers: list[Hit] = []
-        masks: list[Hit] = []
-        others: list[Hit] = []
-        for hit in found:
-            group = hit.entry.group
-            if group == NUMBERS:
-                numbers.append(hit)
-            elif group == MASK:
-                masks.append(hit)
-            else:
-                others.append(hit)
-        for hit in longest(others):
+    def _phrases(self, text: Text) -> tuple[dict[int | str, list[Hit]], View | None]:
+        """Phrases by who looks for them, and number words in digits where there are any."""
+        by_name: dict[int | str, list[Hit]] = {}
+        hits = self.pack.phrases.find(text.words)
+        apart = [hit for hit in hits if hit.entry.group in _APART]
+        if apart:
+            hits = [hit for hit in hits if hit.entry.group not in _APART]
+        masks = [hit for hit in apart if hit.entry.group == MASK]
+        for hit in longest(hits):
             entry = hit.entry
             if masks and _masked(hit, masks):
                 continue
-            group, key = entry.group, entry.key
-            if group != KEYWORDS:
-                groups.setdefault(group, []).append(hit)
-            elif key in keywords:
-                keywords[key].append(hit)
+            name = entry.key if entry.group == KEYWORDS else entry.group
+            if name in by_name:
+                by_name[name].append(hit)
             else:
-                keywords[key] = [hit]
-        if not numbers:
-            return keywords, groups, None
-        said = numerals(longest(numbers), text.words, self.pack.numbers)
-        return keywords, groups, as_digits(text, said)
+                by_name[name] = [hit]
+        if len(apart) == len(masks):
+            return by_name, None
+        words = longest([hit for hit in apart if hit.entry.group == NUMBERS])
+        return by_name, as_digits(text, numerals(words, text.words, self.pack.numbers))
+
+
+_APART: Final = frozenset({NUMBERS, MASK})
+"""Groups of phrases that do not compete with those of the rest."""
 
 
 def _masked(hit: Hit, masks: list[Hit]) -> bool:
@@ -108,11 +99,6 @@ def _masked(hit: Hit, masks: list[Hit]) -> bool:
 
 
 def _set_operation(reading: Reading, operations: Operations) -> None:
-    reading.operation = operations.default
-    if reading.matching.isdisjoint(operations.patterns) and operations.keywords.isdisjoint(
-        reading.keywords
-    ):
-        return
     for option in operations.options:
         fired = option.trigger.fire(reading)
         if fired is None:

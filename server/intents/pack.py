@@ -1,6 +1,6 @@
 """A pack, compiled: ready to understand questions, the same for all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,7 +10,7 @@ from server.intents.entities import Entity
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseIndex
-from server.intents.rules import Conditions, Rule, Trigger
+from server.intents.rules import Conditions, Trigger
 from server.intents.signs import SignIndex
 from server.intents.text import Reader
 
@@ -66,15 +66,13 @@ class Operation:
 class Operations:
     """`entity` is the name under which an answer carries the operation.
 
-    A question with none of `keywords`, as triggers know them, and none of `patterns` asks
-    for the default. `flags` are those of each operation.
+    `asking` are the triggers of each operation, and `flags` those that it sets.
     """
 
     entity: str
     options: tuple[Operation, ...]
     default: str | None = None
-    keywords: frozenset[int] = frozenset()
-    patterns: frozenset[int] = frozenset()
+    asking: Mapping[str, Sequence[Trigger]] = field(default_factory=dict)
     flags: Mapping[str | None, Mapping[str, bool]] = field(default_factory=dict)
 
     @property
@@ -98,9 +96,9 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Everything one detector needs. `rules` stand in the order in which they are tried.
+    """Everything one detector needs.
 
-    `shown` are the `entities` by what shows them in a question. `result` names the fields
+    `signs` has the rules, in the order in which they are tried. `result` names the fields
     of an answer, each with the place of its value in an `Intent`.
     """
 
@@ -113,10 +111,9 @@ class Pack:
     zone: ZoneInfo
     by_layer: bool
     semantic_threshold: float
-    rules: SignIndex[Rule]
     intents: Mapping[str, IntentKind]
     entities: tuple[Entity, ...]
-    shown: SignIndex[Entity]
+    signs: SignIndex
     operations: Operations | None
     fallback: Fallback
     flags: tuple[str, ...]

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from server.core.intent import IntentMethod
 from server.intents.numbers import View
 from server.intents.phrases import Hit
 from server.intents.text import Text
+
+if TYPE_CHECKING:
+    from server.intents.rules import Rule
 
 
 class Claim(NamedTuple):
@@ -35,8 +38,8 @@ class Reading:
     It was asked at `moment`, or else now, by the `clock`.
     `data` is what patterns see, in UTF-8, and `matching` the numbers of those it matches;
     `numbers` is the view of it when number words were put into digits.
-    `keywords` are the phrases found by the trigger they belong to, `hits` the others by
-    group. `by_operation` is what showed the `operation`, None when nothing did and it is
+    `hits` are the phrases that were found: keywords under the trigger they belong to, others
+    under their group. `rules` are those that may fire. `by_operation` is what showed the `operation`, None when nothing did and it is
     the default. `values` and `spans` fill as entities are read, and `out_of_range` says where
     a number stands that an entity cannot be.
     """
@@ -45,8 +48,8 @@ class Reading:
     numbers: View | None
     data: bytes
     matching: frozenset[int]
-    keywords: Mapping[int, list[Hit]]
-    hits: Mapping[str, list[Hit]]
+    hits: Mapping[int | str, list[Hit]]
+    rules: "tuple[Rule, ...]"
     moment: datetime | None
     clock: Callable[[], datetime]
     zone: ZoneInfo

@@ -34,10 +34,15 @@ class Trigger:
         self.yields_to = yields_to
         self.empty = not (has_keywords or patterns)
 
+    @property
+    def signs(self) -> Signs:
+        """What may make it fire."""
+        return Signs(self.patterns, (self.key, self._opening))
+
     def fire(self, reading: Reading) -> Fired | None:
         """By the longest keyword, else by the first pattern."""
-        keywords = reading.keywords
-        if self.key in keywords or self._opening in keywords:
+        hits = reading.hits
+        if self.key in hits or self._opening in hits:
             best = self._keyword(reading)
             if best is not None:
                 return Fired("keyword", best.entry.text, best)
@@ -49,9 +54,9 @@ class Trigger:
         return None
 
     def _keyword(self, reading: Reading) -> Hit | None:
-        hits = list(reading.keywords.get(self.key, ()))
+        hits = list(reading.hits.get(self.key, ()))
         # An opening is one only where a question begins.
-        hits += [hit for hit in reading.keywords.get(self._opening, ()) if not hit.first]
+        hits += [hit for hit in reading.hits.get(self._opening, ()) if not hit.first]
         if self.yields_to and reading.claims:
             hits = [hit for hit in hits if not reading.within(hit, self.yields_to)]
         if len(hits) < 2:
@@ -133,16 +138,6 @@ class Rule:
     order: int = 0
     explanation: str = ""
     ask: str = ""
-
-    @property
-    def signs(self) -> Signs:
-        """What may make the rule fire."""
-        trigger = self.trigger
-        return Signs(
-            trigger.patterns,
-            (trigger.key, -trigger.key, *self.operations),
-            always=trigger.empty and not self.operations,
-        )
 
     def fire(self, reading: Reading) -> Fired | None:
         """What made the rule fire, or None."""

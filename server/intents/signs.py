@@ -1,46 +1,68 @@
-"""Which parts of a pack a question can set off at all, by the signs that it shows."""
+"""What a question can set off at all, by the signs that it shows."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-Part = TypeVar("Part")
+if TYPE_CHECKING:
+    from server.intents.entities import Entity
+    from server.intents.rules import Rule, Trigger
 
 _REMEMBERED: Final = 1024
-"""Selections of parts that are kept: questions of one kind set off the same ones."""
+"""Selections that are kept: questions of one kind set off the same parts of a pack."""
 
 
 class Signs(NamedTuple):
-    """A question sets a part off only by one of these `patterns`, or of these `phrases`."""
+    """Numbers of patterns, and the names under which phrases are found."""
 
     patterns: Iterable[int] = ()
     phrases: Iterable[Hashable] = ()
-    always: bool = False
 
 
-class SignIndex(Generic[Part]):
-    """Parts by their signs. What a sign can set off is a number with a bit for each part."""
+class Shown(NamedTuple):
+    """Entities that a question may name and rules that it may set off, in their order.
 
-    def __init__(self, parts: Sequence[Part], signs_of: Callable[[Part], Signs]) -> None:
-        self.parts = tuple(parts)
+    `operation` says whether it may ask for another operation than the default.
+    """
+
+    entities: "tuple[Entity, ...]"
+    rules: "tuple[Rule, ...]"
+    operation: bool
+
+
+class SignIndex:
+    """Entities, rules and operations by their signs.
+
+    What a sign can set off is a number with a bit for each of them: first the rules, then
+    the entities, then the operations together. `asking` are the triggers of each operation.
+    """
+
+    def __init__(
+        self,
+        rules: "Sequence[Rule]",
+        entities: "Sequence[Entity]",
+        asking: "Mapping[str, Sequence[Trigger]]",
+    ) -> None:
+        self._rules, self._entities = tuple(rules), tuple(entities)
         self._always = 0
         self._by_pattern: dict[int, int] = {}
         self._by_phrase: dict[Hashable, int] = {}
         self._selected = lru_cache(_REMEMBERED)(self._select)
-        for place, part in enumerate(parts):
-            bit = 1 << place
-            signs = signs_of(part)
-            for number in signs.patterns:
-                self._by_pattern[number] = self._by_pattern.get(number, 0) | bit
-            for phrase in signs.phrases:
-                self._by_phrase[phrase] = self._by_phrase.get(phrase, 0) | bit
-            if signs.always:
-                self._always |= bit
+        for place, rule in enumerate(rules):
+            self._add(place, rule.trigger.signs)
+            for operation in rule.operations:
+                for trigger in asking.get(operation, ()):
+                    self._add(place, trigger.signs)
+            if rule.trigger.empty and not rule.operations:
+                self._always |= 1 << place
+        for place, entity in enumerate(entities, len(rules)):
+            self._add(place, entity.signs)
+        for triggers in asking.values():
+            for trigger in triggers:
+                self._add(len(rules) + len(entities), trigger.signs)
 
-    def shown(
-        self, patterns: Iterable[int], phrases: Iterable[Hashable], also: Hashable = None
-    ) -> tuple[Part, ...]:
-        """Parts with one of these signs, or with the phrase `also`, in their order."""
+    def shown(self, patterns: Iterable[int], phrases: Iterable[Hashable]) -> Shown:
+        """What a question with these signs can set off."""
         bits = self._always
         by_pattern, by_phrase = self._by_pattern, self._by_phrase
         for number in patterns:
@@ -49,9 +71,19 @@ class SignIndex(Generic[Part]):
         for phrase in phrases:
             if phrase in by_phrase:
                 bits |= by_phrase[phrase]
-        if also is not None and also in by_phrase:
-            bits |= by_phrase[also]
         return self._selected(bits)
 
-    def _select(self, bits: int) -> tuple[Part, ...]:
-        return tuple(part for place, part in enumerate(self.parts) if bits >> place & 1)
+    def _add(self, place: int, signs: Signs) -> None:
+        bit = 1 << place
+        for number in signs.patterns:
+            self._by_pattern[number] = self._by_pattern.get(number, 0) | bit
+        for phrase in signs.phrases:
+            self._by_phrase[phrase] = self._by_phrase.get(phrase, 0) | bit
+
+    def _select(self, bits: int) -> Shown:
+        rules, entities = self._rules, self._entities
+        return Shown(
+            tuple(e for place, e in enumerate(entities, len(rules)) if bits >> place & 1),
+            tuple(rule for place, rule in enumerate(rules) if bits >> place & 1),
+            bool(bits >> (len(rules) + len(entities))),
+        )
