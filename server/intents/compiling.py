@@ -1,26 +1,19 @@
 """A pack's specification to a compiled pack, with every problem at its line."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from server.core.intent import Intent
 from server.core.problems import Problem
 from server.intents.entities import Entity
 from server.intents.entity_compiling import compile_kind, signs
 from server.intents.language import Languages, number_rules
 from server.intents.naming import name_problems
-from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route
+from server.intents.pack import Fallback, IntentKind, Operation, Operations, Pack, Route, Shape
 from server.intents.rules import Rule, Trigger
 from server.intents.signs import SignIndex
 from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
 from server.intents.workshop import Workshop
 from server.settings.source import Document, Keys
-
-_PARTS: Final = {"intent": Intent._fields.index("name")} | {
-    part: place for place, part in enumerate(Intent._fields) if part != "name"
-}
-"""Where the parts that a result can have stand in an intent."""
 
 
 def compile_pack(
@@ -67,7 +60,7 @@ def compile_pack(
             spec.error.explanation,
         ),
         flags=tuple(spec.flags),
-        result={name: _PARTS[part] for name, part in spec.result.items()},
+        result=Shape(spec.result),
     )
     return pack, tuple(shop.problems)
 

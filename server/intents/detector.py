@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
 
 from server.intents.choosing import choose
 from server.intents.numbers import GROUP as NUMBERS
@@ -64,15 +63,12 @@ class Detector:
     def _phrases(self, text: Text) -> tuple[dict[int | str, list[Hit]], View | None]:
         """Phrases by who looks for them, and number words in digits where there are any."""
         by_name: dict[int | str, list[Hit]] = {}
-        hits = self.pack.phrases.find(text.words)
-        apart = [hit for hit in hits if hit.entry.group in _APART]
-        if apart:
-            hits = [hit for hit in hits if hit.entry.group not in _APART]
-        masks = [hit for hit in apart if hit.entry.group == MASK]
-        for hit in longest(hits):
-            entry = hit.entry
+        hits, apart = self.pack.phrases.find(text.words)
+        masks = [hit for hit in apart if hit.entry.group == MASK] if apart else apart
+        for hit in hits:
             if masks and _masked(hit, masks):
                 continue
+            entry = hit.entry
             name = entry.key if entry.group == KEYWORDS else entry.group
             if name in by_name:
                 by_name[name].append(hit)
@@ -82,10 +78,6 @@ class Detector:
             return by_name, None
         words = longest([hit for hit in apart if hit.entry.group == NUMBERS])
         return by_name, as_digits(text, numerals(words, text.words, self.pack.numbers))
-
-
-_APART: Final = frozenset({NUMBERS, MASK})
-"""Groups of phrases that do not compete with those of the rest."""
 
 
 def _masked(hit: Hit, masks: list[Hit]) -> bool:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from server.core.intent import Intent
 from server.core.problems import Problem
 from server.intents.entities import Entity
 from server.intents.numbers import NumberRules
@@ -94,12 +96,26 @@ class Fallback:
     error_explanation: str
 
 
+class Shape:
+    """An intent as the fields that a pack declares, each some part of it."""
+
+    __slots__ = ("_names", "_values")
+
+    def __init__(self, parts: Mapping[str, str]) -> None:
+        self._names = tuple(parts)
+        paths = ["name" if part == "intent" else part for part in parts.values()]
+        # Two more than the fields, for of fewer than two values it makes no tuple.
+        self._values = attrgetter(*paths, "name", "name")
+
+    def of(self, intent: Intent) -> dict[str, Any]:
+        return dict(zip(self._names, self._values(intent), strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """Everything one detector needs.
 
-    `signs` has the rules, in the order in which they are tried. `result` names the fields
-    of an answer, each with the place of its value in an `Intent`.
+    `signs` has the rules, in the order in which they are tried.
     """
 
     name: str
@@ -117,7 +133,7 @@ class Pack:
     operations: Operations | None
     fallback: Fallback
     flags: tuple[str, ...]
-    result: Mapping[str, int]
+    result: Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,49 +51,83 @@ _LONGEST_REMEMBERED: Final = 32
 """Letters. Longer words would only take memory."""
 
 
-class _Node:
-    """Where a word leads: `entries` are the phrases that end with it."""
+class Phrases(NamedTuple):
+    """What was found in a question, in order: `hits` compete, and those `apart` do not."""
 
-    __slots__ = ("entries", "following")
+    hits: list[Hit]
+    apart: list[Hit]
+
+
+class _Node:
+    """Where a word leads: `entries` are the phrases that end with it, those `apart` too."""
+
+    __slots__ = ("apart", "entries", "following")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.apart: list[Entry] = []
         self.following: dict[str, _Node] = {}
 
 
 class PhraseIndex:
-    """`prefixes` are the strings that may stand before the first word of a phrase."""
+    """`prefixes` are the strings that may stand before the first word of a phrase.
 
-    def __init__(self, prefixes: frozenset[str] = frozenset()) -> None:
+    Of phrases that lie within each other the longest counts, whoever looks for them; those
+    of the groups `apart` are all found, and hide no other.
+    """
+
+    def __init__(
+        self, prefixes: frozenset[str] = frozenset(), apart: frozenset[str] = frozenset()
+    ) -> None:
         self.prefixes = prefixes
+        self._apart = apart
         self._root = _Node()
         self._reach: dict[str, int] = {}
         """The length of the longest prefix by the letter that it begins with."""
         for prefix in prefixes:
             self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
-
         self._remembered = lru_cache(_REMEMBERED)(self._beginnings)
 
     def add(self, words: Sequence[str], entry: Entry) -> None:
         node = self._root
         for word in words:
             node = node.following.setdefault(word, _Node())
-        node.entries.append(entry)
+        (node.apart if entry.group in self._apart else node.entries).append(entry)
         self._remembered.cache_clear()
 
-    def find(self, words: Sequence[str]) -> list[Hit]:
-        """All phrases in `words`, in order, shorter ones within longer ones included."""
+    def find(self, words: Sequence[str]) -> Phrases:
+        """The longest phrases in `words`, and all of those apart."""
         hits: list[Hit] = []
-        remembered = self._remembered
-        for at, word in enumerate(words):
-            short = len(word) <= _LONGEST_REMEMBERED
-            beginnings = remembered(word) if short else self._beginnings(word)
-            if not beginnings:
+        apart: list[Hit] = []
+        end, count = 0, len(words)
+        short = max(map(len, words), default=0) <= _LONGEST_REMEMBERED
+        beginnings = map(self._remembered if short else self._beginnings, words)
+        for at, begins in enumerate(beginnings):
+            if not begins:
                 continue
-            found = len(hits)
-            for prefix, node in beginnings:
-                _walk(node, words, at, prefix, hits[found:] if prefix else (), hits)
-        return hits
+            here, here_apart, furthest = len(hits), len(apart), end
+            for prefix, node in begins:
+                last, size = at + 1, len(words[at]) - prefix
+                while True:
+                    if node.apart:
+                        entries = _best(node.apart, prefix, last, apart[here_apart:])
+                        apart += [_hit((at, last, prefix, size, entry)) for entry in entries]
+                    if node.entries and last >= furthest and last > end:
+                        if last > furthest:
+                            del hits[here:]
+                            furthest = last
+                        entries = node.entries
+                        if prefix:
+                            entries = _best(entries, prefix, last, hits[here:])
+                        for entry in entries:
+                            hits.append(_hit((at, last, prefix, size, entry)))  # noqa: PERF401
+                    if last == count or words[last] not in node.following:
+                        break
+                    node = node.following[words[last]]
+                    size += 1 + len(words[last])
+                    last += 1
+            end = furthest
+        return Phrases(hits, apart)
 
     def _beginnings(self, word: str) -> tuple[tuple[int, _Node], ...]:
         """Where phrases that begin with `word` start, and behind how many letters of it."""
@@ -107,50 +141,26 @@ class PhraseIndex:
         )
 
 
-def _walk(
-    node: _Node,
-    words: Sequence[str],
-    first: int,
-    prefix: int,
-    rivals: Sequence[Hit],
-    hits: list[Hit],
-) -> None:
-    """Append every phrase that begins with the word that led to `node`.
-
-    `rivals` begin at the same word with fewer letters taken off, and so read it better.
-    """
-    last, size = first + 1, len(words[first]) - prefix
-    while True:
-        for entry in node.entries:
-            if prefix and not (
-                entry.prefixed
-                and all(r.entry.group != entry.group or r.last != last for r in rivals)
-            ):
-                continue
-            hits.append(_hit((first, last, prefix, size, entry)))
-        if not node.following or last == len(words):
-            return
-        following = node.following.get(words[last])
-        if following is None:
-            return
-        node, size, last = following, size + 1 + len(words[last]), last + 1
+def _best(entries: list[Entry], prefix: int, last: int, rivals: list[Hit]) -> list[Entry]:
+    """The entries that no rival reads better, with fewer letters taken off the same words."""
+    if not prefix:
+        return entries
+    taken = {rival.entry.group for rival in rivals if rival.last == last}
+    return [entry for entry in entries if entry.prefixed and entry.group not in taken]
 
 
 def longest(hits: Sequence[Hit]) -> list[Hit]:
     """`hits`, in the order of the question, without those that lie within a longer one."""
     kept: list[Hit] = []
     start = end = -1
-    rivals = 0
+    here = 0
     """How many of `kept` begin before `start`."""
     for hit in hits:
-        first, last, _, _, _ = hit
-        if last > end:
-            if first == start:
-                del kept[rivals:]
-            else:
-                rivals = len(kept)
-            start, end = first, last
-        elif last < end or first > start:
+        if hit.last > end:
+            if hit.first == start:
+                del kept[here:]
+            start, end, here = hit.first, hit.last, len(kept)
+        elif hit.last < end or hit.first > start:
             continue
         kept.append(hit)
     return kept

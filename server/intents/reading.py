@@ -33,15 +33,14 @@ class Fired(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a question so far.
+    """What is known of a question so far. It was asked at `moment`, or else now, by the `clock`.
 
-    It was asked at `moment`, or else now, by the `clock`.
     `data` is what patterns see, in UTF-8, and `matching` the numbers of those it matches;
-    `numbers` is the view of it when number words were put into digits.
-    `hits` are the phrases that were found: keywords under the trigger they belong to, others
-    under their group. `rules` are those that may fire. `by_operation` is what showed the `operation`, None when nothing did and it is
-    the default. `values` and `spans` fill as entities are read, and `out_of_range` says where
-    a number stands that an entity cannot be.
+    `numbers` is the view of it when number words were put into digits. `hits` are the
+    phrases that were found, keywords under the trigger they belong to and others under
+    their group, and `rules` are those that may fire. `by_operation` is what showed the
+    `operation`, None when nothing did and it is the default. `values` and `spans` fill as
+    entities are read, and `out_of_range` says where a number stands that an entity cannot be.
     """
 
     text: Text

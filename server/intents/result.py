@@ -99,7 +99,7 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
         ask = _filled(ask, chosen, entities)
     confidence, method = chosen.confidence, chosen.method
     intent = Intent(kind.name, confidence, method, entities, flags, explanation, route, ask)
-    return Detection(intent, shape(pack, intent), chosen.evidence, fell_back, reading)
+    return Detection(intent, pack.result.of(intent), chosen.evidence, fell_back, reading)
 
 
 def _route(kind: IntentKind, reading: Reading) -> str | None:
@@ -120,12 +120,7 @@ def failure(pack: Pack, failed: Exception) -> Detection:
         explanation=fallback.error_explanation.replace("{error}", why),
         ask=pack.intents[fallback.intent].ask,
     )
-    return Detection(intent, shape(pack, intent), fell_back=True)
-
-
-def shape(pack: Pack, intent: Intent) -> dict[str, Any]:
-    """An intent as the fields that the pack declares."""
-    return {name: intent[place] for name, place in pack.result.items()}
+    return Detection(intent, pack.result.of(intent), fell_back=True)
 
 
 def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Workshop:
         self.patterns = PatternSet(
             self.reader.fold_pattern, {**languages.definitions, **spec.define}
         )
-        self.phrases = PhraseIndex(languages.prefixes)
+        self.phrases = PhraseIndex(languages.prefixes, apart=frozenset({NUMBERS, MASK}))
         self.ordinals = ordinals(languages, self.reader)
         self.dates, problems = date_rules(languages.files, self.reader, self.patterns)
         self.problems += problems

@@ -17,12 +17,28 @@ def index(*phrases: str, prefixes: str = "", attached: bool = True) -> PhraseInd
 
 
 def found(made: PhraseIndex, text: str) -> list[tuple[str, int, int, int]]:
-    return [(h.entry.key, h.first, h.last, h.prefix) for h in made.find(text.split())]
+    return [(h.entry.key, h.first, h.last, h.prefix) for h in made.find(text.split()).hits]
+
+
+def phrases_of(phrases: list[list[str]], *, apart: bool = False) -> PhraseIndex:
+    made = PhraseIndex(apart=frozenset({"words"} if apart else ()))
+    for phrase in phrases:
+        made.add(phrase, Entry("words", tuple(phrase)))
+    return made
+
+
+def everywhere(phrases: list[list[str]], text: list[str]) -> list[tuple[int, tuple[str, ...]]]:
+    """Where each phrase stands in the text."""
+    return sorted(
+        (first, tuple(phrase))
+        for phrase in phrases
+        for first in range(len(text))
+        if text[first : first + len(phrase)] == phrase
+    )
 
 
 def test_a_phrase_is_whole_words() -> None:
     assert found(index("test", "test my knowledge"), "contest test my knowledge tests") == [
-        ("test", 1, 2, 0),
         ("test my knowledge", 1, 4, 0),
     ]
 
@@ -45,38 +61,32 @@ def test_some_phrases_stand_for_themselves_alone() -> None:
 
 
 def test_what_lies_within_a_longer_phrase_does_not_count() -> None:
-    made = index("a", "a b", "b c", "c")
-    assert [h.entry.key for h in longest(made.find(["a", "b", "c", "a"]))] == ["a b", "b c", "a"]
+    assert found(index("a", "a b", "b c", "c"), "a b c a") == [
+        ("a b", 0, 2, 0),
+        ("b c", 1, 3, 0),
+        ("a", 3, 4, 0),
+    ]
 
 
 @given(PHRASES, WORDS)
-def test_every_phrase_is_found_wherever_it_stands(
+def test_every_phrase_apart_is_found_wherever_it_stands(
     phrases: list[list[str]], text: list[str]
 ) -> None:
-    made = PhraseIndex()
-    for phrase in phrases:
-        made.add(phrase, Entry("words", tuple(phrase)))
-    wanted = sorted(
-        (first, tuple(phrase))
-        for phrase in phrases
-        for first in range(len(text))
-        if text[first : first + len(phrase)] == phrase
-    )
-    assert sorted((hit.first, hit.entry.key) for hit in made.find(text)) == wanted
+    found = phrases_of(phrases, apart=True).find(text)
+    assert sorted((hit.first, hit.entry.key) for hit in found.apart) == everywhere(phrases, text)
+    assert found.hits == []
 
 
 @given(PHRASES, WORDS)
-def test_longest_keeps_what_no_other_contains(phrases: list[list[str]], text: list[str]) -> None:
-    made = PhraseIndex()
-    for phrase in phrases:
-        made.add(phrase, Entry("words", tuple(phrase)))
-    hits = made.find(text)
-    wanted = {
-        (h.first, h.last)
-        for h in hits
-        if not any(
-            o.first <= h.first and h.last <= o.last and (o.first, o.last) != (h.first, h.last)
-            for o in hits
-        )
-    }
-    assert {(h.first, h.last) for h in longest(hits)} == wanted
+def test_the_longest_phrases_are_found(phrases: list[list[str]], text: list[str]) -> None:
+    everything = everywhere(phrases, text)
+    spans = [(first, first + len(phrase)) for first, phrase in everything]
+    wanted = [
+        found
+        for found, (first, last) in zip(everything, spans, strict=True)
+        if not any(a <= first and last <= b and (a, b) != (first, last) for a, b in spans)
+    ]
+    hits = phrases_of(phrases).find(text).hits
+    assert sorted((hit.first, hit.entry.key) for hit in hits) == wanted
+    apart = phrases_of(phrases, apart=True).find(text).apart
+    assert sorted((hit.first, hit.entry.key) for hit in longest(apart)) == wanted
