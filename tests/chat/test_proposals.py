@@ -1,13 +1,18 @@
 """LLM-first: what a model proposes passes through the very same chain."""
 
+import asyncio
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from server.access.audit.table import TableSink
+from server.access.audit.trail import Trail
 from server.access.limits import RateLimits
 from server.chat.adapter import Adapter
+from server.chat.service import answer_turn
 from server.chat.speaking.opening import open_proposing
 from server.chat.speaking.prompting import load_prompts
 from server.core.answer import Answer
@@ -21,8 +26,9 @@ from server.settings.adapters import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
-from tests.chat.speaking.speaking import CONFIG, Script, ask, stage
+from tests.chat.speaking.speaking import CONFIG, Script, ask, stage, turn_of
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter
+from tests.tools.policy.chains import SEAL
 
 RESTRICTED = replace(DIVIDE, policy=CallPolicy(allowed_roles=("admin",)))
 BOTH = Library(LIBRARY.domain, {t.id: t for t in (PERCENTAGE, RESTRICTED)})
@@ -32,10 +38,15 @@ GOOD = Reply(
 )
 
 
-def proposing(script: Script | ScriptedChat, library: Library = BOTH, **more: Any) -> Adapter:
+def proposing(
+    script: Script | ScriptedChat,
+    library: Library = BOTH,
+    trail: Trail | None = None,
+    **more: Any,
+) -> Adapter:
     """An adapter whose model says what the script has, before the table is asked."""
     registry = ToolRegistry.build()
-    guardrails = Guardrails(RateLimits())
+    guardrails = Guardrails(RateLimits(), trail)
     chain = build_chain("a", library, registry, ToolExecutor(registry), guardrails, **more)
     adapter = replace(table_adapter(library=library), chain=chain)
     written = {"name": "a", "inference_model": "m", "config": CONFIG}
@@ -77,6 +88,23 @@ def test_what_is_not_offered_is_refused_and_not_run() -> None:
     assert "tool_execution" not in answer.metadata
 
 
+def test_what_forbids_it_is_written_down(tmp_path: Path) -> None:
+    sink = TableSink(f"sqlite:///{tmp_path / 'audit.db'}", SEAL)
+
+    async def both() -> None:
+        trail = Trail(sink)
+        for name in ("divide", "os.system"):
+            reply = Reply("", "m", calls=(FunctionCall(name, {"a": 1, "b": 2}),))
+            turn = turn_of("divide 1 by 2")
+            await answer_turn(proposing([reply], trail=trail), turn, timeout_s=20)
+        await trail.flush()
+
+    asyncio.run(both())
+    outcomes = [(entry.event["template_id"], entry.event["outcome"]) for entry in sink.entries()]
+    sink.close()
+    assert outcomes == [("divide", "role_forbids"), ("os.system", "tool_unknown")]
+
+
 def test_what_no_parameter_names_is_refused() -> None:
     answer = proposed("calculate_percentage", value=200, percentage=15, role="admin")
     assert answer.metadata["policy"] == {"outcome": "arguments_invalid"}
@@ -86,6 +114,22 @@ def test_what_no_parameter_names_is_refused() -> None:
 def test_what_nobody_said_is_asked_for(value: Any) -> None:
     answer = proposed("calculate_percentage", value=value, percentage=15)
     assert [one["name"] for one in answer.metadata["missing"]] == ["value"]
+
+
+def test_a_value_that_was_said_and_cannot_be_is_not_replaced_by_the_default() -> None:
+    bounded = tuple(
+        replace(each, le=100, default=5, required=False) if each.name == "value" else each
+        for each in PERCENTAGE.parameters
+    )
+    library = Library(LIBRARY.domain, {PERCENTAGE.id: replace(PERCENTAGE, parameters=bounded)})
+    call = FunctionCall("calculate_percentage", {"value": 200, "percentage": 15})
+    unsaid = replace(call, arguments={"value": 500, "percentage": 15})
+    said, invented = (
+        ask(proposing([Reply("", "m", calls=(each,))], library), QUESTION)
+        for each in (call, unsaid)
+    )
+    assert [one["problem"] for one in said.metadata["missing"]] == ["200 is above 100"]
+    assert invented.content == "15% of 5 is **0.75**"
 
 
 async def chatting(text: str, now: datetime) -> Detection:

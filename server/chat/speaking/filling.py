@@ -25,6 +25,8 @@ from server.tools.policy.depth import size_problem
 
 _MAX_DATA_CHARS: Final = 20_000
 
+NOT_SAID: Final = "nobody said so"
+
 
 class Judge:
     """What of a model's arguments can be used: what is well-formed, and was said."""
@@ -53,6 +55,13 @@ class Judge:
             turn.text, turn.context, sources, now=now, date_order=self._date_order
         )
         return judged(template, names, proposed, text, self._shapes[template.id])
+
+    def was_said(self, template: Template, name: str, value: Any, turn: Turn) -> bool:
+        """Whether a person said the value, whatever the parameter makes of it."""
+        parameter = next(each for each in template.parameters if each.name == name)
+        now = turn.received_at.astimezone()
+        text = ConversationText(turn.text, turn.context, {}, now=now, date_order=self._date_order)
+        return text.take(as_written(value, parameter), parameter, own_words_of(template))
 
 
 class Filler:
@@ -136,7 +145,7 @@ def judged(
         if why:
             refused[name] = why
         elif not (_is_choice(value, parameter) or text.take(value, parameter, own_words)):
-            refused[name] = "nobody said so"
+            refused[name] = NOT_SAID
         else:
             found[name] = value
     return found, refused

@@ -1,12 +1,13 @@
 """LLM-first: a model proposes a template and arguments, and the same chain judges them."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from server.chat.rendering import RenderingFailed
 from server.chat.speaking.calling import call_by
-from server.chat.speaking.filling import Judge
+from server.chat.speaking.filling import NOT_SAID, Judge
 from server.chat.speaking.prompting import Prompt, as_data
 from server.core.decision import AskBack, AskFor, Call, Clarify, Decision, Match, Missing, NoMatch
 from server.core.ports import ChatModel, Retriever
@@ -75,7 +76,7 @@ class ProposingRetriever:
         if call is None:
             return await self._nothing("no tool was proposed", turn, trace)
         if call.name not in functions:
-            await self._refused(call, turn)
+            await self._refused(call, turn, allowed)
             return await self._nothing("a tool was proposed that is not there", turn, trace)
         return self._decided(functions[call.name], call.arguments, turn, trace)
 
@@ -102,11 +103,23 @@ class ProposingRetriever:
                 return decision
         return NoMatch(why)
 
-    async def _refused(self, call: FunctionCall, turn: Turn) -> None:
-        """Have the chain refuse and write down a tool that is not there."""
+    async def _refused(self, call: FunctionCall, turn: Turn, allowed: Sequence[Template]) -> None:
+        """Have the chain refuse and write down a tool that is not there, or not for this."""
+        proposed = ToolCall(call.name, "", "", call.arguments, by_model=True)
+        ids = {template.id for template in allowed}
+        for template in self._library.templates.values():
+            # Only what role or intent forbid is named in full: the chain runs what it allows.
+            if call.name in (template.function_name, template.id) and template.id not in ids:
+                execution = template.execution
+                proposed = replace(
+                    proposed,
+                    template_id=template.id,
+                    tool=execution.tool,
+                    operation=execution.operation,
+                )
         await self._chain.carry_out(
             Proposal(
-                ToolCall(call.name, "", "", call.arguments, by_model=True),
+                proposed,
                 turn.caller,
                 turn.id,
                 turn.intent.name if turn.intent is not None else None,
@@ -129,9 +142,15 @@ class ProposingRetriever:
         for name, parameter in known.items():
             if name in found:
                 continue
-            if parameter.default is not None:
+            problem = ""
+            if refused.get(name, NOT_SAID) != NOT_SAID:
+                # What a person said and the parameter cannot be is theirs to mend.
+                value = proposed[name]
+                if self._judge.was_said(template, name, value, turn):
+                    problem = f"{value} {refused[name]}"
+            if parameter.default is not None and not problem:
                 arguments[name], sources[name] = parameter.default, Source("default")
-            elif parameter.required:
+            elif parameter.required or problem:
                 missing.append(
                     Missing(
                         name,
@@ -139,6 +158,7 @@ class ProposingRetriever:
                         parameter.type,
                         parameter.enum,
                         parameter.example,
+                        problem,
                     )
                 )
         match = Match(template.id, 0.0, 0.0, "proposed by a model")
