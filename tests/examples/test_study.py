@@ -166,3 +166,15 @@ async def test_no_prompt_reaches_a_tool_beyond_its_users_role(study: Study) -> N
         with sqlite3.connect(study.database) as connection:
             assert connection.execute("SELECT COUNT(*) FROM priorities").fetchone() == (0,)
         connection.close()
+
+
+async def test_what_was_said_and_cannot_be_is_asked_about(study: Study) -> None:
+    assert [
+        await study.said("Make me some flashcards about N9 grammar"),
+        await study.said("Test my knowledge of keigo at level 7"),
+        await study.said("Make me -3 flashcards about verbs"),
+    ] == [
+        ("The levels are N1 to N5. Which one?", "none"),
+        ("The levels are N1 to N5. Which one?", "none"),
+        ("How many should there be?", "none"),
+    ]
