@@ -12,7 +12,7 @@ from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty, ProviderUnavailable
 from server.library.model import Domain, Library
 from server.matching.choose import choose
-from server.matching.matcher import Matcher
+from server.matching.matcher import Matcher, SearchMode
 from server.matching.ranking import Ranking
 from server.matching.store import TemplateStore
 from server.providers.embeddings.cached import CachedEmbedder
@@ -123,6 +123,20 @@ async def test_size_decides_where_to_search(
         state_dir=tmp_path / "heads",
     )
     assert matcher.stats()["search"] == search
+
+
+@pytest.mark.parametrize("search", ["resident", "chroma"])
+async def test_of_examples_that_are_compared_as_one_text_the_first_is_shown(
+    encoder: Embedder, store: TemplateStore, tmp_path: Path, search: SearchMode
+) -> None:
+    examples = [f"What is {percent}% of {percent * 9}?" for percent in range(3, 14)]
+    sums = library_of({**PLACES, "percentage": ["share of the whole", *examples]}, domain="sums")
+    matcher = await Matcher.open(
+        "sums", sums, encoder, store, search=search, state_dir=tmp_path / "heads"
+    )
+    for question in ("what is 44% of 5?", "whats 1% of 8", "how much is 2% of 7"):
+        (best,) = (await matcher.rank(question, limit=1)).candidates
+        assert (best.template_id, best.nearest_example) == ("percentage", "What is 3% of 27?")
 
 
 async def test_a_vector_that_is_given_is_not_made_again(
