@@ -90,11 +90,12 @@ def read_library(
         retriever = plugins.resolve("retriever", adapter.implementation)
     except PluginInvalid as invalid:
         problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
+    if loaded.readable is not None:
+        problems += _foreign_templates(loaded.readable, retriever)
+        problems += template_problems(loaded.readable, registry)
     extractor = None
     if library is not None:
         extractor = Extractor(library.domain)
-        problems += _foreign_templates(library, retriever)
-        problems += template_problems(library, registry)
         reader = Reader(pack)
         problems += example_problems(library, extractor, reader, errors_only=errors_only)
         if pack is not None or adapter.config.intents is None:

@@ -14,7 +14,7 @@ from server.cli.options import (
     DataOption,
     JsonOption,
 )
-from server.cli.output import failures_as_messages, print_json, print_text, say
+from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
     from server.cli.configured import Configured
@@ -74,6 +74,8 @@ def _answer(
     from server.cli.configured import configured
 
     session_id = uuid4().hex
+    if not question.strip():
+        fail("the question is empty")
     found = configured(config, data=data)
     asked = _ask(found, found.adapter(adapter), question, session_id, yes=yes)
     return asyncio.run(asked), session_id

@@ -17,12 +17,14 @@ from server.settings.source import Document, read_yaml, shown
 class LoadedLibrary:
     """A library, or None when a problem is an error.
 
+    `readable` holds what could be read of it all the same, so that more can be said of it.
     `from_environment` are the values that placeholders brought in, which no log should
     show.
     """
 
     library: Library | None
     problems: tuple[Problem, ...]
+    readable: Library | None = None
     from_environment: frozenset[str] = field(default=frozenset(), repr=False)
 
 
@@ -46,11 +48,12 @@ def load_library(
     if not templates and not findings.failed:
         where = Location(documents[-1].file if len(documents) > 1 else shown(domain_path))
         findings.add("empty-library", "there is no template that can be used", where)
-    library = None
-    if domain is not None and not findings.failed:
-        library = Library(domain, {template.id: template for template in templates})
+    readable = None
+    if domain is not None:
+        readable = Library(domain, {template.id: template for template in templates})
     secrets = frozenset[str]().union(*(document.from_environment for document in documents))
-    return LoadedLibrary(library, findings.all(), secrets)
+    library = None if findings.failed else readable
+    return LoadedLibrary(library, findings.all(), readable, secrets)
 
 
 _NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing", "no-base-url"})

@@ -82,3 +82,9 @@ def test_rows_are_kept_by_numbers_and_truth_as_well_as_by_text(
 ) -> None:
     execution = run(data, "ask", question)["metadata"]["tool_execution"]
     assert (execution["status"], execution["result"]["result"]) == ("success", kept)
+
+
+def test_a_question_of_blanks_is_refused(data: Path) -> None:
+    done = CliRunner().invoke(COMMANDS, ["ask", "  ", "--config", str(CONFIG), "--data", str(data)])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "error: the question is empty\n"
