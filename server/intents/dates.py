@@ -103,7 +103,7 @@ def read_dates(
     for _ in range(_MOST_DATES):
         if not ahead:
             break
-        form, spans = min(ahead, key=_beginning)
+        form, spans = ahead[0] if len(ahead) == 1 else min(ahead, key=_beginning)
         start, at = spans[form.whole]
         if free(start, at):
             atom = _atom(rules, form, data, spans, today)
@@ -111,6 +111,8 @@ def read_dates(
                 atoms.append(atom)
             elif impossible is None:
                 impossible = start, at
+        if at == len(data):
+            break
         ahead = [
             (form, later)
             for form, spans in ahead

@@ -42,13 +42,15 @@ class TextKind:
     max_words: int = 6
 
     def read(self, reading: Reading) -> Found | None:
+        matching, names_value = reading.matching, self.group in reading.hits
         for marker in self.after:
-            if marker.pattern.number not in reading.matching:
+            pattern = marker.pattern
+            if pattern.number not in matching or (marker.known and not names_value):
                 continue
-            spans = marker.pattern.search(reading.data)
+            spans = pattern.search(reading.data)
             if spans is None:
                 continue
-            here = spans[marker.pattern.inner][1]
+            here = spans[pattern.inner][1]
             start = reading.character(here)
             found = (
                 self._known(reading, start) if marker.known else self._free(reading, start, here)

@@ -141,13 +141,13 @@ class Rule:
 
     def fire(self, reading: Reading) -> Fired | None:
         """What made the rule fire, or None."""
-        trigger, operations = self.trigger, self.operations
-        fired = None if trigger.empty else trigger.fire(reading)
-        if fired is None:
-            if operations:
-                fired = reading.by_operation if reading.operation in operations else None
-            elif trigger.empty:
-                fired = _BY_ITSELF
-        if fired is None or (self.when is not None and not self.when.all_hold(reading)):
+        trigger, when = self.trigger, self.when
+        if trigger.empty:
+            fired = None if self.operations else _BY_ITSELF
+        else:
+            fired = trigger.fire(reading)
+        if fired is None and reading.operation in self.operations:
+            fired = reading.by_operation
+        if fired is None or (when is not None and not when.all_hold(reading)):
             return None
         return None if self.unless is not None and self.unless.any_holds(reading) else fired
