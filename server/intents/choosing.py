@@ -32,10 +32,8 @@ def choose(pack: Pack, reading: Reading) -> Chosen:
     before a pattern.
     """
     lacking: list[str] = []
-    if pack.by_layer:
-        best = min(_fired(pack, reading, lacking), key=_layer_first, default=None)
-    else:
-        best = _first(_fired(pack, reading, lacking))
+    fired = _fired(pack, reading, lacking)
+    best = min(fired, key=_layer_first, default=None) if pack.by_layer else _first(fired)
     if best is not None:
         rule, how = best
         intent = pack.intents[rule.intent]
@@ -66,14 +64,12 @@ def _first(fired: Iterator[_Firing]) -> _Firing | None:
     first: _Firing | None = None
     for firing in fired:
         rule, how = firing
-        if first is not None and (rule.intent, rule.priority) != (
-            first[0].intent,
-            first[0].priority,
-        ):
+        if first is None:
+            first = firing
+        elif rule.intent != first[0].intent or rule.priority != first[0].priority:
             break
         if how.method == "keyword":
             return firing
-        first = first or firing
     return first
 
 

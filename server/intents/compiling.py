@@ -49,6 +49,7 @@ def compile_pack(
             sorted(rules, key=lambda rule: (-rule.priority, rule.order)),
             entities,
             {} if operations is None else operations.asking,
+            len(shop.patterns),
         ),
         operations=operations,
         fallback=Fallback(

@@ -94,6 +94,9 @@ class PatternSet:
         self._patterns: dict[str, Pattern] = {}
         self._count = 0
 
+    def __len__(self) -> int:
+        return self._count
+
     def another(self) -> "PatternSet":
         """An empty set with the same definitions, for other text."""
         return PatternSet(self._fold, self._definitions)

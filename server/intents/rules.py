@@ -54,14 +54,15 @@ class Trigger:
         return None
 
     def _keyword(self, reading: Reading) -> Hit | None:
-        hits = list(reading.hits.get(self.key, ()))
-        # An opening is one only where a question begins.
-        hits += [hit for hit in reading.hits.get(self._opening, ()) if not hit.first]
+        hits = reading.hits.get(self.key, [])
+        if self._opening in reading.hits:
+            # An opening is one only where a question begins.
+            hits = hits + [hit for hit in reading.hits[self._opening] if not hit.first]
         if self.yields_to and reading.claims:
             hits = [hit for hit in hits if not reading.within(hit, self.yields_to)]
-        if len(hits) < 2:
-            return hits[0] if hits else None
-        return max(hits, key=weight)
+        if len(hits) == 1:
+            return hits[0]
+        return max(hits, key=weight, default=None)
 
 
 def weight(hit: Hit) -> tuple[int, int, int]:

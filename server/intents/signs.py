@@ -34,7 +34,8 @@ class SignIndex:
     """Entities, rules and operations by their signs.
 
     What a sign can set off is a number with a bit for each of them: first the rules, then
-    the entities, then the operations together. `asking` are the triggers of each operation.
+    the entities, then the operations together. `asking` are the triggers of each operation,
+    and `patterns` is how many patterns there are.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class SignIndex:
         rules: "Sequence[Rule]",
         entities: "Sequence[Entity]",
         asking: "Mapping[str, Sequence[Trigger]]",
+        patterns: int,
     ) -> None:
         self._rules, self._entities = tuple(rules), tuple(entities)
         self._always = 0
-        self._by_pattern: dict[int, int] = {}
+        self._by_pattern = [0] * patterns
         self._by_phrase: dict[Hashable, int] = {}
         self._selected = lru_cache(_REMEMBERED)(self._select)
         for place, rule in enumerate(rules):
@@ -66,8 +68,7 @@ class SignIndex:
         bits = self._always
         by_pattern, by_phrase = self._by_pattern, self._by_phrase
         for number in patterns:
-            if number in by_pattern:
-                bits |= by_pattern[number]
+            bits |= by_pattern[number]
         for phrase in phrases:
             if phrase in by_phrase:
                 bits |= by_phrase[phrase]
@@ -76,7 +77,7 @@ class SignIndex:
     def _add(self, place: int, signs: Signs) -> None:
         bit = 1 << place
         for number in signs.patterns:
-            self._by_pattern[number] = self._by_pattern.get(number, 0) | bit
+            self._by_pattern[number] |= bit
         for phrase in signs.phrases:
             self._by_phrase[phrase] = self._by_phrase.get(phrase, 0) | bit
 
