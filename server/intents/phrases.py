@@ -105,25 +105,27 @@ class PhraseIndex:
         for at, begins in enumerate(beginnings):
             if not begins:
                 continue
+            # `end` is that of the longest phrase so far, `furthest` of the longest from here on.
             here, here_apart, furthest = len(hits), len(apart), end
             for prefix, node in begins:
                 last, size = at + 1, len(words[at]) - prefix
                 while True:
                     if node.apart:
-                        entries = _best(node.apart, prefix, last, apart[here_apart:])
-                        apart += [_hit((at, last, prefix, size, entry)) for entry in entries]
-                    if node.entries and last >= furthest and last > end:
+                        best = _best(node.apart, prefix, last, apart[here_apart:])
+                        apart += [_hit((at, last, prefix, size, entry)) for entry in best]
+                    entries = node.entries
+                    if entries and last > end and last >= furthest:
                         if last > furthest:
                             del hits[here:]
                             furthest = last
-                        entries = node.entries
                         if prefix:
                             entries = _best(entries, prefix, last, hits[here:])
                         for entry in entries:
                             hits.append(_hit((at, last, prefix, size, entry)))  # noqa: PERF401
-                    if last == count or words[last] not in node.following:
+                    following = node.following
+                    if not following or last == count or words[last] not in following:
                         break
-                    node = node.following[words[last]]
+                    node = following[words[last]]
                     size += 1 + len(words[last])
                     last += 1
             end = furthest

@@ -82,11 +82,9 @@ class Reading:
 
     def take(self, entity: str, start: int, end: int, *, claim: bool) -> None:
         """Note what an entity was read from, and keep it from others when it is claimed."""
-        text = self.text.clean
-        while start < end and text[start] == " ":
-            start += 1
-        while start < end and text[end - 1] == " ":
-            end -= 1
+        said = self.text.clean[start:end]
+        end = start + len(said.rstrip(" "))
+        start = min(end, start + len(said) - len(said.lstrip(" ")))
         self.spans.setdefault(entity, (start, end))
         if claim:
             self.claims.append(Claim(entity, start, end))
