@@ -38,8 +38,6 @@ EXACT: Final = Context(
 _QUOTIENT: Final = Context(prec=QUOTIENT_DIGITS, rounding=ROUND_HALF_UP)
 _SHORT: Final = Context(prec=_EXACT_DIGITS, rounding=ROUND_HALF_UP)
 
-_ORDINARY: Final = frozenset({int, float})
-
 _WRITTEN: Final = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,9})?"
 )
@@ -83,18 +81,16 @@ def read_numbers(values: Sequence[Any], name_of: Callable[[int], str]) -> list[D
     Raises:
         ArgumentsInvalid: as `read_number`, for the first that is not a number.
     """
-    if set(map(type, values)) <= _ORDINARY and _are_safe(values):
-        return list(map(Decimal, map(repr, values)))
-    return [read_number(value, name_of(place)) for place, value in enumerate(values)]
-
-
-def _are_safe(numbers: Sequence[int | float]) -> bool:
-    """Whether no int or float among them needs a closer look; NaN is below nothing."""
-    sizes = list(map(abs, numbers))
-    try:
-        return sum(sizes) < _MOST_SAFE and min(filter(None, sizes), default=1) > _LEAST_SAFE
-    except OverflowError:  # an int that no float comes near
-        return False
+    numbers: list[Decimal] = []
+    for value in values:
+        kind = type(value)
+        if kind is float and _LEAST_SAFE < value < _MOST_SAFE:
+            numbers.append(Decimal(repr(value)))
+        elif kind is int and -_SAFE_INT < value < _SAFE_INT:
+            numbers.append(Decimal(value))
+        else:
+            numbers.append(read_number(value, name_of(len(numbers))))
+    return numbers
 
 
 def read_as_number(text: str) -> Decimal | None:

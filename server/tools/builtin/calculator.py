@@ -166,7 +166,7 @@ def _items(value: Any, name: str) -> Sequence[Any]:
         ArgumentsInvalid: no list, an empty one, or one that is too long.
     """
     items = _split(value, name) if isinstance(value, str) else value
-    if not isinstance(items, list | tuple):
+    if type(items) is not list and not isinstance(items, tuple):
         raise ArgumentsInvalid(f"{name} must be a list of numbers, not {described(value)}")
     if not items:
         raise ArgumentsInvalid(f"{name} is empty; at least one number is needed")

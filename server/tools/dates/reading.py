@@ -79,7 +79,11 @@ class DateReader:
             raise ArgumentsInvalid(f"{name} is longer than {MAX_DATE_CHARS} characters")
         text = value.strip()
         try:
-            return _read_iso(text) or self._read_text(" ".join(text.casefold().split()), name)
+            return (
+                _read_iso(text)
+                or self._read_numeric(text)
+                or self._read_text(" ".join(text.casefold().split()), name)
+            )
         except (ValueError, OverflowError) as impossible:
             raise ArgumentsInvalid(
                 f"{name} is {shown(value)}, which is not in the calendar: {impossible}"
@@ -93,8 +97,6 @@ class DateReader:
         return to_the_second(self._clock())
 
     def _read_text(self, text: str, name: str) -> Reading:
-        if (numeric := self._read_numeric(text)) is not None:
-            return numeric
         timed = _TIME.search(text) if _TIME_HINT.search(text) else None
         if timed is None:
             return self._read_day(text)

@@ -150,8 +150,8 @@ def _ordered(operator: str, target: Any) -> Condition:
     compare = _COMPARE[operator]
     wanted = rank(target)
     group, bound = wanted
-    simple = _is_simple(wanted)
-    if group not in (NUMBER, TEXT):
+    simple = group == NUMBER and _is_simple(wanted)
+    if group != NUMBER and group != TEXT:
         raise ArgumentsInvalid(f"value must be a number or text to compare by {operator}")
 
     def test(value: Any) -> bool:

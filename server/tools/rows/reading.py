@@ -31,7 +31,9 @@ _BOUND: Final = 10**MAX_DIGITS
 _FEW: Final = 20
 """Up to so many rows, looking at columns takes longer than looking at each value."""
 
-_SAFE: Final = 1e49
+_SAFE_INT: Final = 2**62
+_LEAST_SAFE: Final = -1e49
+_MOST_SAFE: Final = 1e49
 """Safely below the bound, and quicker to compare with."""
 
 
@@ -42,11 +44,7 @@ def read_rows(data: Any, name: str) -> list[Row]:
         ArgumentsInvalid: something else, too much of it, or a value that is no JSON
             (not a number, infinite, or of more than `MAX_DIGITS` digits).
     """
-    if isinstance(data, str):
-        data = read_json(data, name)
-    rows = [data] if isinstance(data, Mapping) else data
-    if not isinstance(rows, list | tuple):
-        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described(rows)}")
+    rows = data if type(data) is list else _listed(data, name)
     if len(rows) > MAX_ROWS:
         raise ArgumentsInvalid(f"{name} has {len(rows)} rows; at most {MAX_ROWS} are taken")
     if not set(map(type, rows)) <= {dict}:
@@ -79,6 +77,16 @@ def read_json(text: str, name: str) -> Any:
         raise ArgumentsInvalid(_too_long(name)) from None
 
 
+def _listed(data: Any, name: str) -> Sequence[Any]:
+    """Rows that were not given as a list."""
+    if isinstance(data, str):
+        data = read_json(data, name)
+    rows = [data] if isinstance(data, Mapping) else data
+    if not isinstance(rows, list | tuple):
+        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described(rows)}")
+    return rows
+
+
 def _as_row(row: Any, name: str) -> Row:
     if not isinstance(row, Mapping):
         raise ArgumentsInvalid(f"{name} is {described(row)}; every row must be an object")
@@ -96,8 +104,13 @@ def _are_plain(rows: Sequence[Any]) -> bool:
 def _are_plain_values(values: Iterable[Any]) -> bool:
     for value in values:
         kind = type(value)
-        if kind is float or kind is int:
-            if not -_SAFE < value < _SAFE:  # NaN is not, either
+        if kind is str:
+            continue
+        if kind is float:
+            if not _LEAST_SAFE < value < _MOST_SAFE:  # NaN is not, either
+                return False
+        elif kind is int:
+            if not -_SAFE_INT < value < _SAFE_INT:
                 return False
         elif kind not in _TEXTS:
             return False
@@ -110,7 +123,7 @@ def _is_plain_column(values: Sequence[Any]) -> bool:
     if kinds <= _TEXTS:
         return True
     try:
-        return kinds <= _COUNTABLE and sum(map(abs, filter(None, values))) < _SAFE
+        return kinds <= _COUNTABLE and sum(map(abs, filter(None, values))) < _MOST_SAFE
     except OverflowError:  # an int that no float comes near
         return False
 
