@@ -112,9 +112,13 @@ def _open_sqlite(url: sa.URL) -> sa.Engine:
     if file and file != ":memory:":
         try:
             make_private(Path(file).parent)
+            if not file.startswith("file:") and not Path(file).exists():
+                # SQLite takes an empty file for a new database, and gives the files that it
+                # puts beside it the same mode.
+                Path(file).touch(mode=0o600)
         except OSError as failure:
             raise StoreUnavailable(
-                f"the folder of the key store at {file} cannot be made: {failure.strerror}"
+                f"the key store at {file} cannot be made: {failure.strerror}"
             ) from failure
     engine = sa.create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
     sa.event.listen(engine, "connect", _use_wal)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from server.access.secret import load_or_create
+from server.access.table import open_engine
 from server.errors import ConfigurationInvalid
 
 
@@ -94,3 +95,13 @@ def test_a_new_secret_beside_old_keys_is_told(
     assert message.startswith(
         f"{tmp_path}/secret was missing and has been made anew: none of the 1"
     )
+
+
+def test_a_database_in_a_folder_that_others_can_read_is_its_owners_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    engine = open_engine(f"sqlite:///{tmp_path / 'orbit.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO api_keys SELECT * FROM api_keys")
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    engine.dispose()
+    assert modes == {"orbit.db": 0o600, "orbit.db-shm": 0o600, "orbit.db-wal": 0o600}
