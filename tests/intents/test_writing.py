@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.intents.support import DECISIONS, STUDY, questions, result
+from tests.intents.support import DECISIONS, STUDY, detector, questions, result
 
 HEBREW = [q["ask"] for q in questions("decisions_he") if q["ask"].strip()]
 ENGLISH = [q["ask"] for q in questions("study_en")]
@@ -71,3 +71,14 @@ def test_topics_are_spelt_as_words_are() -> None:
         "הַגִּיל הָרַךְ": "הגיל הרך",
         "ביטחונ": "ביטחון",
     }
+
+
+# Lower case of "İ" is two characters, so a whole text with it is folded letter by letter.
+@given(
+    st.text(st.characters(exclude_characters="İ"))
+    | st.text("אםץ'\"?. \u200f\u05b0\ufb1dΣs５\u0301")
+)
+def test_a_text_is_read_piece_by_piece_as_it_is_as_a_whole(raw: str) -> None:
+    reader = detector(DECISIONS).pack.reader
+    text, clean = reader.read(raw), reader.clean(raw)
+    assert (text.clean, text.folded, text.words) == (clean, reader.fold(clean), reader.words(raw))
