@@ -6,7 +6,8 @@ from collections import deque
 from concurrent.futures import Future
 from threading import Event as Flag
 from threading import Thread
-from typing import Final
+from time import sleep
+from typing import Any, Final
 
 from server.access.audit.entry import Event, to_row
 from server.access.audit.sinks import Sink
@@ -96,8 +97,9 @@ class Trail:
             # Whatever is appended from here on sets them again.
             self._hurry.clear()
             self._any.clear()
-            while batch := self._next_batch():
-                self._write(batch)
+            # What comes in the meantime waits for company again, lest each be a batch of its own.
+            for _ in range(0, max(1, len(self._waiting)), _MOST_AT_ONCE):
+                self._write(self._next_batch())
         self._sink.close()
 
     def _next_batch(self) -> list[_Item]:
@@ -109,7 +111,7 @@ class Trail:
         failure: OrbitError | None = None
         if events:
             try:
-                self._sink.append([to_row(event) for event in events])
+                self._sink.append([_prepared(event) for event in events])
                 self._failing = False
             except OrbitError as failed:
                 failure = failed
@@ -127,6 +129,12 @@ class Trail:
                 done.set_exception(failure)
             else:
                 done.set_result(None)
+
+
+def _prepared(event: Event) -> dict[str, Any]:
+    # Whoever answers a question need not wait until all of a batch is prepared.
+    sleep(0)
+    return to_row(event)
 
 
 class _Nothing(Event):
