@@ -28,9 +28,12 @@ def library() -> Library:
 
 @cache
 def questions() -> tuple[Question, ...]:
-    found, problems = load_questions(FOLDER / "questions.yaml", library().templates, {})
-    assert problems == ()
-    return found
+    listed: tuple[Question, ...] = ()
+    for name in ("questions.yaml", "questions-sums.yaml"):
+        found, problems = load_questions(FOLDER / name, library().templates, {})
+        assert problems == ()
+        listed += found
+    return listed
 
 
 def plain(text: str) -> str:
