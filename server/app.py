@@ -4,11 +4,9 @@ This is the one module that knows every other. Nothing imports it but the comman
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Final
 from uuid import uuid4
 
 from fastapi import FastAPI
@@ -24,21 +22,22 @@ from server.chat.listening import Listening
 from server.chat.service import answer_confirmation, answer_turn
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
-from server.errors import ConfigurationInvalid, OrbitError, ProviderError, StoreUnavailable
+from server.errors import OrbitError
+from server.keeping import Keeper, Reread
 from server.metrics.metrics import Metrics
 from server.opening import open_adapter
 from server.settings.models import AdapterSettings, Settings
 from server.workshop import Workshop
 
-_log = logging.getLogger(__name__)
-
-_FIRST_RETRY_S: Final = 2.0
-_LONGEST_RETRY_S: Final = 60.0
-
 
 @asynccontextmanager
-async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterator[FastAPI]:
+async def running(
+    settings: Settings, environ: Mapping[str, str], reread: Reread | None = None
+) -> AsyncIterator[FastAPI]:
     """The whole server but for its socket; adapters go on opening after it is up.
+
+    `reread` reads the adapters of the configuration again, for whoever asks for a reload;
+    without it, a reload reads their files alone.
 
     Raises:
         StoreUnavailable, ConfigurationInvalid: keys cannot be checked, so nothing can
@@ -58,9 +57,9 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         await workshop.close()
         raise
     serving = asyncio.create_task(conversing.serve())
-    opening = [
-        asyncio.create_task(_keep_trying(adapter, workshop, adapters)) for adapter in enabled
-    ]
+    keeper = Keeper(adapters, workshop, reread or (lambda: settings.adapters))
+    for adapter in enabled:
+        keeper.open(adapter)
     token = settings.metrics.token
     state = ApiState(
         adapters=adapters,
@@ -71,6 +70,7 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
         limits=guardrails.limits,
         gateway=_gateway(settings),
         guards=workshop.guards,
+        reloading=keeper,
         heartbeat_s=settings.server.heartbeat_s,
         metrics=metrics,
         metrics_token=token.get_secret_value() if token else None,
@@ -79,9 +79,9 @@ async def running(settings: Settings, environ: Mapping[str, str]) -> AsyncIterat
     try:
         yield create_api(state, max_body_bytes=settings.server.max_body_kb * 1024)
     finally:
-        for task in (serving, *opening):
-            task.cancel()
-        await asyncio.gather(serving, *opening, return_exceptions=True)
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await keeper.close()
         await workshop.finish()
         await adapters.close()
         await workshop.close()
@@ -94,38 +94,6 @@ def _gateway(settings: Settings) -> Gateway:
     secret = gateway.secret.get_secret_value().encode() if gateway.secret is not None else b""
     roles = settings.access.roles.names
     return Gateway(secret, frozenset(gateway.keys), roles, gateway.max_age_s)
-
-
-async def _keep_trying(adapter: AdapterSettings, workshop: Workshop, adapters: Adapters) -> None:
-    """Open one adapter. What is down is asked again; a broken library is not."""
-    pause_s = _FIRST_RETRY_S
-    while True:
-        try:
-            opened = await open_adapter(adapter, workshop)
-            adapters.opened(opened)
-        except (ProviderError, StoreUnavailable) as down:
-            adapters.failed(adapter.name, str(down))
-            _log.warning("adapter %s: %s; trying again in %g s", adapter.name, down, pause_s)
-            await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
-            continue
-        except ConfigurationInvalid as broken:
-            errors = [str(p) for p in broken.problems if p.severity == "error"]
-            more = f" (and {len(errors) - 1} more; see check)" if len(errors) > 1 else ""
-            adapters.failed(adapter.name, f"{errors[0]}{more}")
-            _log.error("adapter %s: %s", adapter.name, "; ".join(errors))
-        except OrbitError as failed:
-            adapters.failed(adapter.name, str(failed))
-            _log.error("adapter %s: %s", adapter.name, failed)
-        except Exception:
-            # One adapter's fault must not take the others along.
-            adapters.failed(adapter.name, "it could not be opened; the log says why")
-            _log.exception("adapter %s could not be opened", adapter.name)
-        else:
-            _log.info("adapter %s is ready", adapter.name)
-            if opened.voice is not None:
-                await opened.voice.warm()
-        return
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 OrbitError
 ├── ConfigurationInvalid      YAML that cannot be used; carries every problem found
+├── ReloadRefused             what was written cannot be used, and what runs goes on
 ├── PluginInvalid             a dotted path that names nothing usable
 ├── AdapterUnknown            no adapter has that name
 ├── AdapterUnavailable        the adapter is configured but could not be opened
@@ -60,6 +61,16 @@ class ConfigurationInvalid(OrbitError):
     def __init__(self, problems: "Sequence[Problem]") -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ReloadRefused(OrbitError):
+    """Nothing has changed; `details` has a row for each problem: what, where, kind."""
+
+    code = "reload_refused"
+
+    def __init__(self, message: str, details: Sequence[dict[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.details = list(details)
 
 
 class PluginInvalid(OrbitError):

@@ -44,6 +44,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.ProposalUnknown, 404),
     (errors.ProposalExpired, 410),
     (errors.ProposalRefused, 409),
+    (errors.ReloadRefused, 409),
     (errors.AdapterUnavailable, 503),
     (errors.IndexEmpty, 503),
     (errors.ProviderError, 503),

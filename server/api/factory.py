@@ -8,6 +8,7 @@ from server.api import errors
 from server.api.direct import FIRST, DirectRoute
 from server.api.middleware import RequestFrame
 from server.api.routes import (
+    adapters,
     chat,
     completions,
     conversations,
@@ -38,6 +39,7 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(tools.router)
     app.include_router(health.router)
     app.include_router(guards.router)
+    app.include_router(adapters.router)
     if state.serve_metrics:
         app.include_router(metrics.router)
     app.router.routes.insert(FIRST, DirectRoute("/chat", chat.chat, methods=["POST"]))

@@ -1,6 +1,7 @@
 """What the routes work with. `app.py` fills it; routes only read it."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 from uuid import uuid4
 
 from fastapi import Request
@@ -8,9 +9,18 @@ from fastapi import Request
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.limits import RateLimits
-from server.chat.adapters import Adapters
+from server.chat.adapters import Adapters, AdapterStatus
+from server.errors import OrbitError
 from server.guards.keeper import GuardKeeper
 from server.metrics.metrics import Metrics
+
+
+class Reloading(Protocol):
+    """Whoever opens adapters anew; see `server.keeping`."""
+
+    async def reload(self, name: str) -> AdapterStatus: ...
+
+    async def reload_all(self) -> list[tuple[AdapterStatus, OrbitError | None]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,7 @@ class ApiState:
     limits: RateLimits = field(default_factory=RateLimits)
     gateway: Gateway = field(default_factory=Gateway)
     guards: GuardKeeper | None = None
+    reloading: Reloading | None = None
     heartbeat_s: float = 15.0
     metrics: Metrics = field(default_factory=Metrics)
     metrics_token: str | None = field(default=None, repr=False)

@@ -9,7 +9,7 @@ from server.chat.adapter import Adapter
 from server.core.turn import Caller
 from server.errors import AdapterUnavailable, AdapterUnknown, KeyForeign
 
-AdapterState = Literal["opening", "ready", "unavailable"]
+AdapterState = Literal["opening", "ready", "unavailable", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,28 @@ class Adapters:
         adapter = self._open.get(name)
         return adapter.rate_limits if adapter is not None else ()
 
-    def opened(self, adapter: Adapter) -> None:
+    def expect(self, name: str) -> None:
+        """Know of an adapter that is to be opened, if it was not known before."""
+        if name not in self._names:
+            self._names = (*self._names, name)
+
+    def opened(self, adapter: Adapter) -> Adapter | None:
+        """Answer by `adapter` from now on, and return the one of its name until now."""
+        self.expect(adapter.name)
         self._why.pop(adapter.name, None)
+        before = self._open.get(adapter.name)
         self._open[adapter.name] = adapter
         self._note_tried()
+        return before
+
+    def remove(self, name: str) -> Adapter | None:
+        """Know of it no more, and return it if it was open."""
+        self._names = tuple(known for known in self._names if known != name)
+        self._why.pop(name, None)
+        return self._open.pop(name, None)
 
     def failed(self, name: str, why: str) -> None:
+        self.expect(name)
         self._why[name] = why
         self._note_tried()
 
@@ -88,9 +104,9 @@ class Adapters:
             self._tried.set()
 
     def statuses(self) -> list[AdapterStatus]:
-        return [self._status(name) for name in self._names]
+        return [self.status(name) for name in self._names]
 
-    def _status(self, name: str) -> AdapterStatus:
+    def status(self, name: str) -> AdapterStatus:
         if name in self._open:
             return AdapterStatus(name, "ready", details=self._open[name].details)
         if name in self._why:

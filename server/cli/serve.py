@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from server.cli.configured import Configured
+    from server.keeping import Reread
     from server.settings.models import Settings
 
 
@@ -43,14 +44,14 @@ def serve(
             config=config,
             shutdown_grace_s=server.shutdown_grace_s,
         ):
-            _serve(found, listening)
+            _serve(found, listening, lambda: configured(config).settings.adapters)
 
 
 def register(app: typer.Typer) -> None:
     app.command()(serve)
 
 
-def _serve(found: "Configured", listening: socket.socket) -> None:
+def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
     from server.cli.logging_setup import set_up_logging
 
     set_up_logging(found.settings.logging)
@@ -60,17 +61,17 @@ def _serve(found: "Configured", listening: socket.socket) -> None:
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_run(found, listening))
+        runner.run(_run(found, listening, reread))
 
 
-async def _run(found: "Configured", listening: socket.socket) -> None:
+async def _run(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
     import uvicorn
 
     from server.app import running
 
     settings = found.settings
     host, port = listening.getsockname()[:2]
-    async with running(settings, found.environ) as api:
+    async with running(settings, found.environ, reread) as api:
         say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
         config = uvicorn.Config(
             api,

@@ -59,6 +59,7 @@ class GuardKeeper:
             StoreUnavailable: the database cannot be used.
         """
         if not options.packs:
+            self._guards.pop(options.adapter, None)
             return None
         packs, compared = await asyncio.to_thread(_read, options, environ)
         store, ledger = await self._opened()

@@ -84,7 +84,7 @@ async def test_a_broken_adapter_leaves_the_others_alone(tmp_path: Path) -> None:
 async def test_a_provider_that_comes_up_late_opens_its_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.app._FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr("server.keeping._FIRST_RETRY_S", 0.05)
     library = write_library(tmp_path / "sums")
     with ollama_stand_in() as served:
         served.statuses = [400]

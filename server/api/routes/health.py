@@ -29,7 +29,7 @@ async def ready(request: Request) -> Response:
     """200 when at least one adapter serves; the body says which do not, and why."""
     statuses = state_of(request).adapters.statuses()
     status = overall(statuses)
-    body = {"status": status, "adapters": [_row(row) for row in statuses]}
+    body = {"status": status, "adapters": [describe_status(row) for row in statuses]}
     return json_response(body, 200 if status in ("ready", "degraded") else 503)
 
 
@@ -43,7 +43,8 @@ def overall(statuses: list[AdapterStatus]) -> str:
     return "opening" if "opening" in states else "unavailable"
 
 
-def _row(status: AdapterStatus) -> dict[str, object]:
+def describe_status(status: AdapterStatus) -> dict[str, object]:
+    """How one adapter stands, as JSON-ready data."""
     row: dict[str, object] = {"name": status.name, "state": status.state}
     if status.why:
         row["why"] = status.why
