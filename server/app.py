@@ -71,6 +71,7 @@ async def running(
         gateway=_gateway(settings),
         guards=workshop.guards,
         reloading=keeper,
+        roles=settings.access.roles.names,
         heartbeat_s=settings.server.heartbeat_s,
         metrics=metrics,
         metrics_token=token.get_secret_value() if token else None,

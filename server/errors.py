@@ -22,6 +22,9 @@ OrbitError
 │   ├── KeyRevoked
 │   ├── KeyForeign            a good key, but not for what was asked
 │   └── GatewayRefused        the headers that name an end user are not to be trusted
+├── KeyNotFound               no key has the id that was named, to revoke or to rotate
+├── KeyUnchangeable           there is one, and it cannot be changed so; it says why
+│   └── KeyIsOwn              it is the one that asks
 ├── StoreUnavailable          the database of keys or sessions cannot be used
 │   └── IndexUnavailable      the vector store cannot be reached, read or written
 ├── IndexEmpty                no template has been indexed for the adapter
@@ -153,6 +156,18 @@ class KeyForeign(AccessDenied):
 
 class GatewayRefused(AccessDenied):
     code = "gateway_refused"
+
+
+class KeyNotFound(OrbitError):
+    code = "key_not_found"
+
+
+class KeyUnchangeable(OrbitError):
+    code = "key_unchangeable"
+
+
+class KeyIsOwn(KeyUnchangeable):
+    code = "key_is_own"
 
 
 class StoreUnavailable(OrbitError):

@@ -149,7 +149,7 @@ class KeyStore:
         """End a key for good. Revoking it again changes nothing.
 
         Raises:
-            KeyUnknown: there is no key of that id.
+            KeyNotFound: there is no key of that id.
         """
         now = self._now()
         return await self._change(lambda c: statements.revoke(c, key_id, now))
@@ -161,9 +161,8 @@ class KeyStore:
         goes on for `grace`, never beyond its own expiry.
 
         Raises:
-            KeyUnknown: there is no key of that id.
-            KeyRevoked: it was revoked, so there is nothing to carry on.
-            RequestInvalid: it is a sample key.
+            KeyNotFound: there is no key of that id.
+            KeyUnchangeable: it was revoked, so there is nothing to carry on, or is a sample key.
         """
         now = self._now()
         minted = self._mint.issue()

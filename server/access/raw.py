@@ -18,6 +18,7 @@ LONGEST_RAW: Final = 256
 _ALPHABET: Final = string.ascii_letters + string.digits
 _ID_LENGTH: Final = 12
 _SECRET_LENGTH: Final = 43  # 62**43 is just over 2**256
+_ID: Final = re.compile(rf"(?:sample_)?[0-9a-f]{{{_ID_LENGTH}}}")
 _ISSUED: Final = re.compile(rf"orb_([0-9a-f]{{{_ID_LENGTH}}})_[A-Za-z0-9]{{{_SECRET_LENGTH}}}")
 
 
@@ -64,6 +65,11 @@ def issued_id(raw: str) -> str | None:
     """The id within an issued key; None when the text is no such key."""
     issued = _ISSUED.fullmatch(raw)
     return issued[1] if issued else None
+
+
+def is_key_id(text: str) -> bool:
+    """Whether some key could have this id."""
+    return _ID.fullmatch(text) is not None
 
 
 def sample_name(adapter: str) -> str:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from server.access.raw import DIGEST_BYTES, Minted
 from server.access.records import KeyRecord
 from server.access.table import KEYS, select_records, to_record, to_row
-from server.errors import KeyRevoked, KeyUnknown, RequestInvalid
+from server.errors import KeyNotFound, KeyUnchangeable, KeyUnknown, RequestInvalid
 
 _NO_DIGEST: Final = bytes(DIGEST_BYTES)
 
@@ -72,9 +72,9 @@ def rotate(
     if old is None:
         raise _no_such(key_id)
     if not ended:
-        raise KeyRevoked(f"key {key_id} is revoked: make a new one instead")
+        raise KeyUnchangeable(f"key {key_id} is revoked: make a new one instead")
     if old.sample:
-        raise RequestInvalid(f"{key_id} is a sample key, which stays as documented: revoke it")
+        raise KeyUnchangeable(f"{key_id} is a sample key, which stays as documented: revoke it")
     if grace is not None:
         end = now + grace if old.expires_at is None else min(old.expires_at, now + grace)
         values = {"revoked_at": None, "expires_at": end}
@@ -115,5 +115,5 @@ def _find(connection: sa.Connection, key_id: str) -> KeyRecord | None:
     return None if row is None else to_record(row)
 
 
-def _no_such(key_id: str) -> KeyUnknown:
-    return KeyUnknown(f"there is no key with the id {key_id!r}")
+def _no_such(key_id: str) -> KeyNotFound:
+    return KeyNotFound(f"there is no key with the id {key_id!r}")

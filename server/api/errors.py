@@ -39,6 +39,8 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.GatewayRefused, 403),
     (errors.RateLimited, 429),
     (errors.AccessDenied, 401),
+    (errors.KeyNotFound, 404),
+    (errors.KeyUnchangeable, 409),
     (errors.AdapterUnknown, 404),
     (errors.IntentsUndefined, 404),
     (errors.ProposalUnknown, 404),

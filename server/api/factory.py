@@ -15,6 +15,7 @@ from server.api.routes import (
     guards,
     health,
     intents,
+    keys,
     metrics,
     tools,
 )
@@ -40,6 +41,7 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(health.router)
     app.include_router(guards.router)
     app.include_router(adapters.router)
+    app.include_router(keys.router)
     if state.serve_metrics:
         app.include_router(metrics.router)
     app.router.routes.insert(FIRST, DirectRoute("/chat", chat.chat, methods=["POST"]))

@@ -65,7 +65,8 @@ def _example(model: type[BaseModel]) -> str:
 
 
 def _needed(model: type[BaseModel]) -> str:
-    needed = [name for name, field in model.model_fields.items() if field.is_required()]
+    known = model.model_fields
+    needed = [name for name, field in known.items() if field.is_required()] or list(known)
     fields = ", ".join(map(repr, needed))
     return f"the field {fields}" if len(needed) == 1 else f"the fields {fields}"
 

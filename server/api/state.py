@@ -13,6 +13,7 @@ from server.chat.adapters import Adapters, AdapterStatus
 from server.errors import OrbitError
 from server.guards.keeper import GuardKeeper
 from server.metrics.metrics import Metrics
+from server.settings.access import RolesSettings
 
 
 class Reloading(Protocol):
@@ -36,6 +37,8 @@ class ApiState:
     gateway: Gateway = field(default_factory=Gateway)
     guards: GuardKeeper | None = None
     reloading: Reloading | None = None
+    roles: tuple[str, ...] = RolesSettings().names
+    """Every role that a key may have."""
     heartbeat_s: float = 15.0
     metrics: Metrics = field(default_factory=Metrics)
     metrics_token: str | None = field(default=None, repr=False)

@@ -10,6 +10,7 @@ import typer
 
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+from server.errors import RequestInvalid
 
 if TYPE_CHECKING:
     from server.access.keys import KeyStore
@@ -55,24 +56,17 @@ def create(
 ) -> None:
     """Make a key. It is shown this once: only a hash of it is kept."""
     with failures_as_messages():
-        from server.access.forms import parse_lifetime, parse_limit
-        from server.access.records import NewKey
+        from server.access.requested import check_role, new_key
 
-        new = NewKey(
-            adapter=adapter,
-            user_id=user,
-            role=role,
-            limits=tuple(parse_limit(text) for text in limit or ()),
-            expires_in=None if expires is None else parse_lifetime(expires),
-            label=label,
+        new = new_key(
+            adapter, user_id=user, role=role, limits=limit or (), expires=expires, label=label
         )
         settings = _settings(config, data)
         _check_adapter(settings, adapter)
-        roles = settings.access.roles.names
-        if role not in roles:
-            say(
-                f"warning: {role!r} is not among the roles {', '.join(roles)}; it counts as a guest"
-            )
+        try:
+            check_role(role, settings.access.roles.names)
+        except RequestInvalid as unknown:
+            say(f"warning: {unknown}; it counts as a guest")
         raw, record = _in_store(settings, lambda store: store.create(new))
         _show_key(settings, raw, record, as_json=as_json)
 
@@ -174,9 +168,10 @@ def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[_T]]) 
 
 
 def _check_adapter(settings: "Settings", name: str) -> None:
+    from server.access.requested import check_adapter
+
     adapters = {adapter.name: adapter for adapter in settings.adapters}
-    if name not in adapters:
-        fail(f"there is no adapter {name!r}; there are: {', '.join(adapters) or 'none'}")
+    check_adapter(name, list(adapters))
     if not adapters[name].enabled:
         say(f"warning: adapter {name!r} is not enabled, so its keys open nothing yet")
 

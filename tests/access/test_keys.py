@@ -19,6 +19,7 @@ from server.errors import (
     KeyExpired,
     KeyForeign,
     KeyMissing,
+    KeyNotFound,
     KeyRevoked,
     KeyUnknown,
     OrbitError,
@@ -182,9 +183,9 @@ def test_a_remembered_key_costs_no_sql(open_store: OpenStore, folder: Path) -> N
 def test_ids_that_do_not_exist_are_named(open_store: OpenStore) -> None:
     async def scenario() -> None:
         async with open_store() as store:
-            with pytest.raises(KeyUnknown, match=r"^there is no key with the id 'nobody'$"):
+            with pytest.raises(KeyNotFound, match=r"^there is no key with the id 'nobody'$"):
                 await store.revoke("nobody")
-            with pytest.raises(KeyUnknown, match=r"^there is no key with the id 'nobody'$"):
+            with pytest.raises(KeyNotFound, match=r"^there is no key with the id 'nobody'$"):
                 await store.rotate("nobody")
 
     asyncio.run(scenario())

@@ -8,7 +8,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.records import NewKey
 from server.core.turn import Caller
-from server.errors import KeyRevoked, OrbitError, RequestInvalid
+from server.errors import KeyUnchangeable, OrbitError
 from tests.access.conftest import START, Clock, OpenStore
 
 DAY = timedelta(days=1)
@@ -83,7 +83,7 @@ def test_of_two_rotations_at_once_one_wins(open_store: OpenStore) -> None:
             assert len(await store.list()) == 2
             return sorted(type(result).__name__ for result in results)
 
-    assert asyncio.run(scenario()) == ["KeyRevoked"] * 7 + ["tuple"]
+    assert asyncio.run(scenario()) == ["KeyUnchangeable"] * 7 + ["tuple"]
 
 
 def test_what_cannot_be_rotated_says_why(open_store: OpenStore) -> None:
@@ -91,10 +91,10 @@ def test_what_cannot_be_rotated_says_why(open_store: OpenStore) -> None:
         async with open_store() as store:
             _, revoked = await store.create(NewKey("agent"))
             await store.revoke(revoked.key_id)
-            with pytest.raises(KeyRevoked, match=r"is revoked: make a new one instead$"):
+            with pytest.raises(KeyUnchangeable, match=r"is revoked: make a new one instead$"):
                 await store.rotate(revoked.key_id)
             sample = await store.create_sample("agent", "word")
-            with pytest.raises(RequestInvalid, match="is a sample key"):
+            with pytest.raises(KeyUnchangeable, match="is a sample key"):
                 await store.rotate(sample.key_id)
             (kept,) = [r for r in await store.list() if r.sample]
             assert kept == sample
