@@ -329,10 +329,18 @@ async def test_changes_are_logged_by_id_and_no_raw_key_ever_is(
 
 
 async def test_the_calls_stand_in_the_openapi_document(edge: Edge) -> None:
-    paths = (await edge.client.get("/openapi.json")).json()["paths"]
+    document = (await edge.client.get("/openapi.json")).json()
+    paths = document["paths"]
     admin = {path: set(paths[path]) for path in paths if path.startswith("/admin/keys")}
     assert admin == {
         "/admin/keys": {"get", "post"},
         "/admin/keys/{key_id}/revoke": {"post"},
         "/admin/keys/{key_id}/rotate": {"post"},
     }
+    create = paths["/admin/keys"]["post"]
+    schema = create["responses"]["403"]["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/ErrorResponse"}
+    assert document["components"]["schemas"]["ErrorResponse"]["required"] == ["error"]
+    asked = create["requestBody"]["content"]["application/json"]["schema"]
+    assert asked["required"] == ["adapter"]
+    assert create["security"] == [{"HTTPBearer": []}, {"APIKeyHeader": []}]

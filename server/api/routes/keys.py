@@ -4,7 +4,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -12,44 +12,32 @@ from server.access.forms import parse_lifetime
 from server.access.raw import is_key_id, issued_id
 from server.access.records import KeyRecord
 from server.access.requested import check_adapter, check_role, new_key
-from server.api.credentials import DOCUMENTED_SCHEMES, admin_of
+from server.api.credentials import NEEDS_KEY, admin_of
 from server.api.json_response import json_response
 from server.api.messages import read_body
 from server.api.state import state_of
-from server.api.wire import ErrorResponse
+from server.api.wire import refusals
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
 _log = logging.getLogger(__name__)
 
-Admin = Annotated[Caller, Depends(admin_of)]
-
-
-def _refusals(*rows: tuple[int, str]) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": ErrorResponse, "description": why} for status, why in rows}
-
-
-_ERRORS: Final = _refusals(
+_ERRORS: Final = refusals(
     (401, "No key, or one that is unknown, expired or revoked."),
     (403, "Not an admin key."),
     (503, "The database of keys is unavailable."),
 )
-_BODY: Final = _refusals(
+_BODY: Final = refusals(
     (400, "The body is not JSON, or a value in it cannot be used; the message says which."),
     (422, "A field is missing, unknown or of the wrong type."),
 )
-_CHANGE: Final = _BODY | _refusals(
+_CHANGE: Final = _BODY | refusals(
     (404, "There is no key of that id."),
     (409, "There is, and it cannot be changed so; the message says why."),
 )
 _SHOWN_ONCE: Final = {"Cache-Control": "no-store"}
 
-router = APIRouter(
-    prefix="/admin/keys",
-    tags=["admin"],
-    dependencies=list(DOCUMENTED_SCHEMES),
-    responses=_ERRORS,
-)
+router = APIRouter(prefix="/admin/keys", tags=["admin"], responses=_ERRORS)
 
 
 class KeyRequest(BaseModel):
@@ -95,11 +83,16 @@ class RotateRequest(BaseModel):
 
 def _documented(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
     content = {"application/json": {"schema": model.model_json_schema()}}
-    return {"requestBody": {"required": required, "content": content}}
+    return NEEDS_KEY | {"requestBody": {"required": required, "content": content}}
 
 
-@router.get("", summary="Every key, revoked and expired ones too, without secrets")
-async def every(request: Request, _: Admin) -> Response:
+@router.get(
+    "",
+    summary="Every key, revoked and expired ones too, without secrets",
+    openapi_extra=NEEDS_KEY,
+)
+async def every(request: Request) -> Response:
+    await admin_of(request)
     records = await state_of(request).keys.list()
     now = datetime.now(UTC)
     return json_response({"keys": [record.to_dict(now) for record in records]})
@@ -112,8 +105,9 @@ async def every(request: Request, _: Admin) -> Response:
     responses=_BODY,
     openapi_extra=_documented(KeyRequest, required=True),
 )
-async def create(request: Request, by: Admin) -> Response:
+async def create(request: Request) -> Response:
     state = state_of(request)
+    by = await admin_of(request)
     asked = read_body(KeyRequest, await request.body())
     new = new_key(
         asked.adapter,
@@ -136,7 +130,8 @@ async def create(request: Request, by: Admin) -> Response:
     responses=_CHANGE,
     openapi_extra=_documented(RevokeRequest, required=False),
 )
-async def revoke(request: Request, key_id: str, by: Admin) -> Response:
+async def revoke(request: Request, key_id: str) -> Response:
+    by = await admin_of(request)
     asked = read_body(RevokeRequest, await request.body() or b"{}")
     if _checked(key_id) == by.key_id and not asked.myself:
         raise KeyIsOwn(
@@ -154,7 +149,8 @@ async def revoke(request: Request, key_id: str, by: Admin) -> Response:
     responses=_CHANGE,
     openapi_extra=_documented(RotateRequest, required=False),
 )
-async def rotate(request: Request, key_id: str, by: Admin) -> Response:
+async def rotate(request: Request, key_id: str) -> Response:
+    by = await admin_of(request)
     asked = read_body(RotateRequest, await request.body() or b"{}")
     grace = None if asked.grace is None else parse_lifetime(asked.grace)
     raw, record = await state_of(request).keys.rotate(_checked(key_id), grace=grace)
