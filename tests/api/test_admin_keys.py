@@ -4,19 +4,32 @@ import logging
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from server.access.keys import KeyStore
 from server.access.records import NewKey
+from server.app import running
 from server.core.turn import Caller
 from server.errors import KeyRevoked
+from server.settings.loading import load_settings
 from tests.api.conftest import Edge
 
 pytestmark = pytest.mark.anyio
 
 ROLES = "guest, user, premium, admin"
+
+CONFIG = """
+data_dir: state
+access: {roles: {names: [guest, clerk, admin]}}
+adapters:
+  - {name: shop, config: &config {domain_config_path: domain.yaml,
+     template_library_path: tools.yaml}}
+  - {name: closed, enabled: false, config: *config}
+"""
 
 
 @dataclass(frozen=True)
@@ -326,6 +339,30 @@ async def test_changes_are_logged_by_id_and_no_raw_key_ever_is(
         secret = raw.rpartition("_")[2]
         assert secret not in measured
         assert all(secret not in f"{r.getMessage()} {r.__dict__}" for r in caplog.records)
+
+
+async def test_a_server_knows_the_adapters_and_roles_of_its_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(CONFIG)
+    settings = load_settings(config, {}).settings
+    assert settings is not None
+    keys = await KeyStore.open(settings.database_url, settings.secret_path)
+    raw, _ = await keys.create(NewKey("shop", role="admin"))
+    await keys.close()
+    async with running(settings, {}) as api:
+        transport = httpx.ASGITransport(api)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            answers = [
+                await client.post("/admin/keys", headers={"X-API-Key": raw}, json=asked)
+                for asked in (
+                    {"adapter": "shop", "role": "clerk"},
+                    {"adapter": "shop", "role": "premium"},
+                    {"adapter": "closed", "role": "clerk"},
+                )
+            ]
+    assert answers[0].status_code == 201
+    assert refusal(answers[1])[2] == "'premium' is not among the roles guest, clerk, admin"
+    assert refusal(answers[2])[2] == "there is no adapter 'closed'; there are: shop"
 
 
 async def test_the_calls_stand_in_the_openapi_document(edge: Edge) -> None:

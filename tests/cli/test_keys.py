@@ -126,6 +126,10 @@ def test_keys_are_kept_in_the_data_folder_for_their_owner_alone(project: Path) -
             "'lots' is not a rate limit: write a count above 0 and one of second, minute, hour, "
             "day, such as '60/minute'",
         ),
+        (
+            ["create", "--adapter", "weather", "--label", "a\nb"],
+            "the label holds characters that cannot be shown, such as line breaks",
+        ),
         (["revoke", "nobody"], "there is no key with the id 'nobody'"),
         (["rotate", "nobody"], "there is no key with the id 'nobody'"),
     ],
@@ -141,6 +145,15 @@ def test_a_key_for_an_adapter_that_is_switched_off_comes_with_a_warning(project:
     assert made.exit_code == 0
     assert made.stderr.startswith(
         "warning: adapter 'weather' is not enabled, so its keys open nothing yet\n"
+    )
+
+
+def test_a_role_that_is_none_comes_with_a_warning(project: Path) -> None:
+    made = keys(project, "create", "--adapter", "intent-agent-example", "--role", "editor")
+    assert made.exit_code == 0
+    assert made.stderr.startswith(
+        "warning: 'editor' is not among the roles guest, user, premium, admin; "
+        "it counts as a guest\n"
     )
 
 
