@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -108,6 +109,14 @@ def install(app: FastAPI) -> None:
         assert isinstance(failure, OrbitError)  # noqa: S101  registered for this class only
         return error_response(failure, request.state.request_id)
 
+    async def parameters(request: Request, failure: Exception) -> Response:
+        assert isinstance(failure, RequestValidationError)  # noqa: S101  as above
+        details = [
+            {"field": str(error["loc"][-1]), "problem": error["msg"]} for error in failure.errors()
+        ]
+        message = "; ".join(f"{detail['field']}: {detail['problem']}" for detail in details)
+        return error_response(FieldsInvalid(message, details), request.state.request_id)
+
     async def http(request: Request, failure: Exception) -> Response:
         assert isinstance(failure, HTTPException)  # noqa: S101  registered for this class only
         code = _HTTP_CODES.get(failure.status_code, "http_error")
@@ -118,4 +127,5 @@ def install(app: FastAPI) -> None:
         return json_response(body, failure.status_code, dict(failure.headers or {}))
 
     app.add_exception_handler(OrbitError, named)
+    app.add_exception_handler(RequestValidationError, parameters)
     app.add_exception_handler(HTTPException, http)

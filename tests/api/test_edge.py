@@ -3,6 +3,7 @@
 import pytest
 
 from server import __version__
+from server.access.records import NewKey
 from tests.api.conftest import Edge
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +46,28 @@ async def test_errors_of_routing_have_the_one_shape(
     error = response.json()["error"]
     assert (response.status_code, error["code"]) == (status, code)
     assert error["request_id"] == response.headers["X-Request-ID"]
+
+
+async def test_a_parameter_of_an_address_is_refused_in_the_one_shape(edge: Edge) -> None:
+    raw, _ = await edge.keys.create(NewKey("arithmetic", role="admin"))
+    response = await edge.client.get(
+        "/admin/guards/arithmetic/decisions?limit=0&differing=<perhaps>", headers={"X-API-Key": raw}
+    )
+    problems = {
+        "limit": "Input should be greater than or equal to 1",
+        "differing": "Input should be a valid boolean, unable to interpret input",
+    }
+    assert (response.status_code, response.json()["error"]) == (
+        422,
+        {
+            "code": "fields_invalid",
+            "message": "; ".join(f"{field}: {problem}" for field, problem in problems.items()),
+            "request_id": response.headers["X-Request-ID"],
+            "details": [
+                {"field": field, "problem": problem} for field, problem in problems.items()
+            ],
+        },
+    )
 
 
 @pytest.mark.parametrize(
