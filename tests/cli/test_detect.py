@@ -58,7 +58,9 @@ def test_people_see_where_a_reference_leads() -> None:
 
 def test_a_pack_with_problems_is_refused(tmp_path: Path) -> None:
     pack = tmp_path / "pack.yaml"
-    pack.write_text("name: x\nfallback: {intent: Y}\nintents: [{name: Z}]\n", encoding="utf-8")
+    pack.write_text(
+        "name: x\nfallback: {intent: Y}\nintents: [{name: Z, keywords: [z]}]\n", encoding="utf-8"
+    )
     done = run.invoke(app, ["hello", "--intents", str(pack)])
     assert (done.exit_code, done.stdout, done.stderr) == (
         1,

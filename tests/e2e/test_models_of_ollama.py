@@ -154,7 +154,7 @@ async def test_three_models_of_ollama_serve_one_adapter(
         assert answer["metadata"]["synthesized"] is True
         assert answer["metadata"]["synthesis"] == {"model": "ollama:gemma3:270m"}
 
-        await chat.ask("My base amounts to two hundred", "s")
+        await chat.ask("Let us take two hundred of something", "s")
         filled = await chat.ask("what is 15 percent", "s")
         assert filled["metadata"]["arguments"]["value"] == {"kind": "model"}
         assert filled["content"] == "The answer is 30: 15% of 200."
