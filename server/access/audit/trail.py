@@ -15,7 +15,7 @@ from server.errors import OrbitError, StoreUnavailable
 
 _log = logging.getLogger(__name__)
 
-_LINGER_S: Final = 0.05
+_LINGER_S: Final = 0.2
 """How long an event that nobody waits for may wait for company. Written one by one, or even
 looked at one by one, events would take the interpreter from the next question each time."""
 
