@@ -1,14 +1,15 @@
 """What goes back to the person who asked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from server.core.decision import Ending
 from server.core.trace import Trace
+from server.core.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """An answer in the shape users see: text, metadata, and a confidence of 0 to 1."""
 

@@ -1,13 +1,14 @@
 """What a conversation remembers, as a decision sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from server.core.speech import Message
+from server.core.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Asked:
     """A call that lacks arguments, and what was asked for.
 
@@ -22,7 +23,7 @@ class Asked:
     tries: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Options:
     """Templates between which somebody was asked to choose, in the order they were shown."""
 
@@ -31,7 +32,7 @@ class Options:
     intent: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Done:
     """A call that ran, or waits for a yes, and as much of its result as can be spoken of later.
 
@@ -48,7 +49,7 @@ class Done:
     leads: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Context:
     """What was said and done before this turn, oldest first.
 

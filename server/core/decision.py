@@ -1,14 +1,15 @@
 """What a retriever may decide. A decision is a value; acting on it is another's job."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from server.core.tools import Source, ToolCall
+from server.core.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Match:
     """A template that answers a question, and how sure that is.
 
@@ -25,7 +26,7 @@ class Match:
     runner_up: "Match | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Proposed:
     """What a conversation was understood to want; it binds nobody.
 
@@ -37,7 +38,7 @@ class Proposed:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Call:
     """Run this; with `proposed`, only once that was confirmed, whatever its effect is."""
 
@@ -50,7 +51,7 @@ Origin = Literal["template", "conversation"]
 """Why a call waits: its template asks for a yes, or it was read out of what was said."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Held:
     """Nothing was done yet: this waits for a yes. `call` is as it may be shown.
 
@@ -73,7 +74,7 @@ Unrun = Literal["declined", "unclear", "expired", "settled", "altered", "changed
 template is another by now. `unclear`: the reply was neither yes nor no, so it still waits."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NotRun:
     """A proposal was spoken of, and did not run; `held` is what still waits, if it does."""
 
@@ -84,7 +85,7 @@ class NotRun:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Missing:
     """One required argument that the question does not give."""
 
@@ -97,7 +98,7 @@ class Missing:
     """Why the value that was given cannot be used; empty when none was given."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AskFor:
     """The template is clear, but arguments are missing: ask for exactly these."""
 
@@ -107,14 +108,14 @@ class AskFor:
     sources: Mapping[str, Source] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Clarify:
     """Two or more templates are too close to choose between, best first."""
 
     options: tuple[Match, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AskBack:
     """The rule engine understands that nothing can be done yet: say `question` instead."""
 
@@ -123,7 +124,7 @@ class AskBack:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NoMatch:
     """Nothing fits. `nearest` are the closest templates, best first.
 
@@ -135,7 +136,7 @@ class NoMatch:
     unused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Blocked:
     """A guard refused the question; `response` is what to say instead."""
 
@@ -145,7 +146,7 @@ class Blocked:
     method: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Dropped:
     """The person takes back what was asked about; `template_id` is the call that was meant."""
 

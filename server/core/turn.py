@@ -1,13 +1,13 @@
 """Who asks, and what they ask."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from server.core.context import NO_CONTEXT, Context
 from server.core.intent import Intent
+from server.core.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Caller:
     """The holder of a key, as the rest of the server knows them. Never the key itself."""
 
@@ -19,7 +19,7 @@ class Caller:
     """Rate limits of this key, written as `60/minute`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Turn:
     """One question. `received_at` is aware and in UTC; `id` is the request id."""
 
