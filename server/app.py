@@ -82,8 +82,9 @@ async def running(
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
-        await keeper.close()
+        await keeper.stop()
         await workshop.finish()
+        await keeper.close()
         await adapters.close()
         await workshop.close()
         await keys.close()

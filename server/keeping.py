@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from server.chat.adapter import Adapter
@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 _FIRST_RETRY_S: Final = 2.0
 _LONGEST_RETRY_S: Final = 60.0
+
+_UNEXPECTED: Final = "it could not be opened; the log says why"
 
 Reread = Callable[[], Sequence[AdapterSettings]]
 """Reads the adapters of the configuration again. Blocks; raises `ConfigurationInvalid`."""
@@ -80,12 +82,13 @@ class Keeper:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
 
+    async def stop(self) -> None:
+        """Open nothing any more."""
+        await _end(self._opening.values())
+
     async def close(self) -> None:
-        """Stop opening, and close what was replaced. What is open is not closed here."""
-        tasks = [*self._opening.values(), *self._retiring]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Close what was replaced, whose confirmed calls have ended; the rest is open still."""
+        await _end(self._retiring)
 
     async def _read_again(self) -> dict[str, AdapterSettings]:
         try:
@@ -100,6 +103,7 @@ class Keeper:
                 raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
             await self._give_up_opening(name)
             self._retire(self._adapters.remove(name))
+            self._workshop.guards.forget(name)
             _log.info("adapter %s is closed: the configuration has it no more", name)
             return AdapterStatus(name, "closed")
         await self._give_up_opening(name)
@@ -108,9 +112,15 @@ class Keeper:
         except ConfigurationInvalid as broken:
             self._note_failure(name, _first_of(broken))
             raise _refused(f"adapter {name!r} was not reloaded", broken) from None
-        except OrbitError as failed:
-            if self._note_failure(name, str(failed)):
+        except (ProviderError, StoreUnavailable) as down:
+            if self._note_failure(name, str(down)):
                 self.open(written[name])
+            raise
+        except OrbitError as failed:
+            self._note_failure(name, str(failed))
+            raise ReloadRefused(f"adapter {name!r} was not reloaded: {failed}") from None
+        except Exception:
+            self._note_failure(name, _UNEXPECTED)
             raise
         self._retire(self._adapters.opened(opened))
         _log.info("adapter %s is reloaded", name)
@@ -128,9 +138,8 @@ class Keeper:
 
     async def _give_up_opening(self, name: str) -> None:
         task = self._opening.pop(name, None)
-        if task is not None and not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        if task is not None:
+            await _end([task])
 
     def _retire(self, old: Adapter | None) -> None:
         if old is not None:
@@ -166,13 +175,20 @@ class Keeper:
                 _log.error("adapter %s: %s", adapter.name, failed)
             except Exception:
                 # One adapter's fault must not take the others along.
-                adapters.failed(adapter.name, "it could not be opened; the log says why")
+                adapters.failed(adapter.name, _UNEXPECTED)
                 _log.exception("adapter %s could not be opened", adapter.name)
             else:
                 _log.info("adapter %s is ready", adapter.name)
                 if opened.voice is not None:
                     await opened.voice.warm()
             return
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
 
 
 def _refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:

@@ -85,7 +85,6 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
         intent_tools=policy.intent_tools,
         system=python.system,
     )
-    guard = await _guard(adapter, library, embedder, matcher, workshop)
     composer = Composer(library)
     retriever = retriever_of(
         adapter,
@@ -100,11 +99,14 @@ async def open_adapter(adapter: AdapterSettings, workshop: Workshop) -> Adapter:
     if voice is not None and read.reformulation is not None:
         # What a model read is proposed, never filled into a call that then simply runs.
         voice = replace(voice, filler=None)
+    retriever = _reformulated(retriever, parts, read, adapter, workshop)
+    # Last, since from then on operators' changes go to this guard.
+    guard = await _guard(adapter, library, embedder, matcher, workshop)
     workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=_reformulated(retriever, parts, read, adapter, workshop),
+        retriever=retriever,
         chain=chain,
         composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,

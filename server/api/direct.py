@@ -1,12 +1,7 @@
 """A route without what FastAPI does around one."""
 
-from typing import Final
-
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
-
-FIRST: Final = 0
-"""Where it stands among the routes of an application, so that it is found before the other."""
 
 
 class DirectRoute(Route):

@@ -5,7 +5,7 @@ from fastapi_offline import FastAPIOffline
 
 from server import __version__
 from server.api import errors
-from server.api.direct import FIRST, DirectRoute
+from server.api.direct import DirectRoute
 from server.api.middleware import RequestFrame
 from server.api.routes import (
     adapters,
@@ -44,7 +44,8 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(keys.router)
     if state.serve_metrics:
         app.include_router(metrics.router)
-    app.router.routes.insert(FIRST, DirectRoute("/chat", chat.chat, methods=["POST"]))
+    # Before FastAPI's own, so that it is found first.
+    app.router.routes.insert(0, DirectRoute("/chat", chat.chat, methods=["POST"]))
     errors.install(app)
     app.add_middleware(RequestFrame, max_body_bytes=max_body_bytes, metrics=state.metrics)
     return app

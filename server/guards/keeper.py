@@ -59,7 +59,7 @@ class GuardKeeper:
             StoreUnavailable: the database cannot be used.
         """
         if not options.packs:
-            self._guards.pop(options.adapter, None)
+            self.forget(options.adapter)
             return None
         packs, compared = await asyncio.to_thread(_read, options, environ)
         store, ledger = await self._opened()
@@ -77,6 +77,10 @@ class GuardKeeper:
         await guard.rebuild(await store.changes(options.adapter))
         self._guards[options.adapter] = guard
         return guard
+
+    def forget(self, adapter: str) -> None:
+        """Know of no guard before an adapter any more; what was changed stays written down."""
+        self._guards.pop(adapter, None)
 
     @property
     def names(self) -> tuple[str, ...]:

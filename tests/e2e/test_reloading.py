@@ -135,6 +135,8 @@ async def test_adapters_come_and_go_with_the_configuration(tmp_path: Path) -> No
         listed = (await server.admin_call("GET", "/admin/adapters")).json()["adapters"]
         assert [row["name"] for row in listed] == ["sums", "new", "bad"]
         assert (await server.reload("old")).status_code == 404
+        ready = (await server.client.get("/ready")).json()
+        assert (ready["status"], len(ready["adapters"])) == ("degraded", 3)
         assert await server.ask(SUMS) == "5% of 80 is **4**"
 
 

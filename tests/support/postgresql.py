@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 USER = "orbit"
@@ -19,9 +20,7 @@ def why_not() -> str | None:
     """Why none can be started here; None when one can."""
     if _programs() is None:
         return "there is no PostgreSQL server here; Debian's package is postgresql"
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
+    if find_spec("psycopg") is None:
         return "psycopg is not installed: ./bin/orbit.sh install postgres"
     return None
 

@@ -2,59 +2,59 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import DOCUMENTED_SCHEMES, admin_of
+from server.api.credentials import NEEDS_KEY, admin_of
 from server.api.errors import shown_message
 from server.api.json_response import json_response
 from server.api.routes.health import describe_status
 from server.api.state import ApiState, Reloading, state_of
-from server.api.wire import ErrorResponse
+from server.api.wire import refusals
 from server.chat.adapters import AdapterStatus
-from server.core.turn import Caller
 from server.errors import AdapterUnknown, OrbitError
 
-_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorResponse, "description": description}
-    for status, description in (
-        (401, "No key, or one that is unknown, expired or revoked."),
-        (403, "Not an admin key."),
-        (404, "There is no adapter of that name."),
-        (409, "What was written cannot be used; `details` says why. What ran before goes on."),
-        (503, "What the adapter needs cannot be reached. What ran before goes on."),
-    )
-}
-
-router = APIRouter(
-    prefix="/admin", tags=["admin"], dependencies=list(DOCUMENTED_SCHEMES), responses=_ERRORS
+_ERRORS: Final = refusals(
+    (401, "No key, or one that is unknown, expired or revoked."),
+    (403, "Not an admin key."),
+    (404, "There is no adapter of that name."),
+    (409, "What was written cannot be used; `details` says why. What ran before goes on."),
+    (503, "What the adapter needs cannot be reached. What ran before goes on."),
 )
 
+router = APIRouter(prefix="/admin", tags=["admin"], responses=_ERRORS)
 
-@router.get("/adapters", summary="Every adapter, and how it stands")
-async def every(request: Request, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
+
+@router.get("/adapters", summary="Every adapter, and how it stands", openapi_extra=NEEDS_KEY)
+async def every(request: Request) -> Response:
+    await admin_of(request)
     statuses = state_of(request).adapters.statuses()
     return json_response({"adapters": [describe_status(status) for status in statuses]})
 
 
-@router.get("/adapters/{name}", summary="One adapter, and how it stands")
-async def one(request: Request, name: str, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
+@router.get("/adapters/{name}", summary="One adapter, and how it stands", openapi_extra=NEEDS_KEY)
+async def one(request: Request, name: str) -> Response:
+    await admin_of(request)
     adapters = state_of(request).adapters
     if name not in adapters.names:
         raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
     return json_response(describe_status(adapters.status(name)))
 
 
-@router.post("/adapters/{name}/reload", summary="Read an adapter's files again")
-async def reload(request: Request, name: str, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
+@router.post(
+    "/adapters/{name}/reload", summary="Read an adapter's files again", openapi_extra=NEEDS_KEY
+)
+async def reload(request: Request, name: str) -> Response:
     """Answer by the files as they are now. What cannot be used changes nothing."""
+    await admin_of(request)
     status = await _reloading(state_of(request)).reload(name)
     return json_response(describe_status(status))
 
 
-@router.post("/reload", summary="Read the files of every adapter again")
-async def reload_all(request: Request, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
+@router.post("/reload", summary="Read the files of every adapter again", openapi_extra=NEEDS_KEY)
+async def reload_all(request: Request) -> Response:
     """One that cannot be reloaded goes on as it was, and keeps none of the others from it."""
+    await admin_of(request)
     outcomes = await _reloading(state_of(request)).reload_all()
     return json_response({"adapters": [_row(status, failed) for status, failed in outcomes]})
 
