@@ -107,7 +107,7 @@ known_extras() {
 key() {
   {
     awk '/^\[/ { keep = ($0 !~ /^\[tool\./ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
-    "$python" -I -S -c 'import sys; print(sys.version_info[:2])'
+    awk -F '[ .]+' '$1 == "version" { print "(" $3 ", " $4 ")" }' "$venv/pyvenv.cfg"
     printf '%s\n' "$root"
   } 2>/dev/null | cksum
 }
@@ -185,6 +185,8 @@ install() {
     tail -n 15 "$log" | sed 's/^/  /' >&2
     fail "Orbit could not be installed; the whole log is $log"
   fi
+  # Where modules may not be compiled as they are used, each command would do it anew.
+  "$python" -m compileall -q "$root/server" >/dev/null || true
   mkdir -p "$stamps"
   for extra in base $(printf '%s' "$extras" | tr , ' '); do key >"$stamps/$extra"; done
   say "Installed in $((SECONDS - begun)) s"
