@@ -14,7 +14,7 @@ def main() -> None:
     if sys.argv[1:2] == ["detect"]:
         # In need of no plugins, for which every installed distribution would be looked through.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-        from server.cli.detecting import answered
+        from server.cli.detect import answered
 
         if answered(sys.argv[2:]):
             return

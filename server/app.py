@@ -14,20 +14,20 @@ from fastapi import FastAPI
 from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.adapters.build import build_adapter
+from server.adapters.manager import AdapterManager, Reread
+from server.adapters.registry import Adapters
+from server.adapters.resources import SharedResources
 from server.api.factory import create_api
 from server.api.state import ApiState
 from server.chat.adapter import Adapter
-from server.chat.adapters import Adapters
-from server.chat.listening import Listening
-from server.chat.service import answer_confirmation, answer_turn
+from server.chat.pipeline import run_confirmation, run_turn
+from server.chat.streaming import Listening
 from server.core.answer import Answer
 from server.core.turn import Caller, Turn
 from server.errors import OrbitError
-from server.keeping import Keeper, Reread
 from server.metrics.metrics import Metrics
-from server.opening import open_adapter
 from server.settings.models import AdapterSettings, Settings
-from server.workshop import Workshop
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ async def running(
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     metrics = Metrics(__version__)
-    workshop = Workshop(settings, environ, metrics)
+    workshop = SharedResources(settings, environ, metrics)
     workshop.elsewhere = adapters.get
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     try:
@@ -57,7 +57,7 @@ async def running(
         await workshop.close()
         raise
     serving = asyncio.create_task(conversing.serve())
-    keeper = Keeper(adapters, workshop, reread or (lambda: settings.adapters))
+    keeper = AdapterManager(adapters, workshop, reread or (lambda: settings.adapters))
     for adapter in enabled:
         keeper.open(adapter)
     token = settings.metrics.token
@@ -111,9 +111,9 @@ async def opened_adapter(
     Raises:
         ConfigurationInvalid, ProviderError, PluginInvalid: as `open_adapter`.
     """
-    workshop = Workshop(settings, environ, remembers=remembers)
+    workshop = SharedResources(settings, environ, remembers=remembers)
     try:
-        opened = await open_adapter(adapter, workshop)
+        opened = await build_adapter(adapter, workshop)
         try:
             yield opened
         finally:
@@ -139,7 +139,7 @@ async def ask_once(
     """
     turn = _local_turn(settings, adapter, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
-    return await answer_turn(adapter, turn, timeout_s=timeout_s, listening=listening)
+    return await run_turn(adapter, turn, timeout_s=timeout_s, listening=listening)
 
 
 async def confirm_once(
@@ -153,7 +153,7 @@ async def confirm_once(
     text = "yes" if accept else "no"
     turn = _local_turn(settings, adapter, text, session_id, continues=True)
     timeout_s = settings.server.turn_timeout_s
-    return await answer_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
+    return await run_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
 
 
 def _local_turn(
@@ -169,7 +169,7 @@ def _local_turn(
     )
 
 
-async def forget(settings: Settings, adapter: Adapter, session_id: str) -> None:
+async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
     """Forget what the person at this machine said in a session.
 
     Raises:

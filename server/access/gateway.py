@@ -53,7 +53,7 @@ class Gateway:
         if not self.secret or caller.key_id not in self.keys:
             raise GatewayRefused("this key may not ask for other users")
         user, role, stamp, signature = (headers.get(name, "") for name in HEADERS)
-        expected = sign(self.secret, method, path, user, role, stamp, body)
+        expected = sign_caller(self.secret, method, path, user, role, stamp, body)
         if not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
             raise GatewayRefused("the signature of the gateway does not fit the request")
         if not _SECONDS.fullmatch(stamp) or abs(self.clock_s() - int(stamp)) > self.max_age_s:
@@ -81,7 +81,7 @@ def names_a_user(headers: Mapping[str, str]) -> bool:
     return any(name in headers for name in HEADERS)
 
 
-def sign(
+def sign_caller(
     secret: bytes, method: str, path: str, user: str, role: str, stamp: str, body: bytes
 ) -> str:
     """HMAC-SHA-256, in hexadecimal, of six lines.

@@ -1,8 +1,9 @@
 """The store of keys: making, checking, listing, revoking and rotating them."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -11,13 +12,10 @@ from typing import Final, Self, TypeVar
 import sqlalchemy as sa
 from anyio import to_thread
 
-from server.access import secret, statements
-from server.access.batching import WriteBehind
-from server.access.cache import VerifiedKeys
-from server.access.database import Database
-from server.access.raw import LONGEST_RAW, Mint, Minted, key_id_of
-from server.access.records import KeyRecord, NewKey
-from server.access.table import open_engine
+from server.access import queries, secret
+from server.access.key_format import LONGEST_RAW, IssuedKey, KeyIssuer, key_id_of
+from server.access.models import KeyRecord, NewKey
+from server.access.queries import open_engine
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,
@@ -28,6 +26,55 @@ from server.errors import (
     RequestInvalid,
     StoreUnavailable,
 )
+from server.storage.database import Database
+from server.storage.write_behind import WriteBehind
+
+_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    record: KeyRecord
+    stale_at_s: float
+
+
+class VerifiedKeys:
+    """Records by digest, each for `ttl_s` seconds, the least recently used dropped first.
+
+    `generation` grows with every change to a key. Who reads a record from SQL notes
+    it first and hands it back with the record: a record read before a revoke is then
+    not remembered after it.
+    """
+
+    def __init__(self, ttl_s: float, clock_s: Callable[[], float]) -> None:
+        self.generation = 0
+        self._ttl_s = ttl_s
+        self._clock_s = clock_s
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+
+    def get(self, digest: bytes) -> KeyRecord | None:
+        entry = self._entries.get(digest)
+        if entry is None:
+            return None
+        if entry.stale_at_s <= self._clock_s():
+            del self._entries[digest]
+            return None
+        self._entries.move_to_end(digest)
+        return entry.record
+
+    def put(self, digest: bytes, record: KeyRecord, generation: int) -> None:
+        if generation != self.generation:
+            return
+        self._entries[digest] = _Entry(record, self._clock_s() + self._ttl_s)
+        self._entries.move_to_end(digest)
+        while len(self._entries) > _MOST:
+            self._entries.popitem(last=False)
+
+    def forget(self) -> None:
+        """Forget everything: changes are rare, and one read each brings the rest back."""
+        self.generation += 1
+        self._entries.clear()
+
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +97,7 @@ class KeyStore:
     def __init__(
         self,
         engine: sa.Engine,
-        mint: Mint,
+        mint: KeyIssuer,
         *,
         remember_s: float = 2.0,
         now: Callable[[], datetime] = _utc_now,
@@ -109,7 +156,7 @@ class KeyStore:
             generation = self._verified.generation
             key_id = key_id_of(raw, digest)
             try:
-                record = await self._database.run(lambda c: statements.verified(c, key_id, digest))
+                record = await self._database.run(lambda c: queries.verified(c, key_id, digest))
             except StoreUnavailable as failure:
                 # Whoever presents a key may be anybody: where the keys are is not for them.
                 _log.error("%s", failure)
@@ -124,7 +171,7 @@ class KeyStore:
         """Make a key and return it, raw, for the only time, with its record."""
         minted = self._mint.issue()
         record = self._record(minted, new)
-        await self._database.run(lambda c: statements.insert(c, record, minted.digest))
+        await self._database.run(lambda c: queries.insert_key(c, record, minted.digest))
         return minted.raw, record
 
     async def create_sample(self, adapter: str, raw: str) -> KeyRecord:
@@ -137,13 +184,13 @@ class KeyStore:
             raise RequestInvalid(f"{raw!r} cannot be a sample key")
         minted = self._mint.sample(raw)
         record = replace(self._record(minted, NewKey(adapter, label="sample")), sample=True)
-        await self._change(lambda c: statements.put_sample(c, record, minted.digest))
+        await self._change(lambda c: queries.put_sample(c, record, minted.digest))
         return record
 
     async def list(self) -> tuple[KeyRecord, ...]:
         """Every key there is, oldest first, revoked and expired ones included."""
         await self._last_used.flush()
-        return await self._database.run(statements.every)
+        return await self._database.run(queries.list_records)
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.
@@ -152,7 +199,7 @@ class KeyStore:
             KeyNotFound: there is no key of that id.
         """
         now = self._now()
-        return await self._change(lambda c: statements.revoke(c, key_id, now))
+        return await self._change(lambda c: queries.revoke_record(c, key_id, now))
 
     async def rotate(self, key_id: str, *, grace: timedelta | None = None) -> tuple[str, KeyRecord]:
         """Replace a key by a new one that opens the same, and return that one.
@@ -166,10 +213,10 @@ class KeyStore:
         """
         now = self._now()
         minted = self._mint.issue()
-        record = await self._change(lambda c: statements.rotate(c, key_id, minted, now, grace))
+        record = await self._change(lambda c: queries.rotate_record(c, key_id, minted, now, grace))
         return minted.raw, record
 
-    def _record(self, minted: Minted, new: NewKey) -> KeyRecord:
+    def _record(self, minted: IssuedKey, new: NewKey) -> KeyRecord:
         now = self._now()
         return KeyRecord(
             key_id=minted.key_id,
@@ -184,7 +231,7 @@ class KeyStore:
         )
 
     async def _write_uses(self, uses: Mapping[str, datetime]) -> None:
-        await self._database.run(lambda c: statements.note_uses(c, uses))
+        await self._database.run(lambda c: queries.note_uses(c, uses))
 
     async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
         try:
@@ -193,12 +240,12 @@ class KeyStore:
             self._verified.forget()
 
 
-def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, Mint]:
+def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
     found, created = secret.load_or_create(secret_path)
     engine = open_engine(url)
     if created:
         with engine.connect() as connection:
-            orphans = statements.count(connection)
+            orphans = queries.count(connection)
         if orphans:
             _log.warning(
                 "%s was missing and has been made anew: none of the %d keys in the database "
@@ -206,7 +253,7 @@ def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, Mint]:
                 secret_path,
                 orphans,
             )
-    return engine, Mint(found)
+    return engine, KeyIssuer(found)
 
 
 def _refuse_unusable(record: KeyRecord, now: datetime, *, sample_allowed: bool) -> None:

@@ -8,9 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from server.access.folders import make_private
-from server.core.problems import Location, Problem
-from server.errors import ConfigurationInvalid
+from server.errors import ConfigurationInvalid, Location, Problem
+from server.storage.private_dirs import make_private
 
 _log = logging.getLogger(__name__)
 

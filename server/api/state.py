@@ -8,16 +8,16 @@ from fastapi import Request
 
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
-from server.access.limits import RateLimits
-from server.chat.adapters import Adapters, AdapterStatus
+from server.access.rate_limits import RateLimits
+from server.adapters.registry import Adapters, AdapterStatus
 from server.errors import OrbitError
-from server.guards.keeper import GuardKeeper
+from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
 from server.settings.access import RolesSettings
 
 
 class Reloading(Protocol):
-    """Whoever opens adapters anew; see `server.keeping`."""
+    """Whoever opens adapters anew; see `server.adapters.manager`."""
 
     async def reload(self, name: str) -> AdapterStatus: ...
 
@@ -35,7 +35,7 @@ class ApiState:
     sample_keys: bool
     limits: RateLimits = field(default_factory=RateLimits)
     gateway: Gateway = field(default_factory=Gateway)
-    guards: GuardKeeper | None = None
+    guards: GuardManager | None = None
     reloading: Reloading | None = None
     roles: tuple[str, ...] = RolesSettings().names
     """Every role that a key may have."""

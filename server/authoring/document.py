@@ -8,8 +8,7 @@ from urllib.parse import unquote, urljoin
 
 import yaml
 
-from server.core.problems import Location, Problem
-from server.errors import ConfigurationInvalid
+from server.errors import ConfigurationInvalid, Location, Problem
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 METHODS: Final = ("get", "post", "put", "patch", "delete")

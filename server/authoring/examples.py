@@ -32,7 +32,7 @@ _NO_VALUES: Final = "with|and|or|for|of|in|by|to|from|the|a|an|is|are|on|at"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ExampleQuestion:
     """A question and the arguments that it gives."""
 
     ask: str
@@ -50,7 +50,7 @@ def phrase_of(operation: ApiOperation) -> str:
     return phrase
 
 
-def examples_of(operation: ApiOperation, phrase: str) -> tuple[Question, ...]:
+def examples_of(operation: ApiOperation, phrase: str) -> tuple[ExampleQuestion, ...]:
     """Four questions with the required arguments, and one more with an optional one."""
     required = [p for p in operation.parameters if p.required]
     optional = [p for p in operation.parameters if not p.required and p.default is None]
@@ -60,12 +60,12 @@ def examples_of(operation: ApiOperation, phrase: str) -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def question_of(operation: ApiOperation, phrase: str) -> Question:
+def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
     """A question that is none of the examples, for the library's tests."""
     required = [p for p in operation.parameters if p.required]
     question = _question(f"{_QUESTION_OPENING}{phrase}", required, 1)
     defaults = {p.name: p.default for p in operation.parameters if p.default is not None}
-    return Question(question.ask, defaults | question.arguments)
+    return ExampleQuestion(question.ask, defaults | question.arguments)
 
 
 def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
@@ -121,13 +121,13 @@ def patterns_of(parameter: ApiParameter) -> list[str]:
     return patterns
 
 
-def _question(opening: str, parameters: list[ApiParameter], variant: int) -> Question:
+def _question(opening: str, parameters: list[ApiParameter], variant: int) -> ExampleQuestion:
     arguments = {
         p.name: example_value(p, variant and variant + place) for place, p in enumerate(parameters)
     }
     said = [f"{words(name)} {_said(value)}" for name, value in arguments.items()]
     text = opening[:1].upper() + opening[1:]
-    return Question(f"{text} with {' and '.join(said)}" if said else text, arguments)
+    return ExampleQuestion(f"{text} with {' and '.join(said)}" if said else text, arguments)
 
 
 def _said(value: Any) -> str:

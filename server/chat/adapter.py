@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from server.chat.compose import Composer
-from server.conversation.proposals.desk import ProposalDesk
+from server.chat.respond import Composer
+from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
 from server.core.ports import Retriever
 from server.core.turn import Turn
 from server.guards.guard import Guard
-from server.intents.opening import Detect
+from server.intents.semantic import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
-from server.retrievers.following.scene import Follow
+from server.retrievers.followups.context import Follow
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
@@ -51,7 +51,7 @@ class Adapter:
     """What conversations remember; without it, every question stands alone."""
     voice: "Voice | None" = None
     """What models do in a turn; without it, none is asked."""
-    proposals: ProposalDesk | None = None
+    proposals: ConfirmationService | None = None
     """Where calls wait for a yes; without it, what needs one is refused."""
     details: dict[str, Any] = field(default_factory=dict)
 

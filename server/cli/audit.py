@@ -11,8 +11,7 @@ from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOpt
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.access.audit.entry import Entry, Seal
-    from server.access.audit.sinks import Sink
+    from server.audit.entry import AuditEntry, AuditSeal, Sink
 
 audit_app = typer.Typer(
     help="Look at what was called and refused, and check that none of it was changed.",
@@ -113,7 +112,7 @@ def verify(
 ) -> None:
     """Check that no entry was altered, removed or put in; exit code 1 when one was."""
     with failures_as_messages():
-        from server.access.audit.sinks import verify as check
+        from server.audit.entry import verify_chain as check
 
         sink, seal = _open(config, data)
         try:
@@ -138,9 +137,9 @@ def verify(
             print_text(f"{verdict.entries} entries, and all of them are as they were written")
 
 
-def _open(config: Path, data: Path | None) -> "tuple[Sink, Seal]":
-    from server.access.audit.opening import open_sink
-    from server.cli.configured import configured
+def _open(config: Path, data: Path | None) -> "tuple[Sink, AuditSeal]":
+    from server.audit.writer import open_sink
+    from server.cli.options import configured
 
     opened = open_sink(configured(config, data=data).settings)
     if opened is None:
@@ -148,7 +147,7 @@ def _open(config: Path, data: Path | None) -> "tuple[Sink, Seal]":
     return opened
 
 
-def _show(entries: "list[Entry]", *, as_json: bool) -> None:
+def _show(entries: "list[AuditEntry]", *, as_json: bool) -> None:
     if as_json:
         print_json({"entries": [entry.to_dict() for entry in entries]})
         return
@@ -156,7 +155,7 @@ def _show(entries: "list[Entry]", *, as_json: bool) -> None:
         print_text("  ".join(_cells(entry)))
 
 
-def _cells(entry: "Entry") -> Iterator[str]:
+def _cells(entry: "AuditEntry") -> Iterator[str]:
     yield str(entry.number)
     for name in _SHOWN:
         value: Any = entry.event.get(name)

@@ -1,13 +1,24 @@
 """`check`: everything that is wrong with what an author wrote, at once."""
 
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from server.adapters.check import load_adapter
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
 from server.cli.output import failures_as_messages, print_json, print_text, say
+from server.errors import Location, Problem
+from server.evaluation.questions import load_questions
+from server.guards.options import guard_problems
+from server.guards.pack import load_guards
+from server.settings.adapters import AdapterConfig, AdapterSettings
+from server.settings.documents import read_yaml
+from server.settings.loader import load_settings, root_of, with_env_file
+from server.settings.models import Settings
 
 
 def check(
@@ -27,8 +38,6 @@ def check(
     The exit code is 1 when there is an error; warnings alone leave it at 0.
     """
     with failures_as_messages():
-        from server.cli.checking import check_path
-
         problems = list(dict.fromkeys(check_path(path or config)))
         if as_json:
             print_json([asdict(problem) for problem in problems])
@@ -50,3 +59,114 @@ def _summary(path: Path, errors: int, warnings: int) -> str:
         return f"{path}: no problems"
     counted = [(errors, "error"), (warnings, "warning")]
     return f"{path}: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in counted if n)
+
+
+_DOMAIN: Final = "domain.yaml"
+_QUESTIONS: Final = "questions"
+_ENDINGS: Final = (".yaml", ".yml")
+
+
+def check_path(path: Path) -> list[Problem]:
+    """Every problem of a configuration, a library folder, or one file of a library."""
+    if path.is_dir():
+        for config in (path / "config" / "config.yaml", path / "config.yaml"):
+            if config.is_file():
+                return check_configuration(config)
+        return check_library_folder(path)
+    if not path.exists():
+        return [Problem("there is no such file or folder", Location(str(path)), "not-found")]
+    environ, problems = _environ(path)
+    match _kind_of(path, environ):
+        case "templates":
+            return problems + _check_library(path.parent, [path], environ)
+        case "domain":
+            return problems + _check_library(path.parent, _template_files(path.parent), environ)
+        case "guards":
+            return problems + list(load_guards([path], environ).problems)
+        case "questions":
+            return problems + list(load_questions(path, None, environ)[1])
+        case _:
+            return check_configuration(path)
+
+
+def check_configuration(config: Path) -> list[Problem]:
+    """Settings, then the library and the questions of every enabled adapter."""
+    loaded = load_settings(config, os.environ)
+    problems = list(loaded.problems)
+    if loaded.settings is None:
+        return problems
+    for adapter in loaded.settings.adapters:
+        if adapter.enabled:
+            problems += _check_adapter(adapter, loaded.environ, loaded.settings)
+    return problems
+
+
+def check_library_folder(folder: Path) -> list[Problem]:
+    """A `domain.yaml` and the template and question files beside it."""
+    environ, problems = _environ(folder / _DOMAIN)
+    return problems + _check_library(folder, _template_files(folder), environ)
+
+
+def _check_library(
+    folder: Path, templates: list[Path], environ: Mapping[str, str]
+) -> list[Problem]:
+    domain = folder / _DOMAIN
+    if not domain.is_file():
+        what = f"holds no {_DOMAIN}, so there is no library to check"
+        return [Problem(what, Location(str(folder)), "not-found")]
+    if not templates:
+        what = "holds no template file: one whose top is `templates:`"
+        return [Problem(what, Location(str(folder)), "empty-library")]
+    config = AdapterConfig.model_construct(
+        domain_config_path=domain, template_library_path=tuple(templates)
+    )
+    adapter = AdapterSettings.model_construct(name=folder.name or "library", config=config)
+    return _check_adapter(adapter, environ)
+
+
+def _check_adapter(
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
+) -> list[Problem]:
+    read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
+    problems = list(read.problems)
+    if settings is not None:
+        problems += guard_problems(adapter, read.library, settings, environ)
+    # Which templates there are is only known when all of them can be read.
+    known = read.library.templates if read.library else None
+    for path in _question_files(adapter.config.domain_config_path.parent):
+        problems += load_questions(path, known, environ)[1]
+    return problems
+
+
+def _question_files(folder: Path) -> Iterable[Path]:
+    return sorted(path for path in folder.glob(f"{_QUESTIONS}*") if path.suffix in _ENDINGS)
+
+
+def _template_files(folder: Path) -> list[Path]:
+    """Every YAML file of a folder that is neither its domain nor its questions."""
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix in _ENDINGS and path.name != _DOMAIN and not path.stem.startswith(_QUESTIONS)
+    )
+
+
+def _kind_of(path: Path, environ: Mapping[str, str]) -> str:
+    data = read_yaml(path, environ, top=(dict, list)).data
+    if not isinstance(data, dict):
+        return "configuration"
+    for key, kind in (
+        ("templates", "templates"),
+        ("domain", "domain"),
+        ("domain_name", "domain"),
+        ("categories", "guards"),
+        ("questions", "questions"),
+    ):
+        if key in data:
+            return kind
+    return "configuration"
+
+
+def _environ(path: Path) -> tuple[Mapping[str, str], list[Problem]]:
+    environ, problems = with_env_file(root_of(path) / ".env", os.environ)
+    return environ, list(problems)

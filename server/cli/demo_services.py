@@ -40,7 +40,7 @@ def demo_services(
     with failures_as_messages():
         import uvicorn
 
-        from server.settings.loading import root_of
+        from server.settings.loader import root_of
 
         app = _load(root_of(config) / "examples" / "services").create_app(
             delay_s=delay, fail_with=fail_with

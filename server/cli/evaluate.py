@@ -13,8 +13,8 @@ from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, Data
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.cli.configured import Configured
-    from server.evaluation.outcome import Outcome
+    from server.cli.options import Configured
+    from server.evaluation.outcomes import Outcome
     from server.evaluation.report import Report
     from server.settings.models import AdapterSettings
 
@@ -49,7 +49,7 @@ def evaluate(
     With --domain the settings of --adapter (encoder, threshold) still count, when given.
     """
     with failures_as_messages():
-        from server.cli.configured import configured
+        from server.cli.options import configured
 
         found = configured(config, data=data)
         if domain is None and (templates or more_templates):
@@ -88,10 +88,9 @@ async def _evaluate(
 ) -> "Report":
     """`keep` uses the adapter's own index; a library tried out leaves nothing behind."""
     from server.app import ask_once, opened_adapter
-    from server.evaluation.outcome import outcome_of
+    from server.evaluation.outcomes import Rehearsal, outcome_of
     from server.evaluation.questions import load_questions
-    from server.evaluation.rehearsal import Rehearsal
-    from server.evaluation.running import evaluate as run
+    from server.evaluation.scoring import evaluate as run
 
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         if not keep:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.guarded import (
+from server.cli.guard_options import (
     Category,
     ExampleOption,
     PatternOption,
@@ -109,8 +109,8 @@ def _change(
 ) -> None:
     with failures_as_messages():
         from server.guards.changes import Change, check_change, with_changes
-        from server.guards.loading import load_guards
-        from server.guards.opening import options_of
+        from server.guards.options import options_of
+        from server.guards.pack import load_guards
 
         found, name = guarded(config, data, adapter)
         options = options_of(found.adapter(name), found.settings, found.environ)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from server.cli import guard_changes
-from server.cli.guarded import ExampleOption, PatternOption, Question, in_store, one_of, with_guard
+from server.cli.guard_options import (
+    ExampleOption,
+    PatternOption,
+    Question,
+    in_store,
+    one_of,
+    with_guard,
+)
 from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, DataOption, JsonOption
 from server.cli.output import fail, failures_as_messages, print_json, print_text
 
@@ -156,8 +163,8 @@ def measure(
     """Count false and missed blocks on questions that people have labelled."""
     with failures_as_messages():
         from server.errors import ConfigurationInvalid
-        from server.guards.measuring import figures, load_labelled
-        from server.guards.measuring import measure as measured
+        from server.guards.measurement import figures, load_labelled
+        from server.guards.measurement import measure_guard as measured
 
         questions, problems = load_labelled(labelled, {})
         if questions is None:

@@ -24,8 +24,7 @@ def init(
 ) -> None:
     """Write a domain, a template for each operation, and questions to test them with."""
     with failures_as_messages():
-        from server.authoring.drafts import draft_library
-        from server.authoring.files import write_draft
+        from server.authoring.drafts import draft_library, write_draft
 
         draft = draft_library(_read(from_openapi))
         for note in draft.notes:

@@ -1,21 +1,22 @@
 """`keys`: make, list, end and replace API keys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
+from server.access.models import KeyRecord
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 from server.errors import RequestInvalid
 
 if TYPE_CHECKING:
     from server.access.keys import KeyStore
-    from server.access.records import KeyRecord
     from server.settings.models import Settings
+
 
 _T = TypeVar("_T")
 
@@ -56,7 +57,7 @@ def create(
 ) -> None:
     """Make a key. It is shown this once: only a hash of it is kept."""
     with failures_as_messages():
-        from server.access.requested import check_role, new_key
+        from server.access.key_request import check_role, new_key
 
         new = new_key(
             adapter, user_id=user, role=role, limits=limit or (), expires=expires, label=label
@@ -80,7 +81,7 @@ def sample(
 ) -> None:
     """Make the well-known sample key of an adapter, for clients on this machine only."""
     with failures_as_messages():
-        from server.access.raw import sample_name
+        from server.access.key_format import sample_name
 
         settings = _settings(config, data)
         _check_adapter(settings, adapter)
@@ -97,8 +98,6 @@ def list_keys(
 ) -> None:
     """List every key, revoked and expired ones too. The keys themselves are not kept."""
     with failures_as_messages():
-        from server.cli.key_table import table_of
-
         records = _in_store(_settings(config, data), lambda store: store.list())
         now = datetime.now(UTC)
         if as_json:
@@ -138,7 +137,7 @@ def rotate(
 ) -> None:
     """Replace a key by a new one that opens the same."""
     with failures_as_messages():
-        from server.access.forms import parse_lifetime
+        from server.access.key_request import parse_lifetime
 
         lasting = None if grace is None else parse_lifetime(grace)
         settings = _settings(config, data)
@@ -149,7 +148,7 @@ def rotate(
 
 
 def _settings(config: Path, data: Path | None) -> "Settings":
-    from server.cli.configured import configured
+    from server.cli.options import configured
 
     return configured(config, data=data).settings
 
@@ -168,7 +167,7 @@ def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[_T]]) 
 
 
 def _check_adapter(settings: "Settings", name: str) -> None:
-    from server.access.requested import check_adapter
+    from server.access.key_request import check_adapter
 
     adapters = {adapter.name: adapter for adapter in settings.adapters}
     check_adapter(name, list(adapters))
@@ -178,13 +177,13 @@ def _check_adapter(settings: "Settings", name: str) -> None:
 
 def _id_in(text: str) -> str:
     """The id in what was typed: somebody who has a leaked key has it whole."""
-    from server.access.raw import issued_id
+    from server.access.key_format import issued_id
 
     return issued_id(text) or text
 
 
 def _show_key(settings: "Settings", raw: str, record: "KeyRecord", *, as_json: bool) -> None:
-    from server.cli import hints
+    from server.cli import server_messages
     from server.cli.runfile import read_running, url_of
 
     if as_json:
@@ -201,4 +200,37 @@ def _show_key(settings: "Settings", raw: str, record: "KeyRecord", *, as_json: b
     url = running.url if running else url_of(settings.server.host, settings.server.port)
     adapter = next((a for a in settings.adapters if a.name == record.adapter), None)
     if adapter is not None:
-        say(f"  {hints.curl(url, raw, hints.example_question(adapter))}")
+        say(f"  {server_messages.curl(url, raw, server_messages.example_question(adapter))}")
+
+
+_HEADINGS: Final = (
+    "KEY ID", "STATE", "ADAPTER", "USER", "ROLE", "LIMITS", "EXPIRES", "LAST USED", "LABEL",
+)  # fmt: skip
+
+
+def table_of(records: Sequence[KeyRecord], now: datetime) -> str:
+    """Every record on a line of its own, times in UTC."""
+    rows = [_HEADINGS, *(_row(record, now) for record in records)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
+    return (
+        record.key_id,
+        record.state(now),
+        record.adapter,
+        record.user_id or "-",
+        record.role,
+        ", ".join(record.limits) or "-",
+        _minute(record.expires_at, "never"),
+        _minute(record.last_used_at, "never"),
+        record.label or "-",
+    )
+
+
+def _minute(moment: datetime | None, otherwise: str) -> str:
+    return otherwise if moment is None else f"{moment:%Y-%m-%d %H:%M}"

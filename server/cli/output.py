@@ -1,14 +1,18 @@
 """What people see: results on standard output, everything else on standard error."""
 
 import os
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from shutil import get_terminal_size
+from types import FrameType, TracebackType
+from typing import Any, Final, NoReturn, Self
 
 import typer
 
-from server.core.jsonable import to_json
+from server.core.json import to_json
 from server.errors import ConfigurationInvalid, OrbitError
 
 
@@ -56,3 +60,79 @@ def failures_as_messages() -> Iterator[None]:
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(130) from None
+
+
+_REMIND_S: Final = 15.0
+
+
+class Progress:
+    """On a terminal one line that is rewritten; otherwise a line now and then."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._begun = time.monotonic()
+        self._shown_at: float | None = None
+        self._width = 0
+        self._live = sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        self.show()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live and self._width:
+            self._write("\r" + " " * self._width + "\r")
+
+    def show(self, doing: str = "") -> None:
+        """Say that it still goes on, and what exactly."""
+        elapsed_s = time.monotonic() - self._begun
+        text = f"{self._what}{f': {doing}' if doing else ''} …"
+        if self._live:
+            # A line that wraps could not be rewritten.
+            text = f"{text} {elapsed_s:.0f} s"[: get_terminal_size().columns - 1]
+            self._write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        elif self._shown_at is None or elapsed_s - self._shown_at >= _REMIND_S:
+            self._write(f"{text} {elapsed_s:.0f} s\n" if elapsed_s >= 1 else f"{text}\n")
+            self._shown_at = elapsed_s
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interruption:
+    """Holds the first signal that came, if any did."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell expects of a command that a signal ended; 0 without one."""
+        return 0 if self.signal is None else 128 + self.signal
+
+    def note(self, number: int, _frame: FrameType | None) -> None:
+        if self.signal is None:
+            self.signal = number
+
+
+@contextmanager
+def notice_interruption() -> Iterator[Interruption]:
+    """Within, the usual signals are only noted; whoever asks must look and act."""
+    interruption = Interruption()
+    before = {number: signal.signal(number, interruption.note) for number in _SIGNALS}
+    try:
+        yield interruption
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -6,9 +6,16 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.ending import end
-from server.cli.launching import Launch, StartInterrupted, launch, serve_command
-from server.cli.log_file import follow, last_lines, log_path
+from server.cli.launcher import (
+    Launch,
+    ServerReadiness,
+    StartInterrupted,
+    ask_readiness,
+    end,
+    launch,
+    serve_command,
+)
+from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.options import (
     DEFAULT_CONFIG,
     ConfigOption,
@@ -19,9 +26,8 @@ from server.cli.options import (
 )
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 from server.cli.ports import check_free
-from server.cli.readiness import Readiness, ask_readiness
 from server.cli.runfile import Running, forget_running, one_at_a_time, read_running
-from server.cli.telling import say_started, say_status, warn_of
+from server.cli.server_messages import say_started, say_status, warn_of
 from server.errors import ConfigurationInvalid
 
 _NOT_RUNNING: Final = 3  # what service managers expect of "status"
@@ -52,7 +58,7 @@ def restart(
 ) -> None:
     """Stop the server if it runs, and start it with the options it had, or these."""
     with failures_as_messages():
-        from server.cli.configured import configured
+        from server.cli.options import configured
 
         before = read_running(_data_dir(config, data))
         if before is not None:
@@ -83,7 +89,7 @@ def status(
 
 def logs(
     following: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on showing what is added, until Ctrl-C.")
+        bool, typer.Option("--follow_log", "-f", help="Go on showing what is added, until Ctrl-C.")
     ] = False,
     lines: Annotated[
         int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")
@@ -100,7 +106,7 @@ def logs(
             end_of_log = log.stat().st_size
             for line in last_lines(log, lines):
                 print_text(line)
-            for new in follow(log, start=end_of_log) if following else ():
+            for new in follow_log(log, start=end_of_log) if following else ():
                 typer.echo(new, nl=False)
         except KeyboardInterrupt:
             if not following:  # for a log that is followed, the way to end it
@@ -113,7 +119,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _start(host: str | None, port: int | None, config: Path, data: Path | None) -> None:
-    from server.cli.configured import configured
+    from server.cli.options import configured
 
     settings = configured(config, data=data, host=host, port=port).settings
     with one_at_a_time(settings.data_dir):
@@ -181,8 +187,8 @@ def _data_dir(config: Path, data: Path | None) -> Path:
     """The data folder; a configuration that is broken by now must not hide a server."""
     if data is not None:
         return data.absolute()
-    from server.cli.configured import configured
-    from server.settings.loading import root_of
+    from server.cli.options import configured
+    from server.settings.loader import root_of
 
     try:
         return configured(config).settings.data_dir
@@ -198,7 +204,7 @@ def _data_dir(config: Path, data: Path | None) -> Path:
 
 
 def _status_data(
-    data_dir: Path, running: Running | None, readiness: Readiness | None
+    data_dir: Path, running: Running | None, readiness: ServerReadiness | None
 ) -> dict[str, object]:
     if running is None:
         return {"running": False, "data_dir": str(data_dir)}

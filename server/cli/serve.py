@@ -18,8 +18,8 @@ from server.cli.runfile import recorded
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from server.cli.configured import Configured
-    from server.keeping import Reread
+    from server.adapters.manager import Reread
+    from server.cli.options import Configured
     from server.settings.models import Settings
 
 
@@ -31,7 +31,7 @@ def serve(
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
     with failures_as_messages():
-        from server.cli.configured import configured
+        from server.cli.options import configured
 
         found = configured(config, data=data, host=host, port=port)
         server = found.settings.server
@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
-    from server.cli.logging_setup import set_up_logging
+    from server.cli.logs import set_up_logging
 
     set_up_logging(found.settings.logging)
     gc.disable()  # a start makes much and throws away little, until `_collect_again`

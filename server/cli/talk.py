@@ -12,8 +12,8 @@ from server.cli.output import fail, failures_as_messages, say
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from server.cli.configured import Configured
-    from server.cli.talking.partner import Partner
+    from server.cli.chat_backend import Partner
+    from server.cli.options import Configured
 
 _HISTORY: Final = "talk_history"
 
@@ -44,8 +44,8 @@ def talk(
     be piped in, one a line.
     """
     with failures_as_messages():
-        from server.api.wire import SESSION_ID
-        from server.cli.configured import configured
+        from server.api.schemas import SESSION_ID
+        from server.cli.options import configured
 
         session_id = session or uuid4().hex
         if not re.fullmatch(SESSION_ID, session_id):
@@ -64,12 +64,12 @@ def _partner(
     found: "Configured", adapter: str | None, session_id: str, url: str | None, key: str | None
 ) -> "AbstractAsyncContextManager[Partner]":
     if url is None:
-        from server.cli.talking.here import here
+        from server.cli.chat_backend import here
 
         return here(found.settings, found.environ, found.adapter(adapter), session_id)
     if key is None:
         fail("--url needs a key: --key KEY, or the variable ORBIT_KEY")
-    from server.cli.talking.remote import remote
+    from server.cli.chat_backend import remote
 
     return remote(url.rstrip("/"), key, session_id)
 
@@ -84,9 +84,9 @@ def _talk(
     """Open the partner on an event loop of its own, which goes on while somebody types."""
     from anyio.from_thread import start_blocking_portal
 
-    from server.cli.talking.loop import Conversation
-    from server.cli.talking.opened import Opened
-    from server.cli.talking.screen import Screen
+    from server.cli.chat_backend import Opened
+    from server.cli.chat_loop import Conversation
+    from server.cli.chat_screen import Screen
 
     screen = Screen(found.settings.data_dir / _HISTORY)
     with start_blocking_portal() as portal, Opened(portal, partner) as opened:

@@ -1,9 +1,12 @@
 """The messages of one conversation, in a window that slides."""
 
 from collections.abc import Iterable
-from typing import Final, Self
+from typing import Any, Final, NamedTuple, Self
 
-from server.core.speech import Message, SpeakerRole
+import sqlalchemy as sa
+
+from server.core.chat_messages import Message, SpeakerRole
+from server.core.turn import Caller
 
 _ROLES: Final[dict[str, SpeakerRole]] = {"user": "user", "assistant": "assistant"}
 _PER_TURN: Final = 2
@@ -61,3 +64,27 @@ class ChatMemory:
 
     def __repr__(self) -> str:
         return f"ChatMemory(max_turns={self._max_turns}, messages={len(self)})"
+
+
+class ConversationKey(NamedTuple):
+    """A conversation of one key, adapter and user. Nobody else's reaches it."""
+
+    key_id: str
+    adapter: str
+    user_id: str
+    session_id: str
+
+
+def conversation_key(caller: Caller, session_id: str) -> ConversationKey:
+    return ConversationKey(caller.key_id, caller.adapter, caller.user_id or "", session_id)
+
+
+def conversation_key_columns(**how: Any) -> tuple[sa.Column[str], ...]:
+    """Columns for a place; `how` is for all of them."""
+    sizes = {"key_id": 64, "adapter": 255, "user_id": 255, "session_id": 128}
+    return tuple(sa.Column(name, sa.String(size), **how) for name, size in sizes.items())
+
+
+def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement[bool]:
+    """The rows of a table that are of that place."""
+    return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from server.errors import ConfigurationInvalid
-from server.settings.source import read_yaml
+from server.settings.documents import read_yaml
 
 Reading = Literal["yes", "no", "unclear", "other"]
 """`unclear`: it answers the question, but not plainly. `other`: it is about something else."""

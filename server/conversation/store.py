@@ -7,14 +7,18 @@ from typing import Final, Self
 
 import sqlalchemy as sa
 
-from server.access.batching import WriteBehind
-from server.access.database import Database, put
-from server.access.table import UtcTime
-from server.conversation.context_json import from_text, to_text
-from server.conversation.places import Place, is_place, place_columns, place_of
-from server.core.context import NO_CONTEXT, Context
-from server.core.turn import Caller
+from server.access.queries import UtcTime
+from server.conversation.memory import (
+    ConversationKey,
+    conversation_key,
+    conversation_key_columns,
+    is_conversation,
+)
+from server.conversation.serialization import context_from_json, context_to_json
+from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.settings.conversation import ConversationSettings
+from server.storage.database import Database, put
+from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
 
@@ -25,14 +29,14 @@ _METADATA: Final = sa.MetaData()
 CONVERSATIONS: Final = sa.Table(
     "conversations",
     _METADATA,
-    *place_columns(primary_key=True),
+    *conversation_key_columns(primary_key=True),
     sa.Column("context", sa.Text, nullable=False),
     sa.Column("updated_at", UtcTime, nullable=False, index=True),
     sa.Index("conversations_of_key", "key_id", "updated_at"),
 )
 
 
-Kept = tuple[Context, datetime]
+Kept = tuple[ConversationContext, datetime]
 
 
 def _utc_now() -> datetime:
@@ -60,7 +64,7 @@ class ConversationStore:
         self._lasts = timedelta(hours=settings.expires_after_h)
         self._most = settings.max_sessions_per_key
         self.max_turns = settings.max_turns
-        self._behind = WriteBehind[Place, Kept](
+        self._behind = WriteBehind[ConversationKey, Kept](
             self._write, what="conversations", every_s=_WRITE_EVERY_S
         )
         self._tidied_at: datetime | None = None
@@ -82,13 +86,13 @@ class ConversationStore:
         await self._behind.close()
         await self._database.close()
 
-    async def recall(self, caller: Caller, session_id: str) -> Context:
+    async def recall(self, caller: Caller, session_id: str) -> ConversationContext:
         """What the caller's conversation remembers; nothing when it is new or expired.
 
         Raises:
             StoreUnavailable: the database cannot be read.
         """
-        place = place_of(caller, session_id)
+        place = conversation_key(caller, session_id)
         kept = self._behind.get(place)
         if kept is None:
             kept = await self._database.run(lambda c: _read(c, place))
@@ -97,7 +101,12 @@ class ConversationStore:
         return kept[0]
 
     async def remember(
-        self, caller: Caller, session_id: str, context: Context, *, at_once: bool = False
+        self,
+        caller: Caller,
+        session_id: str,
+        context: ConversationContext,
+        *,
+        at_once: bool = False,
     ) -> None:
         """Keep what the conversation remembers, over what it did before.
 
@@ -106,7 +115,7 @@ class ConversationStore:
         Raises:
             StoreUnavailable: it could not be written; on SQLite with `at_once` only.
         """
-        place, kept = place_of(caller, session_id), (context, self._now())
+        place, kept = conversation_key(caller, session_id), (context, self._now())
         if self._database.is_sqlite and not at_once:
             self._behind.note(place, kept)
         else:
@@ -119,10 +128,10 @@ class ConversationStore:
         Raises:
             StoreUnavailable: it could not be forgotten.
         """
-        place = place_of(caller, session_id)
+        place = conversation_key(caller, session_id)
         await self._behind.drop(place)
         await self._database.run(
-            lambda c: c.execute(CONVERSATIONS.delete().where(is_place(CONVERSATIONS, place)))
+            lambda c: c.execute(CONVERSATIONS.delete().where(is_conversation(CONVERSATIONS, place)))
         )
 
     async def tidy(self) -> None:
@@ -134,7 +143,7 @@ class ConversationStore:
         late = CONVERSATIONS.c.updated_at < self._now() - self._lasts
         await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(late)))
 
-    async def _write(self, batch: Mapping[Place, Kept]) -> None:
+    async def _write(self, batch: Mapping[ConversationKey, Kept]) -> None:
         now = self._now()
         self._keys |= {place.key_id for place in batch}
         due = self._tidied_at is None or now - self._tidied_at >= _TIDY_EVERY
@@ -157,23 +166,25 @@ class ConversationStore:
             self._keys.clear()
 
 
-def _read(connection: sa.Connection, place: Place) -> Kept | None:
+def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
     asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(
-        is_place(CONVERSATIONS, place)
+        is_conversation(CONVERSATIONS, place)
     )
     row = connection.execute(asked).first()
     if row is None:
         return None
     try:
-        return from_text(row.context), row.updated_at
+        return context_from_json(row.context), row.updated_at
     except (ValueError, KeyError, TypeError) as unreadable:
         # Written by another version: better to begin anew than to answer nothing at all.
         _log.warning("what conversation %s remembers cannot be read: %s", place, unreadable)
         return None
 
 
-def _to_row(place: Place, context: Context, updated_at: datetime) -> dict[str, object]:
-    return {**place._asdict(), "context": to_text(context), "updated_at": updated_at}
+def _to_row(
+    place: ConversationKey, context: ConversationContext, updated_at: datetime
+) -> dict[str, object]:
+    return {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
 
 
 def _keep_latest(connection: sa.Connection, key_id: str, most: int) -> None:

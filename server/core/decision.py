@@ -1,7 +1,7 @@
 """What a retriever may decide. A decision is a value; acting on it is another's job."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ class Match:
 
 
 @value
-class Proposed:
+class ProposedAction:
     """What a conversation was understood to want; it binds nobody.
 
     `question` asks whether `intent`, for `target`, is what is meant.
@@ -44,7 +44,7 @@ class Call:
 
     match: Match
     call: ToolCall
-    proposed: Proposed | None = None
+    proposed: ProposedAction | None = None
 
 
 Origin = Literal["template", "conversation"]
@@ -52,7 +52,7 @@ Origin = Literal["template", "conversation"]
 
 
 @value
-class Held:
+class PendingConfirmation:
     """Nothing was done yet: this waits for a yes. `call` is as it may be shown.
 
     `question` is empty where the usual words ask for it.
@@ -69,24 +69,26 @@ class Held:
     origin: Origin = "template"
 
 
-Unrun = Literal["declined", "unclear", "expired", "settled", "altered", "changed", "unknown"]
+NotExecutedReason = Literal[
+    "declined", "unclear", "expired", "settled", "altered", "changed", "unknown"
+]
 """`settled`: it ran, or was declined, before. `altered`: its seal does not hold. `changed`: its
 template is another by now. `unclear`: the reply was neither yes nor no, so it still waits."""
 
 
 @value
-class NotRun:
+class ProposalNotExecuted:
     """A proposal was spoken of, and did not run; `held` is what still waits, if it does."""
 
-    why: Unrun
+    why: NotExecutedReason
     proposal_id: str
-    held: Held | None = None
+    held: PendingConfirmation | None = None
     reason: str = ""
     origin: Origin | None = None
 
 
 @value
-class Missing:
+class MissingParameter:
     """One required argument that the question does not give."""
 
     name: str
@@ -99,11 +101,11 @@ class Missing:
 
 
 @value
-class AskFor:
+class MissingArguments:
     """The template is clear, but arguments are missing: ask for exactly these."""
 
     match: Match
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingParameter, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
 
@@ -116,7 +118,7 @@ class Clarify:
 
 
 @value
-class AskBack:
+class ClarifyingQuestion:
     """The rule engine understands that nothing can be done yet: say `question` instead."""
 
     question: str
@@ -147,14 +149,35 @@ class Blocked:
 
 
 @value
-class Dropped:
+class Cancelled:
     """The person takes back what was asked about; `template_id` is the call that was meant."""
 
     template_id: str | None = None
 
 
-Decision = Call | AskFor | Clarify | AskBack | NoMatch | Blocked | Dropped
+Decision = Call | MissingArguments | Clarify | ClarifyingQuestion | NoMatch | Blocked | Cancelled
 
 
-Ending = Decision | Held | NotRun
+Ending = Decision | PendingConfirmation | ProposalNotExecuted
 """What a turn came to: what was decided, or what became of a call that waits for a yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentCoverage:
+    """How far a question speaks of a template, for choosing between templates.
+
+    Of `required` parameters, `read` have a value that stands in the question. `unused`
+    are the places of the question that hold a value (a number, a date, JSON …) which
+    no parameter took. `agrees` says whether the template declares to be for what the rule
+    engine found; None when neither has anything to say.
+    """
+
+    required: int = 0
+    read: int = 0
+    unused: tuple[str, ...] = ()
+    agrees: bool | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every required argument was read from the question."""
+        return self.read == self.required

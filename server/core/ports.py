@@ -6,10 +6,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from server.core.answer import Trace
+from server.core.chat_messages import Message, Reply
 from server.core.decision import Decision
-from server.core.speech import Message, Reply
 from server.core.tools import ToolDefinition
-from server.core.trace import Trace
 from server.core.turn import Turn
 
 Vectors = NDArray[np.float32]

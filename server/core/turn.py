@@ -1,10 +1,97 @@
-"""Who asks, and what they ask."""
+"""Who asks, what they ask, what it is for, and what their conversation remembers."""
 
+from collections.abc import Mapping
+from dataclasses import field
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
-from server.core.context import NO_CONTEXT, Context
-from server.core.intent import Intent
+from server.core.chat_messages import Message
 from server.core.values import value
+
+
+@value
+class PendingQuestion:
+    """A call that lacks arguments, and what was asked for.
+
+    `question` are the words it began with, and `tries` how often it was asked.
+    """
+
+    template_id: str
+    missing: tuple[str, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
+    intent: str | None = None
+    tries: int = 1
+
+
+@value
+class OfferedChoices:
+    """Templates between which somebody was asked to choose, in the order they were shown."""
+
+    template_ids: tuple[str, ...]
+    question: str = ""
+    intent: str | None = None
+
+
+@value
+class CompletedCall:
+    """A call that ran, or waits for a yes, and as much of its result as can be spoken of later.
+
+    `arguments` are those that somebody gave, without defaults. `rows` hold the short fields
+    of what was listed, in the order it was shown; `value` is a result that is one number,
+    one text or one date. `leads` are the words that the arguments stood behind.
+    """
+
+    template_id: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[Mapping[str, Any], ...] = ()
+    value: Any = None
+    intent: str | None = None
+    leads: Mapping[str, str] = field(default_factory=dict)
+
+
+@value
+class ConversationContext:
+    """What was said and done before this turn, oldest first.
+
+    `asked` and `options` are what the last answer asked; never both. `held` is the proposal
+    that waits for a yes, and `waiting` its call, which can still be corrected.
+    """
+
+    messages: tuple[Message, ...] = ()
+    asked: PendingQuestion | None = None
+    options: OfferedChoices | None = None
+    done: tuple[CompletedCall, ...] = ()
+    held: str | None = None
+    waiting: CompletedCall | None = None
+
+
+NO_CONTEXT = ConversationContext()
+
+IntentMethod = Literal["keyword", "regex", "semantic", "default"]
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Intent(NamedTuple):
+    """A detected intent. `confidence` is 0 to 1, and `explanation` is for people.
+
+    `route` is the intent that a reference to an earlier answer turns into once it is
+    known what it refers to. `ask` is what to ask back instead of acting on it, empty when
+    it can be acted on. `places` are where in the question each entity was read, as
+    (start, end) in characters; an entity that nobody named has none.
+    """
+
+    name: str
+    confidence: float
+    method: IntentMethod
+    entities: Mapping[str, Any] = _NONE
+    flags: Mapping[str, bool] = _NONE
+    explanation: str = ""
+    route: str | None = None
+    ask: str = ""
+    places: Mapping[str, tuple[tuple[int, int], ...]] = _NONE
 
 
 @value
@@ -32,7 +119,7 @@ class Turn:
     """Languages the reader prefers, as BCP 47 tags, best first."""
     intent: Intent | None = None
     """What the rule engine makes of it, for adapters that have one."""
-    context: Context = NO_CONTEXT
+    context: ConversationContext = NO_CONTEXT
     """What the conversation remembers; nothing, when this is its first turn."""
     continues: bool = False
     """Whether the client named the conversation, so that there may be something to remember."""

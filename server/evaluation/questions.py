@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from server.core.problems import Problem
-from server.settings.source import Document, Keys, read_yaml
+from server.errors import Problem
+from server.settings.documents import Document, Keys, read_yaml
 
 
 class Question(BaseModel, frozen=True, extra="forbid"):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from server.core.jsonable import to_json
+from server.core.json import to_json
 
 Pair = tuple[str | None, str | None]
 """The template that was meant, and the one that was chosen."""

@@ -1,11 +1,10 @@
 """Questions and outcomes in, one report out. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from server.evaluation.figures import auroc, equal, percentile, share
-from server.evaluation.outcome import Outcome
+from server.evaluation.outcomes import Outcome, auroc, equal, percentile, share
 from server.evaluation.questions import Question
 from server.evaluation.report import Confusion, Mistake, Report
 
@@ -87,3 +86,10 @@ def _expected_arguments(question: Question) -> Mapping[str, Any]:
 def _got_arguments(outcome: Outcome) -> Mapping[str, Any]:
     asks = {"asks": list(outcome.asked)} if outcome.asked else {}
     return {"arguments": dict(outcome.arguments), **asks}
+
+
+async def evaluate(
+    ask: Callable[[str], Awaitable[Outcome]], questions: Sequence[Question]
+) -> Report:
+    """Put the questions one at a time, so that each latency is that of a question alone."""
+    return score(questions, [await ask(question.ask) for question in questions])

@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import Tokens, is_word, word_set
-from server.extraction.taken import Taken
+from server.extraction.types import SpanSet, ValueCandidate
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Tokens, is_word, word_set
 
 _WORDS: Final = {
     "true": True, "yes": True, "yep": True, "yeah": True, "enabled": True, "enable": True,
@@ -32,8 +31,8 @@ def read_boolean(text: str) -> bool | None:
 
 
 def find_boolean(
-    plan: ParameterPlan, reading: Reading, taken: Taken, *, alone: bool
-) -> Candidate | None:
+    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> ValueCandidate | None:
     """What the question says about the parameter; `alone` when it has no other boolean."""
     tokens = reading.tokens
     if {"on", "off"} <= set(tokens.words):
@@ -52,11 +51,11 @@ def find_boolean(
     return _at(tokens, *named, value=before.isdisjoint(_NEGATIONS))
 
 
-def _at(tokens: Tokens, first: int, last: int, *, value: bool) -> Candidate:
-    return Candidate(tokens.starts[first], tokens.ends[last - 1], first, last, value)
+def _at(tokens: Tokens, first: int, last: int, *, value: bool) -> ValueCandidate:
+    return ValueCandidate(tokens.starts[first], tokens.ends[last - 1], first, last, value)
 
 
-def _mention(plan: ParameterPlan, tokens: Tokens, taken: Taken) -> tuple[int, int] | None:
+def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:
     """Where all telling words of the name stand in a row: archived, of include_archived."""
     words = [word for word in plan.name.words if word not in _SAYS_NOTHING]
     if not words:

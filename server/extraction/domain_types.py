@@ -6,19 +6,19 @@ and kept with the reading.
 
 from typing import Any
 
-from server.extraction.candidate import Candidate, checked
 from server.extraction.normalizers import run_steps
 from server.extraction.plan import ParameterPlan
-from server.extraction.recognizers.exact import Number
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind
+from server.extraction.types import ValueCandidate, checked
 from server.extraction.values import number, written
+from server.text.decimals import Number
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Kind
 
 _WHOLE: tuple[Kind, ...] = ("email", "url", "date", "datetime", "array", "object")
 """What is not taken apart: a pattern for numbers finds none in an address."""
 
 
-def numbers_of_domain(plan: ParameterPlan, reading: Reading) -> dict[int, Number]:
+def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Number]:
     """What the domain's patterns make of recognised numbers, by where each begins."""
     if plan.domain_type is None:
         return {}
@@ -29,7 +29,7 @@ def numbers_of_domain(plan: ParameterPlan, reading: Reading) -> dict[int, Number
     return found
 
 
-def _numbers(plan: ParameterPlan, reading: Reading) -> list[tuple[int, Number]]:
+def _numbers(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, Number]]:
     found: list[tuple[int, Number]] = []
     for start, end in _matches(plan, reading):
         inside = [n for n in reading.of("number") if n.start < end and n.end > start]
@@ -40,7 +40,7 @@ def _numbers(plan: ParameterPlan, reading: Reading) -> list[tuple[int, Number]]:
         if span.start < start or (span.end > end and span.unit != "%"):
             text = str(span.value)  # the pattern saw but a part of 2 million
         try:
-            found.append((span.start, number(normalized(plan, text, reading))))
+            found.append((span.start, number(normalize_value(plan, text, reading))))
         except ValueError:
             continue
     found.reverse()  # of two readings of one place, the first pattern's counts
@@ -48,13 +48,13 @@ def _numbers(plan: ParameterPlan, reading: Reading) -> list[tuple[int, Number]]:
 
 
 def with_domain(
-    plan: ParameterPlan, reading: Reading, recognised: list[Candidate]
-) -> list[Candidate]:
+    plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
+) -> list[ValueCandidate]:
     """Candidates of the domain's patterns, and those recognised elsewhere.
 
     Where both read the same place, the domain's reading counts.
     """
-    found: list[Candidate] = []
+    found: list[ValueCandidate] = []
     for start, end, value in _values(plan, reading):
         wider = any(
             c.start <= start and end <= c.end and c.end - c.start > end - start for c in recognised
@@ -62,11 +62,13 @@ def with_domain(
         if wider or any(c.start < end and c.end > start for c in found):
             continue  # a part of something that was recognised as a whole
         first, last = reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1
-        found.append(checked(plan, Candidate(start, end, first, last, value, "domain_pattern")))
+        found.append(
+            checked(plan, ValueCandidate(start, end, first, last, value, "domain_pattern"))
+        )
     return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
 
 
-def _values(plan: ParameterPlan, reading: Reading) -> list[tuple[int, int, Any]]:
+def _values(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, int, Any]]:
     """Each match of the domain's patterns that its normalizers can read."""
     key = ("values", plan.parameter.type)
     if key not in reading.memo:
@@ -75,7 +77,7 @@ def _values(plan: ParameterPlan, reading: Reading) -> list[tuple[int, int, Any]]
             if _within(reading, start, end):
                 continue
             try:
-                value = normalized(plan, reading.clean[start:end], reading)
+                value = normalize_value(plan, reading.clean[start:end], reading)
             except ValueError:
                 continue
             values.append((start, end, value))
@@ -84,7 +86,7 @@ def _values(plan: ParameterPlan, reading: Reading) -> list[tuple[int, int, Any]]
     return found
 
 
-def _within(reading: Reading, start: int, end: int) -> bool:
+def _within(reading: ParsedText, start: int, end: int) -> bool:
     """Whether a place is but a part of a block or of a date."""
     return any(
         span.start <= start and end <= span.end and span.end - span.start > end - start
@@ -93,12 +95,12 @@ def _within(reading: Reading, start: int, end: int) -> bool:
     )
 
 
-def _matches(plan: ParameterPlan, reading: Reading) -> list[tuple[int, int]]:
+def _matches(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, int]]:
     patterns = plan.domain_type.patterns if plan.domain_type is not None else ()
     return [place for pattern in patterns for place in pattern.captures(reading.outside_json)]
 
 
-def normalized(plan: ParameterPlan, text: str, reading: Reading) -> Any:
+def normalize_value(plan: ParameterPlan, text: str, reading: ParsedText) -> Any:
     """What the domain's normalizers make of matched text, as the parameter's type.
 
     Raises:

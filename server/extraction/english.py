@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from server.extraction.recognizers.tokens import word_set
+from server.text.tokens import word_set
 
 POLITE: Final = word_set(
     "please pls plz thanks thank thx ty cheers kindly you now currently today tonight right "

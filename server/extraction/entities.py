@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from server.core.intent import Intent
 from server.core.tools import Source
-from server.extraction.candidate import Candidate
-from server.extraction.filling import Filling
+from server.core.turn import Intent
 from server.extraction.plan import NUMERIC, ParameterPlan
-from server.extraction.values import Unusable, number
+from server.extraction.slot_filling import SlotFilling
+from server.extraction.types import ValueCandidate
+from server.extraction.values import InvalidValue, number
 from server.library.model import PARAMETER_TYPES, Parameter
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -20,7 +20,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 _NUMBERS: Final = ("number", "integer")
 
 
-def fill_entities(filling: Filling, intent: Intent) -> None:
+def fill_entities(filling: SlotFilling, intent: Intent) -> None:
     """Give each parameter the entity of its name, unless it has a value already.
 
     An entity of several parts fills a parameter of its own name that takes an object; its
@@ -46,23 +46,23 @@ def _names(entity: str, part: str) -> Iterator[str]:
 
 
 def _fill(
-    filling: Filling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
+    filling: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
     """Whether the value is one for the parameter, be it in bounds or not."""
     if plan.key in filling.found:
         return False
     try:
         fitting = _as_typed(plan, value)
-    except Unusable:
+    except InvalidValue:
         return False
     start, end = places[0] if places else (0, 0)
     try:
         plan.checker.check(fitting)
-    except Unusable as refused:
+    except InvalidValue as refused:
         filling.problems[plan.key] = str(refused)
         return True
     filling.problems.pop(plan.key, None)
-    filling.found[plan.key] = Candidate(start, end, 0, 0, fitting, "intent")
+    filling.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
     text = filling.reading.text[start:end] if places else None
     filling.sources[plan.key] = Source("intent", places[0] if places else None, text)
     for first, last in places:
@@ -81,7 +81,7 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
     if plan.role in NUMERIC or PARAMETER_TYPES.get(parameter.type, ("",))[0] in _NUMBERS:
         found = number(value)
         if parameter.type == "integer" and not isinstance(found, int):
-            raise Unusable(f"{found} is not a whole number")
+            raise InvalidValue(f"{found} is not a whole number")
         return found
     json_type = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
     match json_type, value:
@@ -93,7 +93,7 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
             return [_word(parameter, one) if isinstance(one, str) else one for one in value]
         case "object", Mapping():
             return dict(value)
-    raise Unusable(f"{value!r} is not of type {json_type}")
+    raise InvalidValue(f"{value!r} is not of type {json_type}")
 
 
 def _word(parameter: Parameter, value: str) -> Any:

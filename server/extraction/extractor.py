@@ -5,21 +5,44 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from server.core.decision import Missing
-from server.core.intent import Intent
+from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
+from server.core.turn import Intent
 from server.extraction.described.fill import fill_described
 from server.extraction.described.told import TemplateTold, describes_itself, tell
 from server.extraction.entities import fill_entities
-from server.extraction.extraction import Extraction, Grounding, Placed
-from server.extraction.filling import Filling, Lessons
-from server.extraction.free_text import fill_texts
-from server.extraction.lessons import NO_LESSON
+from server.extraction.example_learning import learn_examples
+from server.extraction.example_slots import NO_LESSON
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
-from server.extraction.powers import powers_unknown_to
-from server.extraction.recognizers.reading import Reading
-from server.extraction.teaching import teach
+from server.extraction.slot_filling import Lessons, SlotFilling, fill_texts
+from server.extraction.types import Extraction, PlacedValue
 from server.library.model import Domain, Template
+from server.text.parsed_text import ParsedText
+from server.text.tokens import is_digits
+
+_SIGNS: Final = {"^": ("^",), "**": ("*", "*")}
+
+
+def unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:
+    """Those of the question that no example of the template has: 2^8 is no 2 times 8."""
+    return tuple(
+        sign
+        for sign, words in _SIGNS.items()
+        if sign in reading.clean
+        and _between_numbers(reading, words)
+        and not any(sign in example for example in template.nl_examples)
+    )
+
+
+def _between_numbers(reading: ParsedText, words: tuple[str, ...]) -> bool:
+    tokens, size = reading.tokens, len(words)
+    return any(
+        tuple(tokens.words[index : index + size]) == words
+        and is_digits(tokens.word(index - 1))
+        and is_digits(tokens.word(index + size))
+        for index in range(1, len(tokens.words) - size)
+    )
+
 
 _TOO_LONG: Final = "the question is too long to read"
 
@@ -43,7 +66,7 @@ class Extractor:
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
-        self._last: Reading | None = None
+        self._last: ParsedText | None = None
 
     def prepare(self, templates: Sequence[Template]) -> None:
         """Compile `templates` now, so that no question has to wait for it."""
@@ -69,7 +92,7 @@ class Extractor:
         if only is not None:
             plan = _restricted(plan, only)
         reading = self._read(text, now)
-        filling = Filling(plan, reading, lessons, self._domain.synonyms)
+        filling = SlotFilling(plan, reading, lessons, self._domain.synonyms)
         filling.written()
         if intent is not None:
             fill_entities(filling, intent)
@@ -82,18 +105,18 @@ class Extractor:
 
     def read_at(
         self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
-    ) -> Placed | None:
+    ) -> PlacedValue | None:
         """What stands at `place` as a value of one parameter; None when it is none at all."""
         plan, lessons, _ = self._plan(template)
         (one,) = (p for p in plan.parameters if p.key == name)
         reading = self._read(text, now)
         if reading.too_long:
             return None
-        found = Filling(plan, reading, lessons, self._domain.synonyms).placed(one, *place)
+        found = SlotFilling(plan, reading, lessons, self._domain.synonyms).placed(one, *place)
         if found is None:
             return None
         lesson = lessons.texts.get(name, NO_LESSON)
-        return Placed(
+        return PlacedValue(
             found.value,
             found.problem,
             (found.start, found.end),
@@ -102,17 +125,17 @@ class Extractor:
             is_name=lesson.capitalised and not lesson.sentences,
         )
 
-    def _read(self, text: str, now: datetime) -> Reading:
+    def _read(self, text: str, now: datetime) -> ParsedText:
         last = self._last
         if last is None or last.text != text or last.now != now:
-            last = self._last = Reading(text, now, self._domain.date_order)
+            last = self._last = ParsedText(text, now, self._domain.date_order)
         return last
 
     def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
-            lessons = teach(plan, self._domain)
+            lessons = learn_examples(plan, self._domain)
             told = tell(plan) if describes_itself(template) else None
             known = self._plans[template.id] = template, (plan, lessons, told)
         return known[1]
@@ -128,10 +151,10 @@ def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:
     return replace(plan, parameters=parameters, groups=groups)
 
 
-def _outcome(plan: TemplatePlan, filling: Filling, *, agrees: bool | None) -> Extraction:
+def _outcome(plan: TemplatePlan, filling: SlotFilling, *, agrees: bool | None) -> Extraction:
     arguments: dict[str, Any] = {}
     sources: dict[str, Source] = {}
-    missing: list[Missing] = []
+    missing: list[MissingParameter] = []
     too_long = _TOO_LONG if filling.reading.too_long else ""
     for one in plan.parameters:
         parameter = one.parameter
@@ -148,16 +171,16 @@ def _outcome(plan: TemplatePlan, filling: Filling, *, agrees: bool | None) -> Ex
             missing.append(_missing(one))
     required = [one for one in plan.parameters if one.required]
     read = sum(one.key in filling.found for one in required)
-    grounding = Grounding(len(required), read, _unused(filling), agrees)
+    grounding = ArgumentCoverage(len(required), read, _unused(filling), agrees)
     sure = filling.sure | {
         key for key, source in sources.items() if source.kind in ("template_pattern", "intent")
     }
     return Extraction(arguments, sources, tuple(missing), grounding, frozenset(sure))
 
 
-def _missing(plan: ParameterPlan, problem: str = "") -> Missing:
+def _missing(plan: ParameterPlan, problem: str = "") -> MissingParameter:
     parameter = plan.parameter
-    return Missing(
+    return MissingParameter(
         name=parameter.name,
         description=parameter.description,
         type=parameter.type,
@@ -167,7 +190,7 @@ def _missing(plan: ParameterPlan, problem: str = "") -> Missing:
     )
 
 
-def _unused(filling: Filling) -> tuple[str, ...]:
+def _unused(filling: SlotFilling) -> tuple[str, ...]:
     reading, taken = filling.reading, filling.taken
     left = tuple(
         reading.text[start:end]
@@ -176,4 +199,4 @@ def _unused(filling: Filling) -> tuple[str, ...]:
         # What a pattern reads and a bound refuses is asked about, so it is put to use.
         and not any(first <= start and end <= last for first, last in filling.refused)
     )
-    return left or powers_unknown_to(filling.plan.template, reading)
+    return left or unsupported_operators(filling.plan.template, reading)

@@ -1,19 +1,19 @@
 """Keys of the JSON data in a question that the question names, and what they are compared with."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
-from server.extraction.candidate import Candidate
-from server.extraction.hints import Context, score
-from server.extraction.phrases import PhraseTable
+from server.extraction.assignment import ContextWords, context_score
+from server.extraction.candidates import unreadable
 from server.extraction.plan import ParameterPlan
-from server.extraction.recognizers.exact import Number
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind, Span
-from server.extraction.recognizers.tokens import word_set
-from server.extraction.regions import name_from
-from server.extraction.taken import Taken
+from server.extraction.text_spans import name_from
+from server.extraction.types import SpanSet, ValueCandidate, at, checked
 from server.extraction.values import written
+from server.text.decimals import Number
+from server.text.parsed_text import ParsedText
+from server.text.phrases import PhraseTable
+from server.text.tokens import Kind, Span, word_set
 
 _MAX_ROWS: Final = 200
 _MAX_VALUES: Final = 200
@@ -58,36 +58,36 @@ def _inflected(key: str) -> Iterable[str]:
             yield f"{key[:-1]}ies"
 
 
-def named_keys(keys: Keys, reading: Reading, taken: Taken) -> list[Candidate]:
+def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCandidate]:
     """The keys that the question names, in order of mention."""
     tokens = reading.tokens
     found = []
     for phrase in keys.table.find(tokens):
         start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
         if taken.free(start, end):
-            found.append(Candidate(start, end, phrase.first, phrase.last, phrase.value,
+            found.append(ValueCandidate(start, end, phrase.first, phrase.last, phrase.value,
                                    rank=1 if phrase.weak else 0))  # fmt: skip
     for quote in reading.of("quoted"):
         known, key = keys.table.lookup(quote.value)
         if known and taken.free(quote.start, quote.end):
-            found.append(Candidate(quote.start, quote.end, quote.first, quote.last, key))
+            found.append(ValueCandidate(quote.start, quote.end, quote.first, quote.last, key))
     found.sort(key=lambda candidate: candidate.start)
     return found
 
 
 def find_field(
     plan: ParameterPlan,
-    named: Sequence[Candidate],
-    reading: Reading,
-    context: Context,
+    named: Sequence[ValueCandidate],
+    reading: ParsedText,
+    context: ContextWords,
     claimed: Collection[int] = (),
-) -> Candidate | None:
+) -> ValueCandidate | None:
     """The key that is most clearly meant: named after "by" or "where", else first.
 
     `claimed` are the words at which a comparison or an order begins; a key right before
     one is the one compared: "items whose stock is less than 5".
     """
-    best: tuple[int, int, Candidate] | None = None
+    best: tuple[int, int, ValueCandidate] | None = None
     for candidate in named:
         points = _points(plan, candidate, reading, context)
         if candidate.last in claimed:
@@ -99,12 +99,14 @@ def find_field(
     return best[2] if best else None
 
 
-def _points(plan: ParameterPlan, candidate: Candidate, reading: Reading, context: Context) -> int:
+def _points(
+    plan: ParameterPlan, candidate: ValueCandidate, reading: ParsedText, context: ContextWords
+) -> int:
     tokens = reading.tokens
     before = tokens.word(candidate.first - 1)
     if before == "the":
         before = tokens.word(candidate.first - 2)
-    points = score(plan, candidate, tokens, context)
+    points = context_score(plan, candidate, tokens, context)
     if before in _LEADS:
         return max(points, 5)
     if before in _NAMING or tokens.word(candidate.last) in _NAMING:
@@ -112,7 +114,7 @@ def _points(plan: ParameterPlan, candidate: Candidate, reading: Reading, context
     return max(points, 2 if before in _WEAKER_LEADS else 1)
 
 
-def find_fields(named: Sequence[Candidate], reading: Reading) -> Candidate | None:
+def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCandidate | None:
     """All the keys that the question names, each once; they stand as one list."""
     tokens = reading.tokens
     kept = [
@@ -125,12 +127,12 @@ def find_fields(named: Sequence[Candidate], reading: Reading) -> Candidate | Non
         return None
     values = list(dict.fromkeys(candidate.value for candidate in kept))
     first, last = kept[0], kept[-1]
-    return Candidate(first.start, last.end, first.first, last.last, values)
+    return ValueCandidate(first.start, last.end, first.first, last.last, values)
 
 
 def find_cell(
-    column: Sequence[Any] | None, reading: Reading, taken: Taken, after: int
-) -> Candidate | None:
+    column: Sequence[Any] | None, reading: ParsedText, taken: SpanSet, after: int
+) -> ValueCandidate | None:
     """What a field is compared with, of the type that the data has there.
 
     `after` is the place in the question where the comparison ends; a value behind it
@@ -152,7 +154,7 @@ def find_cell(
     text = reading.text[start:end]
     if column and _has_digits(text) and not any(map(_has_digits, column[:_MAX_VALUES])):
         return None  # "items under 2 dollars" means no name of an item
-    return Candidate(start, end, *place, text)
+    return ValueCandidate(start, end, *place, text)
 
 
 def _has_digits(value: Any) -> bool:
@@ -162,7 +164,9 @@ def _has_digits(value: Any) -> bool:
 _SKIPPED: Final = word_set("is are was equal equals equal to than as exactly the a an contains")
 
 
-def _typed(column: Sequence[Any], reading: Reading, *, numeric: bool) -> Iterable[Candidate]:
+def _typed(
+    column: Sequence[Any], reading: ParsedText, *, numeric: bool
+) -> Iterable[ValueCandidate]:
     if numeric:
         for span in reading.of("number"):
             yield _candidate(span, span.value)
@@ -170,12 +174,12 @@ def _typed(column: Sequence[Any], reading: Reading, *, numeric: bool) -> Iterabl
             yield _candidate(span, span.value)
         return
     for span in reading.of("quoted"):
-        yield Candidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
+        yield ValueCandidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
     if _all(column, bool):
         for index, word in enumerate(reading.tokens.words):
             if word in ("true", "false"):
                 start, end = reading.tokens.starts[index], reading.tokens.ends[index]
-                yield Candidate(start, end, index, index + 1, word == "true")
+                yield ValueCandidate(start, end, index, index + 1, word == "true")
         return
     yield from _known_values(column, reading)
     kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
@@ -187,17 +191,49 @@ def _typed(column: Sequence[Any], reading: Reading, *, numeric: bool) -> Iterabl
             yield _candidate(span, span.value)
 
 
-def _known_values(column: Sequence[Any], reading: Reading) -> Iterable[Candidate]:
+def _known_values(column: Sequence[Any], reading: ParsedText) -> Iterable[ValueCandidate]:
     texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
     tokens = reading.tokens
     for phrase in PhraseTable(texts).find(tokens):
         start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        yield Candidate(start, end, phrase.first, phrase.last, phrase.value)
+        yield ValueCandidate(start, end, phrase.first, phrase.last, phrase.value)
 
 
-def _candidate(span: Span, value: Number | str) -> Candidate:
-    return Candidate(span.start, span.end, span.first, span.last, value)
+def _candidate(span: Span, value: Number | str) -> ValueCandidate:
+    return ValueCandidate(span.start, span.end, span.first, span.last, value)
 
 
 def _all(values: Sequence[Any] | None, kind: Any) -> bool:
     return bool(values) and all(isinstance(value, kind) for value in values or ())
+
+
+_BETWEEN_ROWS = frozenset({",", "and", ";"})
+
+
+def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+    """Every array or object that could be the value of `plan`, in order of mention."""
+    if plan.role == "object":
+        spans = reading.of("object")
+    else:
+        items = (plan.parameter.items or {}).get("type")
+        spans = [
+            span
+            for span in reading.of("array")
+            if items != "object" or all(isinstance(item, dict) for item in span.value)
+        ]
+    for span in spans:
+        yield checked(plan, at(span, span.value))
+    yield from unreadable(reading, "object" if plan.role == "object" else "array")
+    if plan.role == "records" and not spans:
+        rows = reading.of("object")
+        if _in_a_row(rows, reading):
+            whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
+            yield checked(plan, at(whole, [row.value for row in rows]))
+
+
+def _in_a_row(rows: Sequence[Span], reading: ParsedText) -> bool:
+    """Whether all objects could be rows of one table whose brackets were left out."""
+    words = reading.tokens.words
+    return bool(rows) and all(
+        _BETWEEN_ROWS.issuperset(words[one.last : two.first]) for one, two in pairwise(rows)
+    )

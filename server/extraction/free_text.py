@@ -1,58 +1,203 @@
-"""Filling free text and lists of words, once everything else has its place."""
+"""Free text: a city, a title, a message; read where the examples have it."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator
+from typing import Final
 
-from server.extraction.candidate import Candidate
-from server.extraction.domain_types import normalized
-from server.extraction.filling import Filling
-from server.extraction.hints import NO_CONTEXT, score
-from server.extraction.lessons import NO_LESSON
-from server.extraction.lists import find_words
+from server.core.tools import SourceKind
+from server.extraction.english import FILLERS, FUNCTION_WORDS, LEADS
+from server.extraction.example_slots import TextLesson, capital_runs
 from server.extraction.plan import ParameterPlan
-from server.extraction.strings import candidate_at, find_text
+from server.extraction.text_spans import Place, name_from, sentence_from
+from server.extraction.types import SpanSet, ValueCandidate
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Tokens, word_set
+
+_PRONOUNS: Final = word_set("me us it you i we they he she him them what which who how")
+_IDLE: Final = word_set(
+    "general particular detail details total all least now example free fun sure once first last "
+    "short time case order average advance person private fact morning afternoon evening night "
+    "weekend day week month year hour minute minutes spring summer autumn winter future past "
+    "meantime meanwhile"
+)
+"""Words that follow a preposition without being a value: in general, for free."""
+_MAX_LEADS: Final = 150
+"""Words of a text after which a free text may begin; a question rarely has more."""
+_LONGEST_BETWEEN: Final = 8
+
+# How much each kind of evidence counts; the best one wins, then the earliest.
+_TWO_WORDS: Final = 60
+_NAMED: Final = 50
+_ONE_WORD: Final = 40
+_USUAL: Final = 30
+_KNOWN: Final = 25
+_CAPITALS: Final = 20
+
+SOLID: Final = _NAMED
+"""Evidence that is needed for an optional text."""
 
 
-def fill_texts(filling: Filling) -> None:
-    """Fill what reads as text from what no other argument has taken."""
-    for plan in filling.unfilled("words"):
-        filling.keep(plan, find_words(plan, filling.reading, filling.taken))
-    _give_quotes_away(filling, filling.unfilled("text"))
-    plans = filling.unfilled("text")
-    required = [plan for plan in plans if plan.required]
-    for plan in (*required, *(plan for plan in plans if not plan.required)):
-        lesson = filling.lessons.texts.get(plan.key, NO_LESSON)
-        alone = [plan] == required
-        found = find_text(plan, lesson, filling.reading, filling.taken, alone=alone)
-        if found is not None:
-            filling.keep(plan, _judged(plan, filling, found))
+def find_text(
+    plan: ParameterPlan, lesson: TextLesson, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> ValueCandidate | None:
+    """The text that the question gives for `plan`, or None when nothing says where it is.
+
+    `alone` says that no other free text is looked for, so that weaker evidence will do.
+    """
+    best: tuple[int, int, Place] | None = None
+    for points, place in _places(plan, lesson, reading, taken, alone=alone):
+        if not _acceptable(lesson, reading, place) or (points < SOLID and not plan.required):
+            continue
+        if lesson.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
+            points += 1
+        if best is None or (-points, place[0]) < best[:2]:
+            best = (-points, place[0], place)
+    if best is None:
+        return None
+    learned = -best[0] in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
+    kind: SourceKind = "example" if learned else "recognizer"
+    return candidate_at(reading, best[2], kind)
 
 
-def _give_quotes_away(filling: Filling, plans: Sequence[ParameterPlan]) -> None:
-    """Give quoted texts away, by the words around them and in order of mention."""
-    reading = filling.reading
-    quotes = [
-        candidate_at(reading, (span.first, span.last))
-        for span in reading.of("quoted")
-        if filling.taken.free(span.start, span.end)
-    ]
-    if not quotes or not plans:
+def candidate_at(
+    reading: ParsedText, place: Place, kind: SourceKind = "recognizer"
+) -> ValueCandidate:
+    """The words of `place` as they were written; a quote without its marks."""
+    tokens = reading.tokens
+    start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
+    if place[1] - place[0] == 1 and tokens.words[place[0]] == "\0quoted":
+        start, end = start + 1, end - 1
+    return ValueCandidate(start, end, *place, reading.text[start:end], kind)
+
+
+def _places(
+    plan: ParameterPlan, lesson: TextLesson, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> Iterator[tuple[int, Place]]:
+    tokens = reading.tokens
+    sentences = lesson.sentences or "saying" in plan.name.topics
+    for index in range(min(len(tokens), _MAX_LEADS)):
+        pair = tuple(tokens.words[max(0, index - 2) : index])
+        for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
+            after = lesson.leads.get(lead)
+            place = None if after is None else _led(lesson, reading, taken, index, after)
+            if place is not None:
+                yield (points if lead else _ONE_WORD), place
+    yield from _named(plan, reading, taken, sentences=sentences)
+    if not alone:
         return
-    scored: dict[str, list[tuple[int, Candidate]]] = {}
-    for plan in plans:
-        context = filling.lessons.contexts.get(plan.key, NO_CONTEXT)
-        scored[plan.key] = [
-            (score(plan, quote, reading.tokens, context), _judged(plan, filling, quote))
-            for quote in quotes
-        ]
-    filling.hand_out(plans, scored)
+    yield from _usual(plan, reading, taken, sentences=sentences)
+    yield from ((_KNOWN, place) for place in _known(lesson, reading))
+    runs = capital_runs(reading, taken) if lesson.capitalised else []
+    if len(runs) == 1:
+        yield _CAPITALS, runs[0]
 
 
-def _judged(plan: ParameterPlan, filling: Filling, candidate: Candidate) -> Candidate:
-    """The candidate as the domain and the parameter's bounds see it."""
-    try:
-        value: Any = normalized(plan, candidate.value, filling.reading)
-        plan.checker.check(value)
-    except ValueError as refused:
-        return candidate._replace(problem=str(refused))
-    return candidate._replace(value=value)
+def _led(
+    lesson: TextLesson, reading: ParsedText, taken: SpanSet, first: int, after: frozenset[str]
+) -> Place | None:
+    """The value that begins after the lead; it ends where the examples let it end."""
+    tokens = reading.tokens
+    if "" not in after:
+        for last in range(first + 1, min(first + _LONGEST_BETWEEN, len(tokens))):
+            if tokens.words[last] in after:
+                return _content(reading, taken, first, last)
+        return None
+    if lesson.sentences:
+        return sentence_from(reading, taken, first)
+    place = name_from(reading, taken, first)
+    if place is None:
+        return None
+    place = _without_what_it_is_of(lesson, tokens, place)
+    known_ends = (i for i in range(place[0] + 1, place[1]) if tokens.words[i] in after)
+    return place[0], next(known_ends, place[1])
+
+
+def _without_what_it_is_of(lesson: TextLesson, tokens: Tokens, place: Place) -> Place:
+    """The place without words of the examples up to an "of": the price of NVDA is NVDA."""
+    first = place[0]
+    while first < place[1] and tokens.words[first] in lesson.vocabulary:
+        first += 1
+        if tokens.word(first) == "of" and first + 1 < place[1]:
+            return first + 1, place[1]
+    return place
+
+
+def _content(reading: ParsedText, taken: SpanSet, first: int, last: int) -> Place | None:
+    """The words up to `last`, without the function words in front of them."""
+    tokens = reading.tokens
+    while first < last and tokens.words[first] in FUNCTION_WORDS:
+        first += 1
+    if first == last or not taken.free(tokens.starts[first], tokens.ends[last - 1]):
+        return None
+    return (first, last) if all(w[0].isalnum() or w in "-'.’&" for w in
+                                tokens.words[first:last]) else None  # fmt: skip
+
+
+def _named(
+    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    """Values after the parameter's own name: title: Buy milk, city is Oslo."""
+    tokens = reading.tokens
+    own = plan.name.before - plan.name.leads
+    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
+        if word not in own:
+            continue
+        announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in FILLERS
+        if not announced and tokens.word(index + 1) != "\0quoted":
+            continue
+        first = index + 1
+        while tokens.word(first) in FILLERS:
+            first += 1
+        yield from _from(reading, taken, first, _NAMED, sentences=sentences)
+
+
+def _usual(
+    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    """Values after the words that usually lead to such a one: in Oslo, called Kim."""
+    leads = LEADS["called"].union(
+        *(LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
+    )
+    tokens = reading.tokens
+    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
+        whole = sentences or (word == ":" and "called" in plan.name.topics)
+        if word in leads or word == ":":
+            yield from _from(reading, taken, index + 1, _USUAL, sentences=whole)
+
+
+def _from(
+    reading: ParsedText, taken: SpanSet, first: int, points: int, *, sentences: bool
+) -> Iterator[tuple[int, Place]]:
+    if reading.tokens.word(first) == "\0quoted":
+        yield points, (first, first + 1)
+        return
+    place = (sentence_from if sentences else name_from)(reading, taken, first)
+    if place is not None:
+        yield points, place
+
+
+def _known(lesson: TextLesson, reading: ParsedText) -> Iterator[Place]:
+    """Values that the examples have, wherever they stand."""
+    tokens = reading.tokens
+    lengths = {len(words) for words in lesson.known}
+    for first in range(min(len(tokens), _MAX_LEADS)):
+        for length in lengths:
+            words = tuple(tokens.words[first : first + length])
+            if len(words) == length and words in lesson.known:
+                yield first, first + length
+
+
+def _acceptable(lesson: TextLesson, reading: ParsedText, place: Place) -> bool:
+    """Whether the words could be a value, and not merely more of the question."""
+    words = reading.tokens.words[place[0] : place[1]]
+    if words == ["\0quoted"]:
+        return True
+    if not lesson.sentences and words[0] in _PRONOUNS:
+        return False
+    said = [word for word in words if word[0].isalnum()]
+    start = reading.tokens.starts[place[0]]
+    place_text = reading.clean[start : reading.tokens.ends[place[1] - 1]]
+    if lesson.capitalised and words[0].isdigit() and place_text.islower():
+        return False  # 3 cities
+    if words[0] in _IDLE and (len(said) == 1 or reading.clean[start].islower()):
+        return False
+    return not all(word in FUNCTION_WORDS or word in lesson.vocabulary for word in said)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from server.core.intent import Intent
-from server.core.problems import Problem
+from server.core.suggestions import quoted
+from server.core.turn import Intent
+from server.errors import Problem
+from server.extraction.example_learning import ANY_DAY
 from server.extraction.extractor import Extractor
-from server.extraction.teaching import ANY_DAY
 from server.library.model import Library, Parameter, Template
-from server.settings.wording import quoted
 
 _KIND = "example-unextractable"
 _MOST_QUOTED = 3

@@ -5,18 +5,15 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
 
-from server.extraction.candidate import Candidate
 from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
-from server.extraction.recognizers.exact import Number, exact_quotient
-from server.extraction.recognizers.numbers import MINUS, opposite
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Span
-from server.extraction.recognizers.tokens import Tokens, word_set
-from server.extraction.recognizers.torn import over
-from server.extraction.regions import name_from
-from server.extraction.taken import Taken
-from server.extraction.values import Unusable
+from server.extraction.text_spans import name_from
+from server.extraction.types import SpanSet, ValueCandidate
+from server.extraction.values import InvalidValue
+from server.text.decimals import Number, exact_quotient
+from server.text.numbers import MINUS, opposite, over
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Span, Tokens, word_set
 
 _BETWEEN: Final = word_set("and plus with to also then or") | frozenset(",;&+$€£¥")
 _OPERATORS: Final = word_set("times multiplied divided x") | frozenset("*×÷^=")
@@ -25,7 +22,7 @@ _PLUS: Final = word_set("plus") | frozenset("+")
 _NO_MEMBER_BEFORE: Final = word_set("decimal decimals digit digits place places dp significant")
 
 
-def find_numbers(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
         if taken.free(span.start, span.end) and _all_numbers(span.value):
@@ -63,21 +60,21 @@ def _all_numbers(value: Any) -> bool:
     )
 
 
-def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Candidate:
+def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
     first, last = spans[0], spans[-1]
-    whole = Candidate(first.start, last.end, first.first, last.last, values)
+    whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
     items = plan.parameter.items or {}
     fraction = next((value for value in values if not isinstance(value, int)), None)
     if items.get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
     try:
         plan.checker.check(values)
-    except Unusable as refused:
+    except InvalidValue as refused:
         return whole._replace(problem=str(refused))
     return whole
 
 
-def _members(reading: Reading, taken: Taken) -> list[Span]:
+def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
     """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
     spans = reading.every("number")
@@ -134,7 +131,7 @@ def _next_to(tokens: Tokens, one: Span, other: Span) -> bool:
     return all(word in _BETWEEN for word in tokens.words[one.last : other.first])
 
 
-def _apart(reading: Reading, span: Span) -> list[int] | None:
+def _apart(reading: ParsedText, span: Span) -> list[int] | None:
     """The members of 100,200,300, which is a list where a single number is none."""
     parts = reading.clean[span.start : span.end].split(",")
     if len(parts) < 3 or not all(part.isdigit() and part[0] != "0" for part in parts):
@@ -145,7 +142,7 @@ def _apart(reading: Reading, span: Span) -> list[int] | None:
 _ENDS_OF_WORDS: Final = word_set("and or") | frozenset(",&;")
 
 
-def find_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
         if taken.free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
@@ -158,7 +155,7 @@ def find_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate
     return _after_name(plan, reading, taken)
 
 
-def _known_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     tokens = reading.tokens
     phrases = [
         phrase
@@ -175,10 +172,10 @@ def _known_words(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candida
     start, end = tokens.starts[first], tokens.ends[last - 1]
     if not taken.free(start, end):
         return None
-    return Candidate(start, end, first, last, values, "vocabulary")
+    return ValueCandidate(start, end, first, last, values, "vocabulary")
 
 
-def _after_name(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidate | None:
+def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """What follows the parameter's own name, taken apart at commas and "and"."""
     tokens = reading.tokens
     own = plan.name.before - plan.name.leads
@@ -191,16 +188,16 @@ def _after_name(plan: ParameterPlan, reading: Reading, taken: Taken) -> Candidat
         members, last = _split(reading, taken, first)
         if members:
             start, end = tokens.starts[first], tokens.ends[last - 1]
-            whole = Candidate(start, end, first, last, members)
+            whole = ValueCandidate(start, end, first, last, members)
             try:
                 plan.checker.check(members)
-            except Unusable as refused:
+            except InvalidValue as refused:
                 return whole._replace(problem=str(refused))
             return whole
     return None
 
 
-def _split(reading: Reading, taken: Taken, first: int) -> tuple[list[str], int]:
+def _split(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
     members: list[str] = []
     at = last = first
     while (place := name_from(reading, taken, at, skip=frozenset())) is not None:

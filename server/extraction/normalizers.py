@@ -16,10 +16,10 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from server.errors import PluginInvalid
-from server.extraction.recognizers.exact import Number, as_decimal, plain, read_plain
-from server.extraction.recognizers.reading import Reading
 from server.library.model import Normalizer
 from server.plugins import resolve
+from server.text.decimals import Number, as_decimal, plain_number, read_plain
+from server.text.parsed_text import ParsedText
 
 _CONTEXT: Final = frozenset({"now", "date_order"})
 
@@ -52,7 +52,7 @@ def parse_date(
     if isinstance(value, date):
         return value.isoformat()[:10]
     text = str(value).strip()
-    reading = Reading(text, now or datetime.now(UTC), date_order)
+    reading = ParsedText(text, now or datetime.now(UTC), date_order)
     for kind in ("datetime", "date", "offset"):
         for span in reading.of(kind):
             if span.start == 0 and span.end == len(text):
@@ -114,7 +114,7 @@ def run_steps(steps: Sequence[Step], text: str, context: Mapping[str, Any]) -> A
 
 def _number(value: Any) -> Number:
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        number = plain(as_decimal(value))
+        number = plain_number(as_decimal(value))
     else:
         number = read_plain(str(value).strip())
     if number is None:

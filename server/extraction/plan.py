@@ -4,15 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from server.core.problems import Location, Problem
-from server.errors import ConfigurationInvalid, PluginInvalid
-from server.extraction.naming import Name, take_apart
+from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
 from server.extraction.normalizers import Step, compile_steps
 from server.extraction.patterns import Pattern
-from server.extraction.phrases import PhraseTable
-from server.extraction.roles import GROUPS, Group, Role, role_of, takes_percent
-from server.extraction.values import Checker
+from server.extraction.value_kinds import (
+    GROUPS,
+    Group,
+    Name,
+    ValueKind,
+    take_apart,
+    takes_percent,
+    value_kind,
+)
+from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
+from server.text.phrases import PhraseTable
 
 NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
@@ -32,12 +38,12 @@ class ParameterPlan:
     key: str
     required: bool
     parameter: Parameter
-    role: Role
+    role: ValueKind
     name: Name
     patterns: tuple[Pattern, ...]
     domain_type: DomainType | None
     choices: PhraseTable
-    checker: Checker
+    checker: ValueChecker
     alike: str
     """The same for parameters of a template whose values are found in the same way."""
     percent: bool
@@ -93,10 +99,10 @@ class Planner:
 
     def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
-        role = role_of(parameter, name, template, self._domain)
+        role = value_kind(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
-        checker = Checker(parameter, closed=not open_ended)
+        checker = ValueChecker(parameter, closed=not open_ended)
         as_any = checker.takes_anything and GROUPS[role] == "date"
         return ParameterPlan(
             key=parameter.name,

@@ -1,21 +1,24 @@
 """From what was recognised to the value a tool takes, or why it cannot be taken."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
+from server.core.suggestions import join_words
+from server.core.tools import Source
 from server.extraction.patterns import matches_whole
-from server.extraction.recognizers.durations import Duration
-from server.extraction.recognizers.exact import Number, as_decimal, plain, read_plain
-from server.extraction.recognizers.numbers import opposite
-from server.library.model import Parameter
-from server.settings.wording import listed
+from server.library.model import DateOrder, Parameter
+from server.text.decimals import Number, as_decimal, plain_number, read_plain
+from server.text.durations import Duration
+from server.text.numbers import opposite
 
 _LONGEST_QUOTE: Final = 60
 
 
-class Unusable(ValueError):
+class InvalidValue(ValueError):
     """A value that stands in the question and cannot be given to the tool."""
 
 
@@ -38,15 +41,15 @@ def number(value: Any) -> Number:
     """
     found: Number | None = None
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        found = plain(as_decimal(value))
+        found = plain_number(as_decimal(value))
     elif isinstance(value, str):
         found = read_plain(value.strip(" ,.%$€£").replace(",", ""))
     if found is None:
-        raise Unusable(f"{shown(value)} is not a number")
+        raise InvalidValue(f"{show_value(value)} is not a number")
     return found
 
 
-class Checker:
+class ValueChecker:
     """Judges values of one parameter, with what can be prepared prepared."""
 
     __slots__ = ("_checks", "_parameter", "_pattern")
@@ -80,7 +83,7 @@ class Checker:
         """
         parameter = self._parameter
         if parameter.type == "integer" and not isinstance(value, int):
-            raise Unusable(f"{value} is not a whole number")
+            raise InvalidValue(f"{value} is not a whole number")
         if parameter.le is not None and parameter.le <= 0 < value:
             value = opposite(value)
         self.check(value)
@@ -96,9 +99,9 @@ class Checker:
             return
         least, most = self._parameter.ge, self._parameter.le
         if least is not None and value < least:
-            raise Unusable(f"{value} is below {least:g}")
+            raise InvalidValue(f"{value} is below {least:g}")
         if most is not None and value > most:
-            raise Unusable(f"{value} is above {most:g}")
+            raise InvalidValue(f"{value} is above {most:g}")
 
     def _length(self, value: Any) -> None:
         if not isinstance(value, str | list | tuple):
@@ -106,20 +109,49 @@ class Checker:
         least, most = self._parameter.min_length, self._parameter.max_length
         what = "characters" if isinstance(value, str) else "items"
         if least is not None and len(value) < least:
-            raise Unusable(f"{shown(value)} has fewer than {least} {what}")
+            raise InvalidValue(f"{show_value(value)} has fewer than {least} {what}")
         if most is not None and len(value) > most:
-            raise Unusable(f"{shown(value)} has more than {most} {what}")
+            raise InvalidValue(f"{show_value(value)} has more than {most} {what}")
 
     def _shape(self, value: Any) -> None:
         if isinstance(value, str) and self._pattern is not None and not self._pattern.search(value):
-            raise Unusable(f"{shown(value)} does not look like {self._parameter.pattern}")
+            raise InvalidValue(f"{show_value(value)} does not look like {self._parameter.pattern}")
 
     def _membership(self, value: Any) -> None:
         if value not in self._parameter.enum:
-            raise Unusable(f"{shown(value)} is not one of {listed(self._parameter.enum)}")
+            raise InvalidValue(
+                f"{show_value(value)} is not one of {join_words(self._parameter.enum)}"
+            )
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """`value` short enough for a sentence."""
     text = str(value)
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+
+_NUMERIC: Final = re.compile(r"(\d{1,2})([/\-])(\d{1,2})\2\d{2,4}")
+_MONTHS: Final = 12
+_FIRST: Final[Mapping[DateOrder, str]] = {"mdy": "month first", "dmy": "day first"}
+
+
+def note_ambiguous_dates(
+    arguments: Mapping[str, Any], sources: Mapping[str, Source], date_order: DateOrder
+) -> Mapping[str, Source]:
+    """`sources`, each that holds a date with two readings saying which one was taken.
+
+    03/04/2025 is such a date; 13/04/2025 and 04/04/2025 are not, and with dots the day is first.
+    """
+    return {
+        name: _noted(source, arguments.get(name), date_order) for name, source in sources.items()
+    }
+
+
+def _noted(source: Source, value: Any, date_order: DateOrder) -> Source:
+    found = _NUMERIC.fullmatch((source.text or "").strip())
+    if found is None or not isinstance(value, str) or value == source.text:
+        return source
+    first, second = int(found.group(1)), int(found.group(3))
+    if first == second or not (1 <= first <= _MONTHS and 1 <= second <= _MONTHS):
+        return source
+    return replace(source, note=f"{source.text} was read as {value}, {_FIRST[date_order]}")

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from server.errors import RequestInvalid
-from server.guards.model import Allowed, Category, GuardSet
-from server.guards.texts import normalized
-from server.library.patterns import matches_nothing, pattern_problem
+from server.guards.model import Allowed, Category, GuardSet, normalize_question
+from server.library.expressions import matches_nothing, pattern_problem
 
 Kind = Literal[
     "set_threshold",
@@ -147,10 +146,10 @@ def _examples(category: Category, change: Change) -> Category:
 
 
 def _allow(guards: GuardSet, change: Change) -> GuardSet:
-    wanted = normalized(change.text)
+    wanted = normalize_question(change.text)
     if not wanted:
         raise RequestInvalid("say which question")
-    rest = tuple(a for a in guards.allowed if normalized(a.question) != wanted)
+    rest = tuple(a for a in guards.allowed if normalize_question(a.question) != wanted)
     if change.kind == "forget_question":
         if len(rest) == len(guards.allowed):
             raise RequestInvalid("this question is not on the allow-list")

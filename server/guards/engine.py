@@ -1,18 +1,24 @@
 """One guard set, ready to judge: patterns compiled, examples embedded, a scorer learnt."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
 
-from server.core.ports import Vectors
-from server.guards.model import Allowed, Category, GuardSet, Verdict
-from server.guards.regexes import PatternStage
-from server.guards.scoring import Scorer, learn
-from server.guards.texts import normalized
-from server.guards.vectors import ExampleVectors
+from server.core.ports import Embedder, Vectors
+from server.guards.model import (
+    FAILED,
+    Allowed,
+    Category,
+    GuardSet,
+    GuardVerdict,
+    normalize_question,
+)
+from server.guards.patterns import PatternStage
+from server.guards.scorer import ExampleVectors, GuardScorer, learn_scorer
 
 Readings = Callable[[str], tuple[str, ...]]
 """The texts to embed for a question: those that matching embeds as well."""
@@ -53,7 +59,7 @@ class Engine:
     def __init__(
         self,
         guards: GuardSet,
-        scorer: Scorer | None,
+        scorer: GuardScorer | None,
         similar: Sequence[tuple[Allowed, Vectors]],
         fixed: Fixed,
     ) -> None:
@@ -63,7 +69,7 @@ class Engine:
         self._meant = meant(guards)
         self._scorer = scorer
         self._similar = tuple(similar)
-        self._exact = {normalized(a.question) for a in guards.allowed}
+        self._exact = {normalize_question(a.question) for a in guards.allowed}
         self.thresholds = {
             category.name: fixed.of(category, scorer.thresholds[n])
             for n, category in enumerate(self._meant)
@@ -119,35 +125,37 @@ class Engine:
     def pattern_count(self) -> int:
         return len(self._patterns)
 
-    def allowed_exactly(self, text: str) -> Verdict | None:
+    def allowed_exactly(self, text: str) -> GuardVerdict | None:
         """`text` is normalized."""
         if text not in self._exact:
             return None
-        return Verdict("allow", "allow_list", "allow_list", 1.0, "this very question is allowed")
+        return GuardVerdict(
+            "allow", "allow_list", "allow_list", 1.0, "this very question is allowed"
+        )
 
-    def allowed_by_similarity(self, vectors: Vectors) -> Verdict | None:
+    def allowed_by_similarity(self, vectors: Vectors) -> GuardVerdict | None:
         for entry, rows in self._similar:
             if not rows.size or not vectors.size or entry.similarity is None:
                 continue
             cosine = min(float((vectors @ rows.T).max()), 1.0)
             if cosine >= entry.similarity:
                 why = f"{cosine:.2f} similar to the allowed {entry.question!r}"
-                return Verdict("allow", "allow_list", "allow_list", cosine, why)
+                return GuardVerdict("allow", "allow_list", "allow_list", cosine, why)
         return None
 
-    def by_pattern(self, text: str) -> Verdict | None:
+    def by_pattern(self, text: str) -> GuardVerdict | None:
         """`text` is normalized."""
         hit = self._patterns.find(text)
         if hit is None:
             return None
         category = self._by_name[hit.category]
         why = f"pattern {hit.pattern}"
-        return Verdict(category.action, category.name, "regex", 1.0, why, route=category.route)
+        return GuardVerdict(category.action, category.name, "regex", 1.0, why, route=category.route)
 
-    def by_meaning(self, vectors: Vectors) -> tuple[Verdict, dict[str, float]]:
+    def by_meaning(self, vectors: Vectors) -> tuple[GuardVerdict, dict[str, float]]:
         """The likeliest category that clears its threshold, and every category's score."""
         if self._scorer is None or not vectors.size:
-            return Verdict(None), {}
+            return GuardVerdict(None), {}
         found = dict(
             zip((c.name for c in self._meant), self._scorer.scores(vectors).tolist(), strict=True)
         )
@@ -160,13 +168,15 @@ class Engine:
         if not clear:
             needed = self.thresholds[best]
             why = f"nearest is {best}, which needs {needed.value:.2f} ({needed.origin})"
-            return Verdict(None, confidence=found[best], why=why), found
+            return GuardVerdict(None, confidence=found[best], why=why), found
         chosen = self._by_name[max(clear, key=lambda name: found[name])]
         needed = self.thresholds[chosen.name]
         why = f"{found[chosen.name]:.2f}, at least {needed.value:.2f} ({needed.origin})"
         confidence = found[chosen.name]
         return (
-            Verdict(chosen.action, chosen.name, "semantic", confidence, why, route=chosen.route),
+            GuardVerdict(
+                chosen.action, chosen.name, "semantic", confidence, why, route=chosen.route
+            ),
             found,
         )
 
@@ -176,9 +186,97 @@ def meant(guards: GuardSet) -> tuple[Category, ...]:
     return tuple(category for category in guards.categories if category.examples)
 
 
-def _learnt(rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int) -> Scorer:
+def _learnt(
+    rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
+) -> GuardScorer:
     """Learn, leaving out harmless questions that are all but examples themselves."""
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near
-    return learn(rows[kept], owners[kept], k)
+    return learn_scorer(rows[kept], owners[kept], k)
+
+
+_log = logging.getLogger(__name__)
+
+
+class GuardQuestion:
+    """A question on its way through guards; embedded at most once, and only when needed."""
+
+    def __init__(self, text: str, readings: Readings, embedder: Embedder) -> None:
+        self.plain = normalize_question(text)
+        self._text = text
+        self._readings = readings
+        self._embedder = embedder
+        self._vectors: Vectors | None = None
+
+    async def vectors(self) -> Vectors:
+        """The vectors of its readings, each asked for by itself: the embedder knows some
+        already, and matching, which asks for the same, will find them known.
+        """
+        if self._vectors is None:
+            texts = self._readings(self._text)
+            parts = await asyncio.gather(*(self._embedder.embed([text]) for text in texts))
+            self._vectors = np.vstack(parts) if parts else np.empty((0, 0), np.float32)
+        return self._vectors
+
+
+async def evaluate_set(
+    engine: Engine, question: GuardQuestion, *, fail_closed: bool, stage_timeout_s: float
+) -> tuple[GuardVerdict, dict[str, float]]:
+    """Return the verdict of one set, and the score of each category that was compared.
+
+    A stage that fails or is late is in the verdict's `failures`, and is never taken for a
+    stage that found nothing: open, the other stage still judges; closed, only a stage
+    that ran can let the question pass.
+    """
+    allowed = engine.allowed_exactly(question.plain)
+    if allowed is not None:
+        return allowed, {}
+    failures: list[str] = []
+    found: GuardVerdict | None = None
+    try:
+        found = engine.by_pattern(question.plain)
+    except Exception as failure:
+        # Whatever it is, the policy for failures decides, and not the failure.
+        _note(failures, "regex", failure)
+    scores: dict[str, float] = {}
+    restricts = found is not None and found.action != "allow"
+    if (found is None and engine.needs_vectors) or (
+        engine.allows_by_similarity and (found is None or restricts)
+    ):
+        try:
+            async with asyncio.timeout(stage_timeout_s):
+                vectors = await question.vectors()
+            similar = engine.allowed_by_similarity(vectors)
+            if similar is not None:
+                return replace(similar, failures=tuple(failures)), {}
+            if found is None:
+                meant, scores = engine.by_meaning(vectors)
+                found = meant
+        except TimeoutError as late:
+            _note(failures, "semantic", late)
+        except Exception as failure:
+            # An encoder, perhaps an operator's own, may raise anything.
+            _note(failures, "semantic", failure)
+    return _closed(found, failures, fail_closed=fail_closed), scores
+
+
+def _closed(
+    found: GuardVerdict | None, failures: Sequence[str], *, fail_closed: bool
+) -> GuardVerdict:
+    verdict = replace(found or GuardVerdict(None), failures=tuple(failures))
+    restricts = verdict.action in ("block", "route")
+    if not failures or restricts:
+        return verdict
+    which = " and ".join(failures)
+    if fail_closed:
+        why = f"the {which} stage could not judge, and this guard fails closed"
+        return GuardVerdict("block", FAILED, "failure", 0.0, why, failures=tuple(failures))
+    why = f"the {which} stage could not judge, and this guard fails open"
+    return replace(verdict, why=f"{verdict.why}; {why}" if verdict.why else why)
+
+
+def _note(failures: list[str], stage: str, failure: BaseException) -> None:
+    failures.append(stage)
+    said = str(failure) or type(failure).__name__
+    _log.warning("guard stage %s failed: %s", stage, said, extra={"fields": {"stage": stage}})

@@ -7,19 +7,22 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
+from server.core.answer import Trace
 from server.core.ports import Embedder
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.guards.changes import Change, Changed, with_changes
-from server.guards.engine import Engine, Fixed, Readings
-from server.guards.judging import Question, judge
-from server.guards.ledger import Ledger
-from server.guards.model import NOTHING, GuardSet, Verdict
+from server.guards.engine import Engine, Fixed, GuardQuestion, Readings, evaluate_set
+from server.guards.model import (
+    NOTHING,
+    WHEN_FAILED,
+    GuardSet,
+    GuardVerdict,
+    choose_response,
+    redact_question,
+)
 from server.guards.options import GuardOptions
-from server.guards.responses import WHEN_FAILED, choose_response
-from server.guards.store import Decided
-from server.guards.texts import redacted
-from server.guards.vectors import ExampleVectors
+from server.guards.scorer import ExampleVectors
+from server.guards.store import DecisionLog, GuardDecision
 from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
@@ -39,7 +42,7 @@ class Guard:
         readings: Readings,
         harmless: Sequence[str],
         metrics: Metrics,
-        ledger: Ledger,
+        ledger: DecisionLog,
     ) -> None:
         self.options = options
         self.packs = packs
@@ -75,7 +78,7 @@ class Guard:
             RequestInvalid: the change cannot be made.
             ProviderError: its example could not be embedded.
         """
-        question = Question(text, self._readings, self._embedder)
+        question = GuardQuestion(text, self._readings, self._embedder)
         answer = {"now": await self._tried(self._ready(), question)}
         if change is not None:
             changed = with_changes(self.packs, (*self.changed.active, change))
@@ -83,14 +86,14 @@ class Guard:
             answer["then"] = await self._tried(engine, question)
         return answer
 
-    async def check(self, turn: Turn, trace: Trace) -> Verdict:
+    async def check(self, turn: Turn, trace: Trace) -> GuardVerdict:
         """Judge a question, and count, log and keep what came of it.
 
         In shadow mode the verdict is not `enforced`, and everything else is as usual.
         """
         since = perf_counter()
         options = self.options
-        question = Question(turn.text, self._readings, self._embedder)
+        question = GuardQuestion(turn.text, self._readings, self._embedder)
         with trace.stage("guard") as details:
             verdict, scores = await self._judged(self._ready(), question)
             verdict = replace(verdict, enforced=not options.shadow)
@@ -149,20 +152,22 @@ class Guard:
         fixed = Fixed(self.options.threshold, by_admin)
         return await Engine.build(guards, self._vectors, self._readings, self._harmless, fixed)
 
-    async def _judged(self, engine: Engine, question: Question) -> tuple[Verdict, dict[str, float]]:
-        return await judge(
+    async def _judged(
+        self, engine: Engine, question: GuardQuestion
+    ) -> tuple[GuardVerdict, dict[str, float]]:
+        return await evaluate_set(
             engine,
             question,
             fail_closed=self.options.fail_closed,
             stage_timeout_s=self.options.stage_timeout_s,
         )
 
-    async def _tried(self, engine: Engine, question: Question) -> dict[str, Any]:
+    async def _tried(self, engine: Engine, question: GuardQuestion) -> dict[str, Any]:
         verdict, scores = await self._judged(engine, question)
         rounded = {name: round(score, 4) for name, score in scores.items()}
         return verdict.to_dict() | ({"scores": rounded} if rounded else {})
 
-    def _response(self, verdict: Verdict, turn: Turn) -> str:
+    def _response(self, verdict: GuardVerdict, turn: Turn) -> str:
         category = self.changed.guards.category(verdict.category)
         if category is None:
             responses = self.packs.failure_responses or {"": (WHEN_FAILED,)}
@@ -170,7 +175,9 @@ class Guard:
             responses = category.responses
         return choose_response(responses, turn.languages, turn.id)[0]
 
-    def _count(self, turn: Turn, verdict: Verdict, other: Verdict | None, seconds: float) -> None:
+    def _count(
+        self, turn: Turn, verdict: GuardVerdict, other: GuardVerdict | None, seconds: float
+    ) -> None:
         options, outcome = self.options, verdict.outcome
         differs = other is not None and _told(other) != _told(verdict)
         self._metrics.guard_decided(
@@ -186,16 +193,16 @@ class Guard:
             self._metrics.guard_failed(options.adapter, stage, policy)
         if differs:
             self._metrics.guards_differ(options.adapter)
-        preview = redacted(turn.text, limit=options.preview_chars)
+        preview = redact_question(turn.text, limit=options.preview_chars)
         self._log(turn, verdict, preview)
         kept = None
         if differs or verdict.failures or verdict.action not in (None, "allow"):
             told = other.to_dict() if differs and other is not None else None
             now = datetime.now(UTC)
-            kept = Decided(now, options.adapter, turn.id, preview, verdict.to_dict(), told)
+            kept = GuardDecision(now, options.adapter, turn.id, preview, verdict.to_dict(), told)
         self._ledger.count((options.adapter, verdict.category, verdict.method, outcome), kept)
 
-    def _log(self, turn: Turn, verdict: Verdict, preview: str) -> None:
+    def _log(self, turn: Turn, verdict: GuardVerdict, preview: str) -> None:
         level = logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG
         if not _log.isEnabledFor(level):
             return
@@ -215,6 +222,6 @@ class Guard:
         )
 
 
-def _told(verdict: Verdict) -> tuple[str | None, str]:
+def _told(verdict: GuardVerdict) -> tuple[str | None, str]:
     restricts = verdict.action in ("block", "route", "flag")
     return (verdict.action if restricts else None, verdict.category if restricts else NOTHING)

@@ -1,6 +1,9 @@
 """Guards as the server uses them: categories, and what one makes of a question."""
 
-from collections.abc import Mapping
+import re
+import unicodedata
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -15,7 +18,7 @@ NOTHING: Final = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class GuardRoute:
     """Where a question goes instead: one of the two is set."""
 
     adapter: str | None = None
@@ -40,7 +43,7 @@ class Category:
     examples: tuple[str, ...] = ()
     responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     threshold: float | None = None
-    route: Route | None = None
+    route: GuardRoute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class GuardSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GuardVerdict:
     """What a guard makes of one question.
 
     `action` is None when no category fits. `confidence` is 1 for a pattern, and a
@@ -81,7 +84,7 @@ class Verdict:
     confidence: float = 0.0
     why: str = ""
     response: str = ""
-    route: Route | None = None
+    route: GuardRoute | None = None
     enforced: bool = True
     failures: tuple[str, ...] = ()
 
@@ -109,3 +112,51 @@ class Verdict:
         if self.failures:
             data["failed"] = list(self.failures)
         return data
+
+
+_OF_LAST_RESORT: Final = "I cannot help with that type of question."
+WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later."
+"""What is said when a guard could not judge, and its packs have no words for it."""
+
+
+def choose_response(
+    responses: Mapping[str, Sequence[str]], languages: Sequence[str], seed: str
+) -> tuple[str, str]:
+    """Return a Jinja text and its language, `""` when it is for every language.
+
+    `languages` are what the reader prefers, best first; `fr-CA` finds `fr`. Of several
+    texts, `seed` chooses, always the same one.
+    """
+    by_tag = {tag.lower(): tag for tag in responses}
+    wanted = [c for tag in languages for c in (tag.lower(), tag.lower().split("-")[0])]
+    found = next((by_tag[tag] for tag in (*wanted, "", *by_tag) if tag in by_tag), None)
+    texts = [text for text in responses.get(found, ()) if text.strip()] if found is not None else []
+    if found is None or not texts:
+        return _OF_LAST_RESORT, ""
+    return texts[zlib.crc32(seed.encode()) % len(texts)], found
+
+
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "[email]"),
+    (re.compile(r"\bhttps?://\S+"), "[link]"),
+    (re.compile(r"\b(?=\w*\d)\w{16,}\b"), "[id]"),
+    (re.compile(r"\+?\d[\d .-]{4,}\d"), "[number]"),
+)
+
+
+def normalize_question(text: str) -> str:
+    """`text` as patterns see it: one line, plain letters, nothing invisible, lower case."""
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("’", "'")
+    return " ".join(plain.split()).lower()
+
+
+def redact_question(text: str, *, limit: int) -> str:
+    """The beginning of `text`, without what may name a person or open something."""
+    if limit <= 0:
+        return ""
+    # Cut first, but not inside what is to be taken out.
+    plain = " ".join(text[: limit * 8].split())
+    for pattern, instead in _SECRETS:
+        plain = pattern.sub(instead, plain)
+    return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from server.core.problems import Location, Problem
-from server.errors import ConfigurationInvalid
-from server.settings.adapters import AdapterGuards
-from server.settings.models import GuardsSettings
+from server.errors import ConfigurationInvalid, Location, Problem
+from server.guards.pack import load_guards
+from server.library.model import Library
+from server.settings.adapters import AdapterGuards, AdapterSettings
+from server.settings.models import GuardsSettings, Settings
 
 ENABLED: Final = "INTENT_ROUTER_ENABLED"
 FAIL_CLOSED: Final = "INTENT_ROUTER_FAIL_CLOSED"
@@ -97,3 +98,53 @@ def _share(name: str, environ: Mapping[str, str], problems: list[Problem]) -> fl
     what = f"{name}: expected a number between 0 and 1, got {written!r}"
     problems.append(Problem(what, Location("environment"), "out-of-range"))
     return None
+
+
+def options_of(
+    adapter: AdapterSettings, settings: Settings, environ: Mapping[str, str]
+) -> GuardOptions:
+    """How an adapter is guarded.
+
+    Raises:
+        ConfigurationInvalid: an environment variable holds what it cannot.
+    """
+    return guard_options(
+        adapter.name,
+        settings.guards,
+        adapter.guards,
+        environ,
+        preview_chars=settings.logging.question_preview_chars,
+    )
+
+
+def guard_problems(
+    adapter: AdapterSettings,
+    library: Library | None,
+    settings: Settings,
+    environ: Mapping[str, str],
+) -> list[Problem]:
+    """What is wrong with the guard of an adapter: packs, variables, and where routes lead.
+
+    Templates are not looked for when the library could not be read.
+    """
+    try:
+        options = options_of(adapter, settings, environ)
+    except ConfigurationInvalid as invalid:
+        return list(invalid.problems)
+    problems: list[Problem] = []
+    adapters = [other.name for other in settings.adapters if other.enabled]
+    for paths in (options.packs, options.compare):
+        loaded = load_guards(paths, environ)
+        problems += loaded.problems
+        for category in loaded.guards.categories if loaded.guards else ():
+            route = category.route.to_dict() if category.route else {}
+            known = {"adapter": adapters, "template": library.templates if library else None}
+            for kind, name in route.items():
+                there = known[kind]
+                if there is not None and name not in there:
+                    what = (
+                        f"guard category {category.name!r} leads to {kind} {name!r}, "
+                        "which is not there"
+                    )
+                    problems.append(Problem(what, adapter.where, "unknown-route"))
+    return problems

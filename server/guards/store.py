@@ -1,5 +1,8 @@
 """What guards keep in the database: changes, counts, and the latest decisions."""
 
+import asyncio
+import logging
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -9,9 +12,10 @@ from typing import Any, Final, Self
 import sqlalchemy as sa
 from anyio import to_thread
 
-from server.access.database import Database
-from server.access.table import UtcTime
+from server.access.queries import UtcTime
+from server.errors import StoreUnavailable
 from server.guards.changes import Change
+from server.storage.database import Database
 
 _KEPT: Final = 2000
 """Decisions kept for each guard."""
@@ -55,7 +59,7 @@ Counted = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class GuardDecision:
     """One decision worth keeping; `question` is redacted, `other` what the compared set says."""
 
     at: datetime
@@ -116,7 +120,7 @@ class GuardStore:
         )
         return replace(change, at=at, id=made[0] if made else 0)
 
-    async def add(self, counts: Mapping[Counted, int], decided: Sequence[Decided]) -> None:
+    async def add(self, counts: Mapping[Counted, int], decided: Sequence[GuardDecision]) -> None:
         """Add to the counts, and keep the latest decisions."""
 
         def work(connection: sa.Connection) -> None:
@@ -152,14 +156,14 @@ class GuardStore:
 
     async def decisions(
         self, guard: str, *, limit: int, differing: bool = False
-    ) -> tuple[Decided, ...]:
+    ) -> tuple[GuardDecision, ...]:
         """The latest decisions, latest first; or those that a compared set judged otherwise."""
         asked = sa.select(DECISIONS).where(DECISIONS.c.guard == guard)
         if differing:
             asked = asked.where(sa.cast(DECISIONS.c.other, sa.Text) != "null")
         asked = asked.order_by(DECISIONS.c.id.desc()).limit(limit)
         rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
-        return tuple(Decided(**{k: v for k, v in row.items() if k != "id"}) for row in rows)
+        return tuple(GuardDecision(**{k: v for k, v in row.items() if k != "id"}) for row in rows)
 
 
 def _count(connection: sa.Connection, key: Counted, count: int) -> None:
@@ -188,3 +192,54 @@ def _prune(connection: sa.Connection, guard: str) -> None:
     last = connection.execute(oldest).scalar()
     if last is not None:
         connection.execute(DECISIONS.delete().where(of_guard, DECISIONS.c.id <= last))
+
+
+_log = logging.getLogger(__name__)
+
+_PAUSE_S: Final = 1.0
+_WAITING: Final = 5000
+"""Decisions that wait at most; when the database is away for long, the oldest go."""
+
+
+class DecisionLog:
+    """Never makes a question wait, and never fails one."""
+
+    def __init__(self, store: GuardStore) -> None:
+        self._store = store
+        self._counts: Counter[Counted] = Counter()
+        self._decided: deque[GuardDecision] = deque(maxlen=_WAITING)
+        self._writer: asyncio.Task[None] | None = None
+
+    def count(self, key: Counted, decided: GuardDecision | None) -> None:
+        """Count a decision; `decided` is given when it is worth keeping itself."""
+        self._counts[key] += 1
+        if decided is not None:
+            self._decided.append(decided)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write_soon())
+
+    async def flush(self) -> None:
+        """Write now what waits."""
+        counts, decided = dict(self._counts), tuple(self._decided)
+        self._counts.clear()
+        self._decided.clear()
+        if not counts and not decided:
+            return
+        try:
+            await self._store.add(counts, decided)
+        except StoreUnavailable as failure:
+            _log.warning("guard decisions cannot be written down: %s", failure)
+            self._counts.update(counts)
+            self._decided.extend(decided)
+
+    async def close(self) -> None:
+        if self._writer is not None:
+            self._writer.cancel()
+            await asyncio.gather(self._writer, return_exceptions=True)
+        await self.flush()
+
+    async def _write_soon(self) -> None:
+        # More may have come in while it was writing.
+        while self._counts or self._decided:
+            await asyncio.sleep(_PAUSE_S)
+            await self.flush()

@@ -1,15 +1,104 @@
 """Dates and ranges of dates, by the formats, words and connectors of a language file."""
 
+from calendar import monthrange
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple
 
-from server.intents import calendar
-from server.intents.calendar import Period, Relative
-from server.intents.numbers import to_int
-from server.intents.patterns import Pattern, PatternSet, Spans
+from server.intents import dates
+from server.intents.numbers import parse_int
+from server.intents.patterns import PackPattern, PatternSet, Spans
 from server.intents.text import DATE_MARK
+
+Unit = Literal["day", "week", "month", "quarter", "year"]
+Counting = Literal["whole", "last", "ago"]
+
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+_DAYS: Final = {"day": 1, "week": 7}
+
+
+class Period(NamedTuple):
+    """Both days are part of it."""
+
+    start: date
+    end: date
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A period named from today.
+
+    `whole` with -1 is the calendar unit before this one, `last` with 2 the two units
+    that end today, and `ago` with 3 the whole unit that lay three back.
+    """
+
+    unit: Unit
+    number: int = 0
+    counting: Counting = "whole"
+
+
+def day(year: int, month: int, number: int) -> Period | None:
+    """One day, or None when the calendar has no such day."""
+    try:
+        found = date(year, month, number)
+    except (ValueError, OverflowError):
+        return None
+    return Period(found, found)
+
+
+def month(year: int, number: int) -> Period | None:
+    if not (1 <= number <= 12 and date.min.year <= year <= date.max.year):
+        return None
+    return Period(date(year, number, 1), date(year, number, monthrange(year, number)[1]))
+
+
+def year(number: int) -> Period | None:
+    if not date.min.year <= number <= date.max.year:
+        return None
+    return Period(date(number, 1, 1), date(number, 12, 31))
+
+
+def relative(what: Relative, today: date, first_weekday: int) -> Period | None:
+    """The days that `what` covers, or None when they leave the calendar.
+
+    `first_weekday` counts from Monday, 0.
+    """
+    try:
+        if what.counting == "last":
+            return Period(_shift(today, what.unit, -what.number), today)
+        offset = -what.number if what.counting == "ago" else what.number
+        return _around(_shift(today, what.unit, offset), what.unit, first_weekday)
+    except (ValueError, OverflowError):
+        return None
+
+
+def full_year(two_digits: int, pivot: int) -> int:
+    """1998 for 98 and 2023 for 23, when `pivot` lies between them."""
+    return two_digits + (2000 if two_digits < pivot else 1900)
+
+
+def _shift(today: date, unit: Unit, number: int) -> date:
+    if unit in _DAYS:
+        return today + timedelta(days=number * _DAYS[unit])
+    months = today.year * 12 + today.month - 1 + number * _MONTHS[unit]
+    last = monthrange(months // 12, months % 12 + 1)[1]
+    return date(months // 12, months % 12 + 1, min(today.day, last))
+
+
+def _around(middle: date, unit: Unit, first_weekday: int) -> Period | None:
+    if unit == "day":
+        return Period(middle, middle)
+    if unit == "week":
+        start = middle - timedelta(days=(middle.weekday() - first_weekday) % 7)
+        return Period(start, start + timedelta(days=6))
+    if unit == "year":
+        return year(middle.year)
+    span = _MONTHS[unit]
+    first = date(middle.year, (middle.month - 1) // span * span + 1, 1)
+    last = first.month + span - 1
+    return Period(first, date(first.year, last, monthrange(first.year, last)[1]))
+
 
 RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
 
@@ -31,7 +120,7 @@ class DateFormat:
     `counted`, its first group is how many units.
     """
 
-    pattern: Pattern
+    pattern: PackPattern
     counted: Relative | None = None
 
     @property
@@ -45,7 +134,7 @@ class DateFormat:
 class DateRange:
     """A way to join dates; `{date}` in the pattern stands for each."""
 
-    pattern: Pattern
+    pattern: PackPattern
     means: RangeMeaning
 
 
@@ -62,7 +151,7 @@ class DateRules:
     century_pivot: int = 50
 
 
-class Atom(NamedTuple):
+class DateToken(NamedTuple):
     """A date as it stands in the text, from byte `start` to `end`.
 
     `month` and `day` are given where the text names no year, so that another date may.
@@ -78,7 +167,7 @@ class Atom(NamedTuple):
 class Dates(NamedTuple):
     """The dates of a text, and the first place that is written as one and cannot be."""
 
-    atoms: list[Atom]
+    atoms: list[DateToken]
     impossible: tuple[int, int] | None = None
 
 
@@ -93,7 +182,7 @@ def read_dates(
 
     Where two begin at once, the format that is declared first reads them.
     """
-    atoms: list[Atom] = []
+    atoms: list[DateToken] = []
     impossible: tuple[int, int] | None = None
     ahead = [
         (form, spans)
@@ -126,8 +215,8 @@ def _beginning(found: tuple[DateFormat, Spans]) -> int:
 
 
 def join(
-    rules: DateRules, data: bytes, atoms: list[Atom], today: Today, earliest: date
-) -> Atom | None:
+    rules: DateRules, data: bytes, atoms: list[DateToken], today: Today, earliest: date
+) -> DateToken | None:
     """The first range that `atoms` make with the words around them; the first atom at least."""
     if not atoms:
         return None
@@ -145,11 +234,11 @@ def join(
         which = marked.count(_MARK, 0, begin)
         used = atoms[which : which + marked.count(_MARK, begin, end)]
         start = used[0].start - (starts[which] - begin)
-        return Atom(start, used[-1].end, _range(form.means, used, today, earliest))
+        return DateToken(start, used[-1].end, _range(form.means, used, today, earliest))
     return atoms[0]
 
 
-def _mark(data: bytes, atoms: list[Atom]) -> tuple[bytes, list[int]]:
+def _mark(data: bytes, atoms: list[DateToken]) -> tuple[bytes, list[int]]:
     """`data` with a mark for each atom, and where each mark begins."""
     parts: list[bytes] = []
     starts: list[int] = []
@@ -164,7 +253,7 @@ def _mark(data: bytes, atoms: list[Atom]) -> tuple[bytes, list[int]]:
     return b"".join(parts), starts
 
 
-def _range(means: RangeMeaning, used: list[Atom], today: Today, earliest: date) -> Period:
+def _range(means: RangeMeaning, used: list[DateToken], today: Today, earliest: date) -> Period:
     first, last = used[0].period, used[-1].period
     if means == "between":
         first, last = _same_year(used[0], used[-1])
@@ -180,7 +269,7 @@ def _range(means: RangeMeaning, used: list[Atom], today: Today, earliest: date) 
     return Period(start, max(start, today()))
 
 
-def _same_year(first: Atom, last: Atom) -> tuple[Period, Period]:
+def _same_year(first: DateToken, last: DateToken) -> tuple[Period, Period]:
     """The periods, one without a year in that of the other: "April to June 2021"."""
     begins, ends = first.period, last.period
     if first.month is not None:
@@ -204,16 +293,16 @@ def _day_after(moment: date) -> date:
 
 def _atom(
     rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: Today
-) -> Atom | None:
+) -> DateToken | None:
     at = spans[form.whole]
     if form.counted is not None:
         start, end = spans[1]
-        number = to_int(data[start:end].decode())
+        number = parse_int(data[start:end].decode())
         if number is None:
             return None
         counted = Relative(form.counted.unit, number, form.counted.counting)
-        period = calendar.relative(counted, today(), rules.first_weekday)
-        return None if period is None else Atom(*at, period)
+        period = dates.relative(counted, today(), rules.first_weekday)
+        return None if period is None else DateToken(*at, period)
     parts: dict[str, str] = {}
     for name, group in form.pattern.names.items():
         start, end = spans[group]
@@ -227,25 +316,25 @@ def _atom(
     if "year" in parts:
         year = int(parts["year"])
         if len(parts["year"]) == 2:
-            year = calendar.full_year(year, rules.century_pivot)
+            year = dates.full_year(year, rules.century_pivot)
     elif "word" in parts:
-        named = calendar.relative(rules.words[parts["word"]], today(), rules.first_weekday)
+        named = dates.relative(rules.words[parts["word"]], today(), rules.first_weekday)
         if named is None or month is None:
-            return None if named is None else Atom(*at, named)
+            return None if named is None else DateToken(*at, named)
         year = named.start.year
     if month is None:
-        period = calendar.year(year) if year is not None else None
+        period = dates.year(year) if year is not None else None
     elif year is not None:
         period = _in_year(year, month, day)
     else:
         period = _last_begun(month, day, today())
     if period is not None and "last_day" in parts:
-        last = calendar.day(period.start.year, period.start.month, int(parts["last_day"]))
+        last = dates.day(period.start.year, period.start.month, int(parts["last_day"]))
         period = None if last is None or last < period else Period(period.start, last.end)
-        return None if period is None else Atom(*at, period)
+        return None if period is None else DateToken(*at, period)
     if period is None:
         return None
-    return Atom(*at, period) if year is not None else Atom(*at, period, month, day)
+    return DateToken(*at, period) if year is not None else DateToken(*at, period, month, day)
 
 
 def _last_begun(month: int, day: int | None, today: date) -> Period | None:
@@ -257,4 +346,4 @@ def _last_begun(month: int, day: int | None, today: date) -> Period | None:
 
 
 def _in_year(year: int, month: int, day: int | None) -> Period | None:
-    return calendar.month(year, month) if day is None else calendar.day(year, month, day)
+    return dates.month(year, month) if day is None else dates.day(year, month, day)

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from server.intents.choosing import choose
 from server.intents.numbers import GROUP as NUMBERS
 from server.intents.numbers import View, as_digits, numerals
-from server.intents.pack import Operations, Pack
-from server.intents.phrases import MASK, Hit, longest
-from server.intents.reading import Reading
+from server.intents.pack import Pack, PackOperations
+from server.intents.phrases import MASK, PhraseHit, longest
+from server.intents.question_state import QuestionState
+from server.intents.resolution import resolve_intent
 from server.intents.result import Detection, describe, failure
 from server.intents.rules import KEYWORDS
-from server.intents.text import Text
+from server.intents.text import QuestionText
 
 
 def utc_now() -> datetime:
@@ -29,13 +29,13 @@ class Detector:
         """Return what `text` asks for at `now`. Never fails, whatever the text."""
         try:
             reading = self.read(text, now)
-            return describe(self.pack, reading, choose(self.pack, reading))
+            return describe(self.pack, reading, resolve_intent(self.pack, reading))
         except Exception as failed:
             # The one place that takes every failure: a question must always get an
             # answer, and what went wrong is told in its explanation.
             return failure(self.pack, failed)
 
-    def read(self, text: str, now: datetime | None = None) -> Reading:
+    def read(self, text: str, now: datetime | None = None) -> QuestionState:
         """Find everything a question names, without judging what it asks for."""
         pack = self.pack
         if not isinstance(text, str):
@@ -45,7 +45,9 @@ class Detector:
         data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
         entities, rules, operation_shown = pack.signs.shown(matching, hits)
-        reading = Reading(words, numbers, data, matching, hits, rules, now, self._clock, pack.zone)
+        reading = QuestionState(
+            words, numbers, data, matching, hits, rules, now, self._clock, pack.zone
+        )
         if pack.operations is not None:
             reading.operation = pack.operations.default
             if operation_shown:
@@ -60,9 +62,9 @@ class Detector:
                     reading.take(entity.name, start, end, claim=entity.claims)
         return reading
 
-    def _phrases(self, text: Text) -> tuple[dict[int | str, list[Hit]], View | None]:
+    def _phrases(self, text: QuestionText) -> tuple[dict[int | str, list[PhraseHit]], View | None]:
         """Phrases by who looks for them, and number words in digits where there are any."""
-        by_name: dict[int | str, list[Hit]] = {}
+        by_name: dict[int | str, list[PhraseHit]] = {}
         hits, apart = self.pack.phrases.find(text.words)
         masks = [hit for hit in apart if hit.entry.group == MASK] if apart else apart
         for hit in hits:
@@ -80,7 +82,7 @@ class Detector:
         return by_name, as_digits(text, numerals(words, text.words, self.pack.numbers))
 
 
-def _masked(hit: Hit, masks: list[Hit]) -> bool:
+def _masked(hit: PhraseHit, masks: list[PhraseHit]) -> bool:
     """Whether a phrase lies in a longer one in which its owner does not look for it."""
     entry = hit.entry
     owner = abs(entry.key) if entry.group == KEYWORDS else entry.group
@@ -90,7 +92,7 @@ def _masked(hit: Hit, masks: list[Hit]) -> bool:
     )
 
 
-def _set_operation(reading: Reading, operations: Operations) -> None:
+def _set_operation(reading: QuestionState, operations: PackOperations) -> None:
     for option in operations.options:
         fired = option.trigger.fire(reading)
         if fired is None:

@@ -6,12 +6,11 @@ from datetime import date
 from typing import Any, Final, NamedTuple, Protocol
 
 from server.intents.dates import DateRules, join, read_dates
-from server.intents.numbers import to_int
-from server.intents.patterns import Pattern, Spans
-from server.intents.phrases import Hit
-from server.intents.reading import Reading
-from server.intents.signs import Signs
-from server.intents.text import Reader
+from server.intents.numbers import parse_int
+from server.intents.patterns import PackPattern, Spans
+from server.intents.phrases import PhraseHit, TriggerKeys
+from server.intents.question_state import QuestionState
+from server.intents.text import TextReader, starts_of
 
 Span = tuple[int, int]
 """Characters of the question."""
@@ -26,11 +25,11 @@ class Found(NamedTuple):
 
 
 class EntityKind(Protocol):
-    def read(self, reading: Reading) -> Found | None: ...
+    def read(self, reading: QuestionState) -> Found | None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class PackEntity:
     """`intents` and `operations` are those it belongs to; None is all of them.
 
     A question without any of its `signs` cannot name it.
@@ -38,7 +37,7 @@ class Entity:
 
     name: str
     kind: EntityKind
-    signs: Signs
+    signs: TriggerKeys
     intents: frozenset[str] | None = None
     operations: frozenset[str] | None = None
     default: Any = None
@@ -49,7 +48,7 @@ class Entity:
 class Capture:
     """A pattern, and the value it stands for when that is not the text it captures."""
 
-    pattern: Pattern
+    pattern: PackPattern
     group: int = 0
     constant: Any = None
 
@@ -69,7 +68,7 @@ class NumberKind:
     most: int | None = None
     ordinals: Mapping[str, int] = field(default_factory=dict)
 
-    def read(self, reading: Reading) -> Found | None:
+    def read(self, reading: QuestionState) -> Found | None:
         for capture in self.captures:
             if capture.pattern.number not in reading.matching:
                 continue
@@ -87,7 +86,7 @@ class NumberKind:
     def _value(self, capture: Capture, text: str) -> int | None:
         if capture.constant is not None:
             return int(capture.constant)
-        return self.ordinals[text] if text in self.ordinals else to_int(text)
+        return self.ordinals[text] if text in self.ordinals else parse_int(text)
 
     def beyond(self, value: int) -> bool:
         """Whether a number is out of bounds."""
@@ -100,12 +99,12 @@ class PatternKind:
     """Captured text, put into `form` where `{value}` or a named group stands."""
 
     captures: tuple[Capture, ...]
-    reader: Reader
+    reader: TextReader
     form: str = "{value}"
     case: str = "as_written"
     every: bool = False
 
-    def read(self, reading: Reading) -> Found | None:
+    def read(self, reading: QuestionState) -> Found | None:
         values: list[Any] = []
         places: list[Span] = []
         for capture in self.captures:
@@ -123,7 +122,7 @@ class PatternKind:
                     places.append(place)
         return Found(values, tuple(places)) if values else None
 
-    def _value(self, reading: Reading, capture: Capture, spans: Spans) -> Any:
+    def _value(self, reading: QuestionState, capture: Capture, spans: Spans) -> Any:
         if capture.constant is not None:
             return capture.constant
         value = self.form
@@ -151,7 +150,7 @@ class ValuesKind:
     choose: str = "longest"
     values: tuple[str, ...] = ()
 
-    def read(self, reading: Reading) -> Found | None:
+    def read(self, reading: QuestionState) -> Found | None:
         hits = [h for h in reading.hits.get(self.group, ()) if reading.free_hit(h)]
         if hits and self.every:
             values = list(dict.fromkeys(hit.entry.key for hit in hits))
@@ -168,7 +167,7 @@ class ValuesKind:
         return None
 
 
-def _chosen(hits: Sequence[Hit], choose: str) -> Hit:
+def _chosen(hits: Sequence[PhraseHit], choose: str) -> PhraseHit:
     if choose == "first_declared":
         return min(hits, key=lambda hit: hit.entry.order)
     if choose == "first_written":
@@ -187,7 +186,7 @@ class DateRangeKind:
     rules: DateRules
     earliest: date
 
-    def read(self, reading: Reading) -> Found | None:
+    def read(self, reading: QuestionState) -> Found | None:
         rules, data, today = self.rules, reading.data, reading.today
         atoms, impossible = read_dates(rules, data, reading.matching, today, reading.free_bytes)
         if impossible is not None:
@@ -208,8 +207,8 @@ class Series:
     """
 
     name: str
-    pattern: Pattern | None = None
-    item: Pattern | None = None
+    pattern: PackPattern | None = None
+    item: PackPattern | None = None
     values_of: str | None = None
 
 
@@ -219,7 +218,7 @@ class SeriesKind:
 
     series: tuple[Series, ...]
 
-    def read(self, reading: Reading) -> Found | None:
+    def read(self, reading: QuestionState) -> Found | None:
         for series in self.series:
             names, spans = _listed(series, reading)
             if len(names) > 1:
@@ -227,7 +226,7 @@ class SeriesKind:
         return None
 
 
-def _listed(series: Series, reading: Reading) -> tuple[list[str], tuple[Span, ...]]:
+def _listed(series: Series, reading: QuestionState) -> tuple[list[str], tuple[Span, ...]]:
     if series.values_of is not None:
         hits = [h for h in reading.hits.get(series.values_of, ()) if reading.free_hit(h)]
         names = list(dict.fromkeys(str(hit.entry.key) for hit in hits))
@@ -248,3 +247,101 @@ def _listed(series: Series, reading: Reading) -> tuple[list[str], tuple[Span, ..
     else:
         return [], ()
     return list(dict.fromkeys(data[start:end].decode() for start, end in found)), places
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Where text begins: at the end of the pattern's first group, or of all of it.
+
+    `known` takes listed values only.
+    """
+
+    pattern: PackPattern
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextKind:
+    """`group` has the phrases of its values. `values` maps folded words to the value they
+    stand for; other text stays as it is.
+
+    `edges` are words that do not begin or end a value, and `reject` whole texts that
+    are none ("this"); none begins with a word of `reject_first`.
+    """
+
+    group: str
+    reader: TextReader
+    after: tuple[Marker, ...]
+    until: PackPattern | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    reject: frozenset[str] = frozenset()
+    reject_first: frozenset[str] = frozenset()
+    edges: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = frozenset()
+    longest_prefix: int = 0
+    max_words: int = 6
+
+    def read(self, reading: QuestionState) -> Found | None:
+        matching, names_value = reading.matching, self.group in reading.hits
+        for marker in self.after:
+            pattern = marker.pattern
+            if pattern.number not in matching or (marker.known and not names_value):
+                continue
+            spans = pattern.search(reading.data)
+            if spans is None:
+                continue
+            here = spans[pattern.inner][1]
+            start = reading.character(here)
+            found = (
+                self._known(reading, start) if marker.known else self._free(reading, start, here)
+            )
+            if found is not None:
+                return found
+        return None
+
+    def _known(self, reading: QuestionState, start: int) -> Found | None:
+        """The longest listed value that begins at `start`."""
+        best: Found | None = None
+        for hit in reading.hits.get(self.group, ()):
+            span = reading.text.span(hit.first, hit.last)
+            longer = best is None or span[1] > best.spans[0][1]
+            if span[0] + hit.prefix == start and longer and reading.free_hit(hit):
+                best = Found(hit.entry.key, (span,))
+        return best
+
+    def _free(self, reading: QuestionState, start: int, start_byte: int) -> Found | None:
+        end = self._end(reading, start, start_byte)
+        text = reading.text
+        words = self.reader.words_in(text, start, end)[: self.max_words]
+        first, last = 0, len(words)
+        while first < last and words[first] in self.edges:
+            first += 1
+        while first < last and (words[last - 1] in self.edges or words[last - 1] in self.prefixes):
+            last -= 1
+        folded = " ".join(words[first:last])
+        if not folded or folded in self.reject or words[first] in self.reject_first:
+            return None
+        starts = starts_of(words[:last], text.folded, start)
+        begin, finish = starts[first], starts[-1] + len(words[last - 1])
+        value = self._listed(folded) or self.reader.polish(text.clean[begin:finish])
+        return Found(value, ((begin, finish),))
+
+    def _end(self, reading: QuestionState, start: int, start_byte: int) -> int:
+        end = len(reading.text.clean)
+        for claim in reading.claims:
+            if start <= claim.start < end:
+                end = claim.start
+        if self.until is not None and self.until.number in reading.matching:
+            stop = self.until.search(reading.data, start_byte)
+            if stop is not None:
+                end = min(end, reading.character(stop[0][0]))
+        return end
+
+    def _listed(self, folded: str) -> str | None:
+        """The value of listed words, also behind letters that are attached to them."""
+        if folded in self.values:
+            return self.values[folded]
+        for length in range(1, self.longest_prefix + 1):
+            if folded[:length] in self.prefixes and folded[length:] in self.values:
+                return self.values[folded[length:]]
+        return None

@@ -3,15 +3,97 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from server.core.problems import Problem
-from server.intents.language_spec import LanguageSpec
+from pydantic import BaseModel, ConfigDict, Field
+
+from server.errors import Problem
+from server.intents.dates import Counting, RangeMeaning, Unit
 from server.intents.numbers import NumberRules
 from server.intents.patterns import alternatives
-from server.intents.text import Reader, Spelling
-from server.settings.source import Document, read_yaml
+from server.intents.text import Spelling, TextReader
+from server.settings.documents import Document, read_yaml
 from server.settings.validation import validate
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+Character = Annotated[str, Field(min_length=1, max_length=1)]
+Characters = Annotated[str, Field(pattern=r"^[0-9A-Fa-f]{4,5}(-[0-9A-Fa-f]{4,5})?$")]
+Month = Annotated[int, Field(ge=1, le=12)]
+
+
+class LanguageModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class TextSpec(LanguageModel):
+    """How the language is written. Ranges of characters are written as `0591-05BD`.
+
+    `ignore` are characters that do not count, `replace` what stands for something else,
+    `same` letters that are compared as another one, `finals` the forms that letters
+    have at the end of a word, `trailing` punctuation that may close a question,
+    `word_marks` what joins letters into one word (`סה"כ`), and `unspaced` the scripts
+    in which every character counts as a word. Words that hold one of
+    `abbreviation_marks` keep their last letter as it is.
+    """
+
+    ignore: list[Characters] = []
+    replace: dict[str, str] = {}
+    same: dict[Character, Character] = {}
+    finals: dict[Character, Character] = {}
+    trailing: str = ""
+    word_marks: str = ""
+    abbreviation_marks: str = ""
+    unspaced: list[Characters] = []
+
+
+class NumbersSpec(LanguageModel):
+    words: dict[str, int] = {}
+    multipliers: dict[str, int] = {}
+    ordinals: dict[str, int] = {}
+    joiner: str = ""
+    joining_words: list[str] = []
+    joined: bool = False
+
+
+class RelativeSpec(LanguageModel):
+    unit: Unit
+    number: int = 0
+    counting: Counting = "whole"
+
+
+class CountedSpec(LanguageModel):
+    """A pattern whose first group says how many units: "the last {number} days"."""
+
+    pattern: str
+    unit: Unit
+    counting: Literal["last", "ago"]
+
+
+class RangeSpec(LanguageModel):
+    pattern: str
+    means: RangeMeaning
+
+
+class DatesSpec(LanguageModel):
+    week_starts: Weekday = "monday"
+    century_pivot: Annotated[int, Field(ge=0, le=100)] = 50
+    months: dict[str, Month] = {}
+    words: dict[str, RelativeSpec] = {}
+    formats: list[str | CountedSpec] = []
+    ranges: list[RangeSpec] = []
+
+
+class LanguageSpec(LanguageModel):
+    language: str = Field(min_length=1)
+    text: TextSpec = Field(default_factory=TextSpec)
+    prefixes: list[str] = []
+    stop_words: list[str] = []
+    define: dict[str, str] = {}
+    numbers: NumbersSpec = Field(default_factory=NumbersSpec)
+    dates: DatesSpec = Field(default_factory=DatesSpec)
+
 
 SHIPPED: Final = Path(__file__).parent / "languages"
 """Languages that packs name without a path."""
@@ -41,8 +123,8 @@ class Languages:
     def specs(self) -> tuple[LanguageSpec, ...]:
         return tuple(file.spec for file in self.files)
 
-    def reader(self) -> Reader:
-        return Reader(_spelling(self.specs))
+    def reader(self) -> TextReader:
+        return TextReader(_spelling(self.specs))
 
 
 def read_languages(
@@ -73,7 +155,7 @@ def _path(name: str, folder: Path) -> Path:
 
 def _together(files: tuple[LanguageFile, ...], problems: tuple[Problem, ...]) -> Languages:
     specs = [file.spec for file in files]
-    reader = Reader(_spelling(specs))
+    reader = TextReader(_spelling(specs))
     words: dict[str, tuple[int, bool]] = {}
     definitions: dict[str, str] = {}
     named: dict[str, list[str]] = {"month": [], "ordinal": [], "date_word": []}
@@ -105,7 +187,7 @@ def number_rules(specs: Iterable[LanguageSpec]) -> NumberRules:
     )
 
 
-def ordinals(languages: Languages, reader: Reader) -> dict[str, int]:
+def ordinals(languages: Languages, reader: TextReader) -> dict[str, int]:
     """Ordinal words as they are compared, and what they count."""
     return {
         reader.fold(reader.clean(word)): value

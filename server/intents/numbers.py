@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from server.intents.phrases import Hit
-from server.intents.text import NUMBER_MARK, Text
+from server.intents.phrases import PhraseHit
+from server.intents.text import NUMBER_MARK, QuestionText
 
 GROUP: Final = "number"
 """Group of number words among the phrases; their key is (value, whether it multiplies)."""
@@ -62,7 +62,7 @@ class View(NamedTuple):
         return offset + shift
 
 
-def numerals(hits: Sequence[Hit], words: Sequence[str], rules: NumberRules) -> list[Numeral]:
+def numerals(hits: Sequence[PhraseHit], words: Sequence[str], rules: NumberRules) -> list[Numeral]:
     """Put number words that stand together into numbers, from left to right."""
     found: list[Numeral] = []
     at = 0
@@ -74,7 +74,7 @@ def numerals(hits: Sequence[Hit], words: Sequence[str], rules: NumberRules) -> l
 
 
 def _compose(
-    hits: Sequence[Hit], at: int, words: Sequence[str], rules: NumberRules
+    hits: Sequence[PhraseHit], at: int, words: Sequence[str], rules: NumberRules
 ) -> tuple[int, Numeral]:
     """The longest number that begins at hit `at`, and how many hits it takes."""
     first = hits[at]
@@ -114,7 +114,7 @@ def _place(value: int) -> int:
     return place
 
 
-def as_digits(text: Text, found: Sequence[Numeral]) -> View:
+def as_digits(text: QuestionText, found: Sequence[Numeral]) -> View:
     """`text`, folded, with each numeral as marked digits; its prefix letters stay."""
     parts: list[str] = []
     pieces: list[tuple[int, int, int, int]] = []
@@ -132,7 +132,7 @@ def as_digits(text: Text, found: Sequence[Numeral]) -> View:
     return View("".join(parts), tuple(pieces))
 
 
-def to_int(digits: str) -> int | None:
+def parse_int(digits: str) -> int | None:
     """The value of digits with or without commas; None for more than a quantity holds."""
     plain = digits.replace(",", "")
     return int(plain) if plain.isdigit() and len(plain) <= _MOST_DIGITS else None

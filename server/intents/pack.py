@@ -6,15 +6,14 @@ from operator import attrgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from server.core.intent import Intent
-from server.core.problems import Problem
-from server.intents.entities import Entity
+from server.core.turn import Intent
+from server.errors import Problem
+from server.intents.entities import PackEntity
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
-from server.intents.phrases import PhraseIndex
+from server.intents.phrases import PhraseIndex, TriggerIndex
 from server.intents.rules import Conditions, Trigger
-from server.intents.signs import SignIndex
-from server.intents.text import Reader
+from server.intents.text import TextReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class IntentKind:
     strict: bool = False
     any_entity: frozenset[str] = frozenset()
     all_entities: frozenset[str] = frozenset()
-    entities: tuple[Entity, ...] = ()
+    entities: tuple[PackEntity, ...] = ()
     carried: frozenset[str] = frozenset()
     defaults: bool = False
     operation: bool = False
@@ -57,7 +56,7 @@ class IntentKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PackOperation:
     name: str
     trigger: Trigger
     unless: Conditions | None
@@ -65,14 +64,14 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Operations:
+class PackOperations:
     """`entity` is the name under which an answer carries the operation.
 
     `asking` are the triggers of each operation, and `flags` those that it sets.
     """
 
     entity: str
-    options: tuple[Operation, ...]
+    options: tuple[PackOperation, ...]
     default: str | None = None
     asking: Mapping[str, Sequence[Trigger]] = field(default_factory=dict)
     flags: Mapping[str | None, Mapping[str, bool]] = field(default_factory=dict)
@@ -120,7 +119,7 @@ class Pack:
 
     name: str
     description: str
-    reader: Reader
+    reader: TextReader
     phrases: PhraseIndex
     patterns: PatternSet
     numbers: NumberRules
@@ -128,9 +127,9 @@ class Pack:
     by_layer: bool
     semantic_threshold: float
     intents: Mapping[str, IntentKind]
-    entities: tuple[Entity, ...]
-    signs: SignIndex
-    operations: Operations | None
+    entities: tuple[PackEntity, ...]
+    signs: TriggerIndex
+    operations: PackOperations | None
     fallback: Fallback
     flags: tuple[str, ...]
     result: Shape

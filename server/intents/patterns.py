@@ -52,7 +52,7 @@ _ANYWHERE: Final = RE2.Anchor.UNANCHORED
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class PackPattern:
     """`number` is its place in the set; `names` are its named groups.
 
     `inner` is its first group, or all of it where it has none.
@@ -91,7 +91,7 @@ class PatternSet:
         self._fold = fold
         self._definitions = _BUILT_IN | dict(definitions)
         self._set = Set(_ANYWHERE, _options(_SET_MEMORY_BYTES))
-        self._patterns: dict[str, Pattern] = {}
+        self._patterns: dict[str, PackPattern] = {}
         self._count = 0
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class PatternSet:
         """An empty set with the same definitions, for other text."""
         return PatternSet(self._fold, self._definitions)
 
-    def add(self, source: str) -> Pattern:
+    def add(self, source: str) -> PackPattern:
         """Compile a pattern, once for each source.
 
         Raises:
@@ -111,12 +111,12 @@ class PatternSet:
             self._patterns[source] = self.add_expanded(self.expand(source))
         return self._patterns[source]
 
-    def add_expanded(self, source: str) -> Pattern:
+    def add_expanded(self, source: str) -> PackPattern:
         """Compile a pattern that has been expanded."""
         compiled = compile_bytes(source.encode())
         number = self._set.Add(source.encode())
         self._count += 1
-        return Pattern(
+        return PackPattern(
             number,
             named_groups(compiled),
             min(1, compiled.NumberOfCapturingGroups()),

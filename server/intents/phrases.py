@@ -6,17 +6,22 @@ words to the front of the next one (Hebrew's ב, ל, ה …) name them, and a ph
 found behind them as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from server.intents.entities import PackEntity
+    from server.intents.rules import Rule, Trigger
+
 
 MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PhraseEntry:
     """What a phrase stands for.
 
     `group` is who looks for it, `key` which of its things was found and `order` how
@@ -30,17 +35,17 @@ class Entry:
     prefixed: bool = True
 
 
-class Hit(NamedTuple):
+class PhraseHit(NamedTuple):
     """A phrase in a question: words `first` up to `last`, after `prefix` letters."""
 
     first: int
     last: int
     prefix: int
     size: int
-    entry: Entry
+    entry: PhraseEntry
 
 
-_hit: Final = partial(tuple.__new__, Hit)
+_hit: Final = partial(tuple.__new__, PhraseHit)
 """Makes a `Hit` of its values, in half the time that calling it takes."""
 
 
@@ -54,8 +59,8 @@ _LONGEST_REMEMBERED: Final = 32
 class Phrases(NamedTuple):
     """What was found in a question, in order: `hits` compete, and those `apart` do not."""
 
-    hits: list[Hit]
-    apart: list[Hit]
+    hits: list[PhraseHit]
+    apart: list[PhraseHit]
 
 
 class _Node:
@@ -64,8 +69,8 @@ class _Node:
     __slots__ = ("apart", "entries", "following")
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self.apart: list[Entry] = []
+        self.entries: list[PhraseEntry] = []
+        self.apart: list[PhraseEntry] = []
         self.following: dict[str, _Node] = {}
 
 
@@ -88,7 +93,7 @@ class PhraseIndex:
             self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
         self._remembered = lru_cache(_REMEMBERED)(self._beginnings)
 
-    def add(self, words: Sequence[str], entry: Entry) -> None:
+    def add(self, words: Sequence[str], entry: PhraseEntry) -> None:
         node = self._root
         for word in words:
             node = node.following.setdefault(word, _Node())
@@ -97,8 +102,8 @@ class PhraseIndex:
 
     def find(self, words: Sequence[str]) -> Phrases:
         """The longest phrases in `words`, and all of those apart."""
-        hits: list[Hit] = []
-        apart: list[Hit] = []
+        hits: list[PhraseHit] = []
+        apart: list[PhraseHit] = []
         end, count = 0, len(words)
         short = max(map(len, words), default=0) <= _LONGEST_REMEMBERED
         beginnings = map(self._remembered if short else self._beginnings, words)
@@ -143,7 +148,9 @@ class PhraseIndex:
         )
 
 
-def _best(entries: list[Entry], prefix: int, last: int, rivals: list[Hit]) -> list[Entry]:
+def _best(
+    entries: list[PhraseEntry], prefix: int, last: int, rivals: list[PhraseHit]
+) -> list[PhraseEntry]:
     """The entries that no rival reads better, with fewer letters taken off the same words."""
     if not prefix:
         return entries
@@ -151,9 +158,9 @@ def _best(entries: list[Entry], prefix: int, last: int, rivals: list[Hit]) -> li
     return [entry for entry in entries if entry.prefixed and entry.group not in taken]
 
 
-def longest(hits: Sequence[Hit]) -> list[Hit]:
+def longest(hits: Sequence[PhraseHit]) -> list[PhraseHit]:
     """`hits`, in the order of the question, without those that lie within a longer one."""
-    kept: list[Hit] = []
+    kept: list[PhraseHit] = []
     start = end = -1
     here = 0
     """How many of `kept` begin before `start`."""
@@ -166,3 +173,85 @@ def longest(hits: Sequence[Hit]) -> list[Hit]:
             continue
         kept.append(hit)
     return kept
+
+
+_REMEMBERED_SIGNS: Final = 1024
+"""Selections that are kept: questions of one kind set off the same parts of a pack."""
+
+
+class TriggerKeys(NamedTuple):
+    """Numbers of patterns, and the names under which phrases are found."""
+
+    patterns: Iterable[int] = ()
+    phrases: Iterable[Hashable] = ()
+
+
+class ShownKeys(NamedTuple):
+    """Entities that a question may name and rules that it may set off, in their order.
+
+    `operation` says whether it may ask for another operation than the default.
+    """
+
+    entities: "tuple[PackEntity, ...]"
+    rules: "tuple[Rule, ...]"
+    operation: bool
+
+
+class TriggerIndex:
+    """Entities, rules and operations by their signs.
+
+    What a sign can set off is a number with a bit for each of them: first the rules, then
+    the entities, then the operations together. `asking` are the triggers of each operation,
+    and `patterns` is how many patterns there are.
+    """
+
+    def __init__(
+        self,
+        rules: "Sequence[Rule]",
+        entities: "Sequence[PackEntity]",
+        asking: "Mapping[str, Sequence[Trigger]]",
+        patterns: int,
+    ) -> None:
+        self._rules, self._entities = tuple(rules), tuple(entities)
+        self._always = 0
+        self._by_pattern = [0] * patterns
+        self._by_phrase: dict[Hashable, int] = {}
+        self._selected = lru_cache(_REMEMBERED_SIGNS)(self._select)
+        for place, rule in enumerate(rules):
+            self._add(place, rule.trigger.signs)
+            for operation in rule.operations:
+                for trigger in asking.get(operation, ()):
+                    self._add(place, trigger.signs)
+            if rule.trigger.empty and not rule.operations:
+                self._always |= 1 << place
+        for place, entity in enumerate(entities, len(rules)):
+            self._add(place, entity.signs)
+        for triggers in asking.values():
+            for trigger in triggers:
+                self._add(len(rules) + len(entities), trigger.signs)
+
+    def shown(self, patterns: Iterable[int], phrases: Iterable[Hashable]) -> ShownKeys:
+        """What a question with these signs can set off."""
+        bits = self._always
+        by_pattern, by_phrase = self._by_pattern, self._by_phrase
+        for number in patterns:
+            bits |= by_pattern[number]
+        for phrase in phrases:
+            if phrase in by_phrase:
+                bits |= by_phrase[phrase]
+        return self._selected(bits)
+
+    def _add(self, place: int, signs: TriggerKeys) -> None:
+        bit = 1 << place
+        for number in signs.patterns:
+            self._by_pattern[number] |= bit
+        for phrase in signs.phrases:
+            self._by_phrase[phrase] = self._by_phrase.get(phrase, 0) | bit
+
+    def _select(self, bits: int) -> ShownKeys:
+        rules, entities = self._rules, self._entities
+        return ShownKeys(
+            tuple(e for place, e in enumerate(entities, len(rules)) if bits >> place & 1),
+            tuple(rule for place, rule in enumerate(rules) if bits >> place & 1),
+            bool(bits >> (len(rules) + len(entities))),
+        )

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from server.core.intent import Intent
-from server.intents.choosing import Chosen
+from server.core.turn import Intent
 from server.intents.pack import IntentKind, Pack
-from server.intents.reading import Reading
+from server.intents.question_state import QuestionState
+from server.intents.resolution import ResolvedIntent
 
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
@@ -24,7 +24,7 @@ class Detection(NamedTuple):
     result: Mapping[str, Any]
     evidence: str = ""
     fell_back: bool = False
-    reading: Reading | None = None
+    reading: QuestionState | None = None
 
     @property
     def words(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ def _places(
             yield at, at + len(words)
 
 
-def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
+def describe(pack: Pack, reading: QuestionState, chosen: ResolvedIntent) -> Detection:
     """The detection that a choice amounts to."""
     kind = chosen.intent
     entities = _entities(reading, chosen)
@@ -102,7 +102,7 @@ def describe(pack: Pack, reading: Reading, chosen: Chosen) -> Detection:
     return Detection(intent, pack.result.of(intent), chosen.evidence, fell_back, reading)
 
 
-def _route(kind: IntentKind, reading: Reading) -> str | None:
+def _route(kind: IntentKind, reading: QuestionState) -> str | None:
     taken = (r.to for r in kind.routes if r.trigger.empty or r.trigger.fire(reading))
     return next(taken, None)
 
@@ -123,7 +123,7 @@ def failure(pack: Pack, failed: Exception) -> Detection:
     return Detection(intent, pack.result.of(intent), fell_back=True)
 
 
-def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
+def _entities(reading: QuestionState, chosen: ResolvedIntent) -> dict[str, Any]:
     """What was read and belongs to the intent, and the defaults of the rest."""
     kind, values = chosen.intent, reading.values
     if not kind.defaults:
@@ -138,7 +138,7 @@ def _entities(reading: Reading, chosen: Chosen) -> dict[str, Any]:
     return entities
 
 
-def _filled(text: str, chosen: Chosen, entities: Mapping[str, Any]) -> str:
+def _filled(text: str, chosen: ResolvedIntent, entities: Mapping[str, Any]) -> str:
     form, names = _form(text)
     facts = {
         **entities,

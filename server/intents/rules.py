@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from server.intents.phrases import Hit
-from server.intents.reading import Fired, Reading
-from server.intents.signs import Signs
+from server.intents.phrases import PhraseHit, TriggerKeys
+from server.intents.question_state import Fired, QuestionState
 
 KEYWORDS: Final = "keyword"
 """Group of keywords among the phrases; their key is the trigger they belong to."""
@@ -35,11 +34,11 @@ class Trigger:
         self.empty = not (has_keywords or patterns)
 
     @property
-    def signs(self) -> Signs:
+    def signs(self) -> TriggerKeys:
         """What may make it fire."""
-        return Signs(self.patterns, (self.key, self._opening))
+        return TriggerKeys(self.patterns, (self.key, self._opening))
 
-    def fire(self, reading: Reading) -> Fired | None:
+    def fire(self, reading: QuestionState) -> Fired | None:
         """By the longest keyword, else by the first pattern."""
         hits = reading.hits
         if self.key in hits or self._opening in hits:
@@ -53,7 +52,7 @@ class Trigger:
                     return fired
         return None
 
-    def _keyword(self, reading: Reading) -> Hit | None:
+    def _keyword(self, reading: QuestionState) -> PhraseHit | None:
         hits = reading.hits.get(self.key, [])
         if self._opening in reading.hits:
             # An opening is one only where a question begins.
@@ -65,12 +64,12 @@ class Trigger:
         return max(hits, key=weight, default=None)
 
 
-def weight(hit: Hit) -> tuple[int, int, int]:
+def weight(hit: PhraseHit) -> tuple[int, int, int]:
     """What ranks a keyword: more words, then more letters, then fewer before it."""
     return hit.last - hit.first, hit.size, -hit.prefix
 
 
-Condition = Callable[[Reading], bool]
+Condition = Callable[[QuestionState], bool]
 """Something that may be true of a question."""
 
 
@@ -140,7 +139,7 @@ class Rule:
     explanation: str = ""
     ask: str = ""
 
-    def fire(self, reading: Reading) -> Fired | None:
+    def fire(self, reading: QuestionState) -> Fired | None:
         """What made the rule fire, or None."""
         trigger, when = self.trigger, self.when
         if trigger.empty:

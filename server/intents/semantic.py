@@ -1,17 +1,19 @@
 """The third layer: the intent whose examples mean most nearly the same."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from server.intents.choosing import Chosen
+from server.core.ports import Embedder
 from server.intents.detector import Detector
-from server.intents.pack import IntentKind
+from server.intents.pack import IntentKind, Pack
+from server.intents.resolution import ResolvedIntent
 from server.intents.result import Detection, describe
 
 if TYPE_CHECKING:
-    from server.core.ports import Embedder, Vectors
+    from server.core.ports import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class SemanticDetector:
             if not intent.lacks(reading.values):
                 sure = round(min(similarity, 1.0), 4)
                 example = examples.texts[place]
-                chosen = Chosen(intent, sure, "semantic", evidence=example)
+                chosen = ResolvedIntent(intent, sure, "semantic", evidence=example)
                 return describe(self._detector.pack, reading, chosen)
         return detection
 
@@ -77,3 +79,19 @@ class SemanticDetector:
                 intents, texts = zip(*self._pairs, strict=True)
                 self._examples = _Examples(intents, texts, await self._embedder.embed(texts))
             return self._examples
+
+
+Detect = Callable[[str, datetime], Awaitable[Detection]]
+"""A question, and when it was asked, to what it asks for. Days are those of the pack's zone."""
+
+
+def detection_by(pack: Pack, embedder: Embedder | None = None) -> Detect:
+    """Detection by the rules of `pack`; by the meaning of its examples too with `embedder`."""
+    detector = Detector(pack)
+    if embedder is not None:
+        return SemanticDetector(detector, embedder).detect
+
+    async def by_rules(text: str, now: datetime) -> Detection:
+        return detector.detect(text, now)
+
+    return by_rules

@@ -8,18 +8,18 @@ Words = list[str]
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
-class Strict(BaseModel):
+class PackModel(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-class ConstantSpec(Strict):
+class ConstantSpec(PackModel):
     """A pattern that always means the same value."""
 
     pattern: str
     value: Any
 
 
-class Circumstances(Strict):
+class Circumstances(PackModel):
     """What else is true of a question. All that is given counts, each by itself."""
 
     keywords: Words = []
@@ -32,7 +32,7 @@ class Circumstances(Strict):
     more_words_than: Annotated[int, Field(ge=0)] | None = None
 
 
-class TriggerSpec(Strict):
+class TriggerSpec(PackModel):
     """Words and patterns that show something; one of them is enough.
 
     `openings` are keywords that count only where the question begins.
@@ -48,7 +48,7 @@ class TriggerSpec(Strict):
     prefixes: bool = True
 
 
-class ConfidenceSpec(Strict):
+class ConfidenceSpec(PackModel):
     keyword: Chance | None = None
     regex: Chance | None = None
 
@@ -69,7 +69,7 @@ class RouteSpec(TriggerSpec):
     to: str
 
 
-class Requirements(Strict):
+class Requirements(PackModel):
     any_entity: Words = []
     all_entities: Words = []
 
@@ -100,7 +100,7 @@ class OperationSpec(TriggerSpec):
     flags: dict[str, bool] = {}
 
 
-class OperationsSpec(Strict):
+class OperationsSpec(PackModel):
     """What a question wants done, tried in order; `default` when none of them is named."""
 
     entity: str = "operation"
@@ -108,7 +108,7 @@ class OperationsSpec(Strict):
     options: list[OperationSpec]
 
 
-class EntityBase(Strict):
+class EntityBase(PackModel):
     """`claims` keeps the text of an entity from being read as another one after it."""
 
     name: str = Field(min_length=1)
@@ -147,7 +147,7 @@ class ValuesEntitySpec(EntityBase):
     prefixes: bool = True
 
 
-class MarkerSpec(Strict):
+class MarkerSpec(PackModel):
     """`known` accepts only text that the entity's `values` list."""
 
     pattern: str
@@ -174,7 +174,7 @@ class DateRangeEntitySpec(EntityBase):
     earliest: str = "1900-01-01"
 
 
-class SeriesSpec(Strict):
+class SeriesSpec(PackModel):
     """Things of one kind that are named together.
 
     Either `item` finds each of them, within what `pattern` finds when there is one, or
@@ -205,7 +205,7 @@ EntitySpec = Annotated[
 ]
 
 
-class FallbackSpec(Strict):
+class FallbackSpec(PackModel):
     """The intent when no rule fires, or none is surer than `below`."""
 
     intent: str
@@ -214,12 +214,12 @@ class FallbackSpec(Strict):
     explanation: str = "no rule fits"
 
 
-class ErrorSpec(Strict):
+class ErrorSpec(PackModel):
     confidence: Chance = 0.1
     explanation: str = "Error in detection: {error}"
 
 
-class LayersSpec(Strict):
+class LayersSpec(PackModel):
     """How sure each layer is; `semantic` is the least similarity that counts."""
 
     keyword: Chance = 1.0
@@ -230,7 +230,7 @@ class LayersSpec(Strict):
 ResultPart = Literal["intent", "confidence", "method", "entities", "flags", "explanation", "route"]
 
 
-class PackSpec(Strict):
+class PackSpec(PackModel):
     name: str = Field(min_length=1)
     description: str = ""
     languages: Words = []

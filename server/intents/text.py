@@ -46,7 +46,7 @@ class Spelling:
 
 
 @dataclass(slots=True)
-class Text:
+class QuestionText:
     """`clean` reads well; `folded` is for comparison. Offsets are the same in both."""
 
     clean: str
@@ -83,7 +83,7 @@ def starts_of(words: Iterable[str], text: str, position: int = 0) -> list[int]:
     return starts
 
 
-class Reader:
+class TextReader:
     """Turns questions, phrases and patterns into the forms that are compared."""
 
     def __init__(self, spelling: Spelling) -> None:
@@ -102,19 +102,19 @@ class Reader:
         self._forms = lru_cache(_REMEMBERED)(self._forms_of)
         self._by_piece = self._reads_by_piece(spelling)
 
-    def read(self, raw: str) -> Text:
+    def read(self, raw: str) -> QuestionText:
         if len(raw) > _AT_ONCE or not self._by_piece:
             return self._read_whole(raw)
         cleans, foldeds, words = zip(*map(self._forms, raw.split(" ")), strict=True)
         if not all(cleans):
             return self._read_whole(raw)
         clean = " ".join(cleans).rstrip(self._trailing)
-        return Text(clean, " ".join(foldeds)[: len(clean)], [*chain.from_iterable(words)])
+        return QuestionText(clean, " ".join(foldeds)[: len(clean)], [*chain.from_iterable(words)])
 
-    def _read_whole(self, raw: str) -> Text:
+    def _read_whole(self, raw: str) -> QuestionText:
         clean = self.clean(raw)
         folded = self.fold(clean)
-        return Text(clean, folded, self._word.findall(folded))
+        return QuestionText(clean, folded, self._word.findall(folded))
 
     def _forms_of(self, piece: str) -> tuple[str, str, list[str]]:
         """What stands between two spaces: clean, folded, and its words."""
@@ -166,7 +166,7 @@ class Reader:
         """The words of a phrase, folded."""
         return self._word.findall(self.fold(self.clean(phrase)))
 
-    def words_in(self, text: Text, start: int, end: int) -> list[str]:
+    def words_in(self, text: QuestionText, start: int, end: int) -> list[str]:
         """The words between characters `start` and `end`, where a word may be cut in two."""
         return self._word.findall(text.folded, start, end)
 

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from server import plugins
+from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import PluginInvalid
-from server.library.domain_yaml import (
+from server.library.expressions import examine, matches_nothing, pattern_problem
+from server.library.http_requests import build_defaults
+from server.library.model import Domain, Entity, Normalizer, ResponseConfig, TypePatterns
+from server.library.parameter_types import canonical
+from server.library.problems import ProblemCollector
+from server.library.yaml_models import (
     DomainParts,
     DomainYaml,
     EntityYaml,
@@ -16,18 +22,48 @@ from server.library.domain_yaml import (
     TypePatternsYaml,
     VocabularyYaml,
 )
-from server.library.findings import Findings
-from server.library.http_services import build_defaults
-from server.library.model import Domain, Entity, Normalizer, TypePatterns
-from server.library.patterns import matches_nothing, pattern_problem
-from server.library.responses import build_responses
-from server.library.types import canonical
-from server.settings.source import Document, Keys
+from server.settings.documents import Document, Keys
 from server.settings.validation import validate
-from server.settings.wording import instead, shortened
 
 
-def build_domain(document: Document, findings: Findings) -> Domain | None:
+def build_responses(
+    written: ResponseConfigYaml, document: Document, at: Keys, findings: ProblemCollector
+) -> ResponseConfig:
+    """Check languages and format templates; a text without a language is in the default."""
+    default = written.default_language
+    supported = written.supported_languages or (default,)
+    if default not in supported:
+        what = (
+            f"default_language {default!r} is not among supported_languages {join_words(supported)}"
+        )
+        findings.add("unknown-language", what, document.where((*at, "default_language")))
+    templates: dict[str, dict[str, str]] = {}
+    for name, texts in written.format_templates.items():
+        where = (*at, "format_templates", name)
+        templates[name] = {}
+        for language, text in texts.items():
+            check_jinja(f"format template {name!r}", text, document, (*where, language), findings)
+            if language and language not in supported:
+                what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
+                findings.add("unknown-language", what, document.where((*where, language)))
+            templates[name][language or default] = text
+        if default not in templates[name]:
+            what = f"format template {name!r} has no text in the default language {default!r}"
+            findings.add("format-template-missing", what, document.where(where))
+    return ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
+
+
+def check_jinja(
+    name: str, text: str, document: Document, at: Keys, findings: ProblemCollector
+) -> bool:
+    """Report a text that could never be rendered; return whether it can."""
+    problem = examine(text).problem
+    if problem is not None:
+        findings.add("bad-template", f"{name}: {problem}", document.where(at))
+    return problem is None
+
+
+def build_domain(document: Document, findings: ProblemCollector) -> Domain | None:
     """Return the domain that `document` holds, or None when it cannot be read."""
     findings.problems += document.problems
     written, problems = validate(DomainYaml, document)
@@ -74,7 +110,7 @@ def build_domain(document: Document, findings: Findings) -> Domain | None:
 class _Parts:
     """The domain's keys, wherever the author keeps each: at the top, or under `domain:`."""
 
-    def __init__(self, written: DomainYaml, document: Document, findings: Findings) -> None:
+    def __init__(self, written: DomainYaml, document: Document, findings: ProblemCollector) -> None:
         self._top, self._nested = written, written.domain
         both = written.model_fields_set & (self._nested.model_fields_set if self._nested else set())
         for name in sorted(both & DomainParts.model_fields.keys()):
@@ -93,7 +129,10 @@ class _Parts:
 
 
 def _patterns(
-    written: Mapping[str, TypePatternsYaml], document: Document, at: Keys, findings: Findings
+    written: Mapping[str, TypePatternsYaml],
+    document: Document,
+    at: Keys,
+    findings: ProblemCollector,
 ) -> dict[str, TypePatterns]:
     found: dict[str, TypePatterns] = {}
     for name, entry in written.items():
@@ -111,7 +150,7 @@ def _patterns(
 
 
 def check_patterns(
-    patterns: Iterable[str], document: Document, at: Keys, findings: Findings
+    patterns: Iterable[str], document: Document, at: Keys, findings: ProblemCollector
 ) -> None:
     """Report patterns that do not compile, and those that match the empty text."""
     for number, pattern in enumerate(patterns):
@@ -125,11 +164,11 @@ def check_patterns(
 
 
 def _check_normalizer(
-    step: NormalizerYaml, document: Document, at: Keys, findings: Findings
+    step: NormalizerYaml, document: Document, at: Keys, findings: ProblemCollector
 ) -> None:
     name, known = step.type, plugins.known("normalizer")
     if name not in known and "." not in name and ":" not in name:
-        what = f"unknown normalizer {name!r}; {instead(name, known)}"
+        what = f"unknown normalizer {name!r}; {did_you_mean(name, known)}"
         findings.add("unknown-normalizer", what, document.where(at))
         return
     try:
@@ -148,7 +187,7 @@ def _entities(
     vocabulary: VocabularyYaml,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> dict[str, Entity]:
     found = {}
     for name, entry in written.items():

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from server.core.suggestions import did_you_mean
 from server.core.tools import Effect
-from server.library.findings import Findings
-from server.library.http import HttpDefaults, HttpExecution
-from server.library.http_executions import Written, build_http
+from server.library.expressions import examine
+from server.library.http_model import HttpDefaults, HttpExecution
+from server.library.http_requests import WrittenRequest, build_http
 from server.library.http_yaml import REQUEST_TEXTS, HttpYaml
-from server.library.jinja import examine
 from server.library.model import (
     BuiltinExecution,
     Execution,
@@ -17,10 +17,10 @@ from server.library.model import (
     PythonExecution,
     TemplateKind,
 )
-from server.library.template_yaml import ExecutionYaml, TemplateYaml
-from server.settings.nodes import Unresolved
-from server.settings.source import Document, Keys
-from server.settings.wording import instead
+from server.library.problems import ProblemCollector
+from server.library.yaml_models import ExecutionYaml, TemplateYaml
+from server.settings.documents import Document, Keys
+from server.settings.yaml_tree import Unresolved
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _FUNCTION: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -68,7 +68,7 @@ def build_execution(
     defaults: HttpDefaults,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> Execution | None:
     """Return how the template at `at` runs, or None when it cannot; problems say why.
 
@@ -115,7 +115,7 @@ def _named(
     spellings: dict[Keys, str | None],
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> str | None:
     """The one value among several spellings of a key; none, or two that differ, is a problem."""
     found = {keys: value for keys, value in spellings.items() if value}
@@ -137,7 +137,7 @@ def _http_execution(
     defaults: HttpDefaults,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> HttpExecution | None:
     request = _request(written, document, at, findings)
     schema = written.function_schema
@@ -154,7 +154,7 @@ def _http_execution(
 
 
 def _python_execution(
-    written: TemplateYaml, document: Document, at: Keys, findings: Findings
+    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
 ) -> PythonExecution | None:
     """The function that a Python template calls; whether there is one is found on opening."""
     function = written.execution.function if written.execution is not None else None
@@ -169,7 +169,9 @@ def _python_execution(
     return PythonExecution(function)
 
 
-def _request(written: TemplateYaml, document: Document, at: Keys, findings: Findings) -> Written:
+def _request(
+    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
+) -> WrittenRequest:
     """The keys of the request, from the template's top and from under its execution."""
     execution = written.execution or ExecutionYaml()
     values: dict[str, Any] = {}
@@ -184,16 +186,16 @@ def _request(written: TemplateYaml, document: Document, at: Keys, findings: Find
             values[name], places[name] = getattr(part, name), keys
     by_execution = written.execution is not None and "endpoint" not in places
     inside: Keys = (*at, "execution") if by_execution else at
-    return Written(HttpYaml.model_construct(set(values), **values), places, inside)
+    return WrittenRequest(HttpYaml.model_construct(set(values), **values), places, inside)
 
 
 def _check_placeholders(
-    document: Document, at: Keys, parameters: Sequence[Parameter], findings: Findings
+    document: Document, at: Keys, parameters: Sequence[Parameter], findings: ProblemCollector
 ) -> None:
     known = sorted(parameter.name for parameter in parameters)
     for name, keys in placeholders(document, at).items():
         if name not in known:
-            what = f"no parameter fills {name!r}; {instead(name, known)}"
+            what = f"no parameter fills {name!r}; {did_you_mean(name, known)}"
             findings.add("placeholder-unfilled", what, document.where(keys))
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from server.library.edge import Edge
+from server.library.yaml_base import LibraryModel
 
 
 def _upper(value: Any) -> Any:
@@ -26,7 +26,7 @@ Secret = Annotated[str, BeforeValidator(_some), Field(repr=False)]
 Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_upper)]
 
 
-class AuthenticationYaml(Edge):
+class AuthenticationYaml(LibraryModel):
     """How a service knows us. Keep secrets in the environment: `${NAME}`."""
 
     type: Literal["none", "basic", "bearer", "api_key"]
@@ -45,7 +45,7 @@ class AuthenticationYaml(Edge):
     """Where the key travels."""
 
 
-class ServiceYaml(Edge):
+class ServiceYaml(LibraryModel):
     """What calls to a service share: written once for the domain, or for one template."""
 
     base_url: str = ""
@@ -73,7 +73,7 @@ class ApiConfigYaml(ServiceYaml):
     """How many calls of the adapter may be under way at once."""
 
 
-class ResponseMappingYaml(Edge):
+class ResponseMappingYaml(LibraryModel):
     """What to take from an answer, in JMESPath."""
 
     items: str = ""
@@ -86,7 +86,7 @@ class ResponseMappingYaml(Edge):
     """Expression that yields a message, or true, when the answer reports a failure."""
 
 
-class PaginationYaml(Edge):
+class PaginationYaml(LibraryModel):
     """How further pages are asked for."""
 
     style: Literal["page", "offset", "cursor", "link"]

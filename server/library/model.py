@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from server.core.intent import Intent
-from server.core.problems import Location
 from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
-from server.library.http import HttpDefaults, HttpExecution
+from server.core.turn import Intent
+from server.errors import Location
+from server.library.http_model import HttpDefaults, HttpExecution
 
 TemplateKind = Literal["function", "query"]
 

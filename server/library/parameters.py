@@ -1,18 +1,19 @@
 """From a parameter as it is written to the one that extraction fills."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import re2
 
+from server.core.suggestions import did_you_mean, join_words, quoted, shortened
 from server.library.domain import check_patterns
-from server.library.findings import Findings
-from server.library.model import PARAMETER_TYPES, Domain, Parameter
-from server.library.patterns import pattern_problem
-from server.library.template_yaml import ParameterYaml
-from server.library.types import canonical, expectation, json_type
-from server.settings.source import Document, Keys
-from server.settings.wording import instead, listed, quoted, shortened
+from server.library.expressions import pattern_problem
+from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
+from server.library.parameter_types import canonical, expectation, json_type
+from server.library.problems import ProblemCollector
+from server.library.yaml_models import ParameterYaml
+from server.settings.documents import Document, Keys
 
 _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "ge": ("number", "integer"),
@@ -29,7 +30,7 @@ def build_parameters(
     domain: Domain,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> tuple[Parameter, ...]:
     """Return the parameters that stand at `at`, reporting what is wrong with each."""
     found: dict[str, Parameter] = {}
@@ -44,18 +45,18 @@ def build_parameters(
             what = f"{entry.name!r} cannot name a parameter; use letters, digits and '_'"
             findings.add("bad-name", what, document.where((*keys, "name")))
         else:
-            found[entry.name] = _Builder(entry, domain, document, keys, findings).build()
+            found[entry.name] = _ParameterBuilder(entry, domain, document, keys, findings).build()
     return tuple(found.values())
 
 
-class _Builder:
+class _ParameterBuilder:
     def __init__(
         self,
         written: ParameterYaml,
         domain: Domain,
         document: Document,
         at: Keys,
-        findings: Findings,
+        findings: ProblemCollector,
     ) -> None:
         self._written, self._domain = written, domain
         self._document, self._at, self._findings = document, at, findings
@@ -98,7 +99,7 @@ class _Builder:
         name = canonical(self._written.type)
         own = (*self._domain.parameter_patterns, *self._domain.entities)
         if name not in PARAMETER_TYPES and name not in own:
-            hint = instead(self._written.type, [*PARAMETER_TYPES, *own])
+            hint = did_you_mean(self._written.type, [*PARAMETER_TYPES, *own])
             what = f"unknown type {self._written.type!r}; {hint}"
             self._complain("unknown-parameter-type", what, "type")
         return name
@@ -108,7 +109,7 @@ class _Builder:
         written = self._document.at(self._at) or {}
         found = [name for name in spellings if name in written]
         if len(found) > 1:
-            self._complain("duplicate-key", f"{listed(found, 'and')} mean the same", found[1])
+            self._complain("duplicate-key", f"{join_words(found, 'and')} mean the same", found[1])
         attributes = {"min": "min_", "max": "max_"}
         return getattr(self._written, attributes.get(found[0], found[0])) if found else None
 
@@ -130,7 +131,7 @@ class _Builder:
         by_text = {str(value): value for value in enum}
         for text, words in self._written.synonyms.items():
             if text not in by_text:
-                what = f"synonyms for {text!r}, which is not in its enum; " + instead(
+                what = f"synonyms for {text!r}, which is not in its enum; " + did_you_mean(
                     text, list(by_text)
                 )
                 self._complain("unknown-value", what, "synonyms")
@@ -183,7 +184,7 @@ def default_problem(parameter: Parameter) -> str | None:
     if expected is not None:
         return f"is not {expected}"
     if parameter.enum and value not in parameter.enum:
-        return f"is none of {listed(parameter.enum)}"
+        return f"is none of {join_words(parameter.enum)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         if parameter.ge is not None and value < parameter.ge:
             return f"is below {parameter.ge:g}"
@@ -201,3 +202,38 @@ def default_problem(parameter: Parameter) -> str | None:
 
 def _folded(value: object) -> str:
     return " ".join(str(value).lower().split())
+
+
+# Runs of one kind of letter: nothing to go back to.
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_VALUES: Final = frozenset({"value", "values"})
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name in snake_case or camelCase, in lower case."""
+    return tuple(part.lower() for part in _PART.findall(name))
+
+
+def is_data(parameter: Parameter) -> bool:
+    """Whether it takes JSON data: an object, or rows."""
+    if parameter.type == "object":
+        return True
+    items = parameter.items or {}
+    plain = items.get("type") in ("number", "integer", "string", "boolean") or items.get("enum")
+    return parameter.type == "array" and not plain
+
+
+def has_data_beside(parameter: Parameter, template: Template) -> bool:
+    """Whether another parameter of the template takes JSON data."""
+    return any(is_data(other) for other in template.parameters if other is not parameter)
+
+
+def is_compared_with_data(parameter: Parameter, template: Template) -> bool:
+    """Whether it is text that stands for whatever a field of the data holds, as 20 does in
+    "price > 20": then a number, or true and false, will do as well as text.
+    """
+    plain = parameter.type == "string" and not (
+        parameter.enum or parameter.choices or parameter.format
+    )
+    named = not _VALUES.isdisjoint(name_words(parameter.name))
+    return plain and named and has_data_beside(parameter, template)

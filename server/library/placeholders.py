@@ -66,7 +66,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PlaceholderText:
     """A text cut at its placeholders."""
 
     source: str
@@ -103,13 +103,13 @@ class Text:
         return "".join(filled)
 
 
-def literal(text: str) -> Text:
+def literal(text: str) -> PlaceholderText:
     """A text without placeholders, whatever braces it holds."""
-    return Text(text, (text,) if text else ())
+    return PlaceholderText(text, (text,) if text else ())
 
 
 @lru_cache(maxsize=4096)
-def parse_text(source: str) -> Text:
+def parse_text(source: str) -> PlaceholderText:
     """Cut a text at its placeholders.
 
     Raises:
@@ -128,7 +128,7 @@ def parse_text(source: str) -> Text:
         end = mark.end()
     if end < len(source):
         parts.append(source[end:])
-    return Text(source, tuple(parts))
+    return PlaceholderText(source, tuple(parts))
 
 
 def parse_json_text(source: str) -> Any:

@@ -1,10 +1,16 @@
 """From a template as it is written to the one that is matched and run."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
+from hashlib import sha256
 from typing import Any
 
-from server.core.problems import Location
+from server.core.suggestions import did_you_mean, quoted
+from server.core.tools import Effect
+from server.errors import Location
+from server.library.domain import check_jinja
 from server.library.executions import (
     build_execution,
     effect_of,
@@ -12,19 +18,79 @@ from server.library.executions import (
     placeholders,
     sends_request,
 )
-from server.library.findings import Findings
-from server.library.jinja import examine
-from server.library.model import Domain, Parameter, Template
+from server.library.expressions import examine
+from server.library.model import CallPolicy, Domain, Parameter, Template
 from server.library.parameters import build_parameters
-from server.library.policies import build_policy
-from server.library.responses import check_jinja
-from server.library.template_yaml import FunctionSchemaYaml, ParameterYaml, TemplateYaml
-from server.settings.source import Document, Keys
+from server.library.problems import ProblemCollector
+from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
+from server.settings.documents import Document, Keys
 from server.settings.validation import validate
-from server.settings.wording import instead, quoted
 
 
-def build_templates(document: Document, domain: Domain, findings: Findings) -> list[Template]:
+def template_hash(template: Template) -> str:
+    """SHA-256, in hexadecimal, of what runs and who may run it.
+
+    Examples, tags and the words of answers do not count; neither do credentials, which may
+    be renewed at any time.
+    """
+    what = (
+        template.id,
+        template.description,
+        template.parameters,
+        template.execution,
+        template.effect,
+        template.policy,
+    )
+    return sha256(json.dumps(_plain(what)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        counted = (field for field in fields(value) if field.compare and field.repr)
+        return {field.name: _plain(getattr(value, field.name)) for field in counted}
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Set):
+        return sorted(map(str, value))
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def build_policy(
+    written: TemplateYaml,
+    effect: Effect,
+    parameters: Sequence[Parameter],
+    document: Document,
+    at: Keys,
+    findings: ProblemCollector,
+) -> CallPolicy:
+    """Return the policy of the template at `at`, reporting what is wrong with it.
+
+    What changes something has to be confirmed, unless the template says otherwise.
+
+    A name among `sensitive_params` that fits no parameter would protect nothing.
+    """
+    known = [parameter.name for parameter in parameters]
+    holds_parts = any(parameter.type in {"object", "array"} for parameter in parameters)
+    for name in written.sensitive_params:
+        if name.split(".")[0] in known or (holds_parts and "." not in name):
+            continue
+        what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
+        findings.add("unknown-value", what, document.where((*at, "sensitive_params")))
+    return CallPolicy(
+        requires_auth=written.requires_auth,
+        allowed_roles=written.allowed_roles,
+        rate_limit=written.rate_limit,
+        sensitive_params=written.sensitive_params,
+        confirm=effect == "write" if written.confirm is None else written.confirm,
+        log_invocations=written.log_invocations,
+    )
+
+
+def build_templates(
+    document: Document, domain: Domain, findings: ProblemCollector
+) -> list[Template]:
     """Return the templates that can be used of those in `document`."""
     findings.problems += document.problems
     if not document.readable:
@@ -45,7 +111,9 @@ def build_templates(document: Document, domain: Domain, findings: Findings) -> l
     return [template for template in built if template is not None]
 
 
-def _build(domain: Domain, document: Document, at: Keys, findings: Findings) -> Template | None:
+def _build(
+    domain: Domain, document: Document, at: Keys, findings: ProblemCollector
+) -> Template | None:
     written, problems = validate(TemplateYaml, document, at)
     findings.problems += problems
     if written is None:
@@ -89,7 +157,7 @@ def _parameters(
     schema: FunctionSchemaYaml,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> tuple[Sequence[ParameterYaml], Keys]:
     """The parameters, in whichever notation they are written, and where that is.
 
@@ -114,7 +182,7 @@ def _parameters(
 
 
 def _examples(
-    written: TemplateYaml, document: Document, at: Keys, findings: Findings
+    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
 ) -> tuple[str, ...]:
     examples = tuple(example.strip() for example in written.nl_examples if example.strip())
     if not examples:
@@ -132,11 +200,11 @@ def _check_response(
     domain: Domain,
     document: Document,
     at: Keys,
-    findings: Findings,
+    findings: ProblemCollector,
 ) -> None:
     formats = domain.response.format_templates
     if written.response_format is not None and written.response_format not in formats:
-        what = f"unknown response_format {written.response_format!r}; " + instead(
+        what = f"unknown response_format {written.response_format!r}; " + did_you_mean(
             written.response_format, list(formats)
         )
         where = document.where((*at, "response_format"))
@@ -154,7 +222,7 @@ def _check_response(
             findings.warn("unknown-variable", what, document.where(keys))
 
 
-def report_duplicates(templates: Sequence[Template], findings: Findings) -> None:
+def report_duplicates(templates: Sequence[Template], findings: ProblemCollector) -> None:
     """Report ids and examples that stand in more than one place."""
     ids: dict[str, Location] = {}
     examples: dict[str, Template] = {}

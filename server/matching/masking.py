@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from server.matching import wording
+from server.matching import normalization
 
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -68,7 +68,7 @@ def mask(text: str) -> str:
     if _HAS_VALUE.search(masked):
         masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
         masked = _LIST.sub("10, 10 and 10", masked)
-    return wording.plain(_without_quotes(masked))
+    return normalization.normalize_text(_without_quotes(masked))
 
 
 def _without_quotes(text: str) -> str:

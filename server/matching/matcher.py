@@ -10,16 +10,21 @@ import numpy as np
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty
 from server.library.model import Library
-from server.matching.index import SyncReport, TemplateIndex, VectorsLost
+from server.matching.index.search import ResidentSearch, Search, StoredSearch
+from server.matching.index.store import TemplateStore
+from server.matching.index.template_index import (
+    SyncReport,
+    TemplateIndex,
+    VectorsLost,
+    load_snapshot,
+    save_snapshot,
+)
 from server.matching.masking import mask
-from server.matching.nearest import ResidentSearch, Search, StoredSearch
-from server.matching.ranking import Candidate, Ranking
-from server.matching.schooling import head_for
-from server.matching.scorer import Scorer
-from server.matching.snapshot import load_snapshot, save_snapshot
+from server.matching.model.head_store import head_for
+from server.matching.model.scorer import Scorer
+from server.matching.model.training import use_one_thread
+from server.matching.selection import Ranking, TemplateCandidate
 from server.matching.spelling import Speller
-from server.matching.store import TemplateStore
-from server.matching.threads import use_one_thread
 
 SearchMode = Literal["auto", "resident", "chroma"]
 
@@ -124,7 +129,7 @@ class Matcher:
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
         candidates = tuple(
-            Candidate(template, shares.item(place), similarity, text)
+            TemplateCandidate(template, shares.item(place), similarity, text)
             for template, place, (similarity, text) in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, outside=shares.item(-1), readings=readings)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from server.matching.words import tokens
+from server.matching.normalization import tokens
 
 _SHORTEST: Final = 4
 _MOST_WORDS: Final = 20_000

@@ -14,16 +14,16 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from server.core.answer import Answer
 from server.core.decision import (
-    AskBack,
-    AskFor,
     Blocked,
     Call,
+    Cancelled,
     Clarify,
-    Dropped,
+    ClarifyingQuestion,
     Ending,
-    Held,
+    MissingArguments,
     NoMatch,
-    NotRun,
+    PendingConfirmation,
+    ProposalNotExecuted,
 )
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -36,14 +36,14 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 _NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
     (Call, "call"),
-    (AskFor, "ask_for"),
+    (MissingArguments, "ask_for"),
     (Clarify, "clarify"),
-    (AskBack, "ask_back"),
+    (ClarifyingQuestion, "ask_back"),
     (NoMatch, "no_match"),
     (Blocked, "blocked"),
-    (Dropped, "dropped"),
-    (Held, "held"),
-    (NotRun, "not_run"),
+    (Cancelled, "dropped"),
+    (PendingConfirmation, "held"),
+    (ProposalNotExecuted, "not_run"),
 )
 
 

@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from server.core.decision import Call, Decision, Match, MissingArguments
+from server.core.tools import ToolCall
+from server.core.turn import Turn
 from server.extraction.extractor import Extractor
+from server.extraction.values import note_ambiguous_dates
 from server.library.model import Library
 from server.matching.matcher import Matcher
 
 
 @dataclass(frozen=True, slots=True)
-class RetrieverParts:
+class DeciderDependencies:
     """An open library and the two readers over it, with the adapter's own settings.
 
     `implementation:` names a class that is called with exactly one of these, and that
@@ -25,3 +29,31 @@ class RetrieverParts:
     clarify_margin: float
     intent_tools: Mapping[str, tuple[str, ...]] | None = None
     """The templates that each intent allows, where the adapter says so."""
+
+
+def decide_for_template(
+    parts: DeciderDependencies,
+    template_id: str,
+    turn: Turn,
+    *,
+    why: str = "a guard leads here",
+    confidence: float = 1.0,
+) -> Decision:
+    """Call `template_id` with the arguments that the question holds, or ask for the rest."""
+    template = parts.library.templates[template_id]
+    found = parts.extractor.extract(
+        turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
+    )
+    sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
+    match = Match(template_id, confidence, 0.0, why)
+    if found.missing:
+        return MissingArguments(match, found.missing, found.arguments, sources)
+    call = ToolCall(
+        template_id=template.id,
+        tool=template.execution.tool,
+        operation=template.execution.operation,
+        arguments=found.arguments,
+        sources=sources,
+        effect=template.effect,
+    )
+    return Call(match, call)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, PrivateAttr
 
-from server.core.problems import Location
+from server.errors import Location
 from server.settings.fields import (
     Name,
     OneOrMore,

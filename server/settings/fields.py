@@ -1,14 +1,46 @@
 """Kinds of values that settings share, and the base of every settings model."""
 
 import re
+from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from server.core.limits import parse_limit
 from server.errors import RequestInvalid
+
+
+def is_glob(path: Path) -> bool:
+    return has_magic(str(path))
+
+
+def expand(path: Path) -> list[Path]:
+    """The files that a path or glob stands for, sorted; a path is itself if it is there."""
+    if not is_glob(path):
+        return [path] if path.exists() else []
+    anchor = Path(path.anchor)
+    return sorted(file for file in anchor.glob(str(path.relative_to(anchor))) if file.is_file())
+
+
+_UNITS: Final = ("second", "minute", "hour", "day")
+_LIMIT: Final = re.compile(r"([0-9]{1,9})\s*/\s*([a-zA-Z]+)")
+
+
+def parse_limit(text: str) -> str:
+    """Return a rate limit such as `60/minute` in its one spelling.
+
+    Raises:
+        RequestInvalid: not of that form, zero, or a unit that is not known.
+    """
+    found = _LIMIT.fullmatch(text.strip())
+    unit = found[2].lower().removesuffix("s") if found else ""
+    if found is None or unit not in _UNITS or int(found[1]) == 0:
+        raise RequestInvalid(
+            f"{text!r} is not a rate limit: write a count above 0 and one of "
+            f"{', '.join(_UNITS)}, such as '60/minute'"
+        )
+    return f"{int(found[1])}/{unit}"
 
 
 class Strict(BaseModel):

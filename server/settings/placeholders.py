@@ -38,7 +38,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledText:
     """Text with its placeholders filled.
 
     `from_environment` are the values that were put in, and `gaps` what could not be
@@ -52,10 +52,10 @@ class Filled:
     whole: bool = False
 
 
-def fill(text: str, environ: Mapping[str, str]) -> Filled:
+def fill_placeholders(text: str, environ: Mapping[str, str]) -> FilledText:
     """Fill every placeholder in `text`; `$${` stands for a literal `${`."""
     if "${" not in text:
-        return Filled(text)
+        return FilledText(text)
     used: list[str] = []
     gaps: list[Gap] = []
 
@@ -72,7 +72,7 @@ def fill(text: str, environ: Mapping[str, str]) -> Filled:
             used.append(value)
             return value
         if default is not None:
-            inner = fill(default, environ)
+            inner = fill_placeholders(default, environ)
             used.extend(inner.from_environment)
             gaps.extend(inner.gaps)
             return inner.text
@@ -86,4 +86,4 @@ def fill(text: str, environ: Mapping[str, str]) -> Filled:
 
     only = _PLACEHOLDER.fullmatch(text)
     whole = only is not None and only["name"] is not None
-    return Filled(_PLACEHOLDER.sub(replacement, text), tuple(used), tuple(gaps), whole)
+    return FilledText(_PLACEHOLDER.sub(replacement, text), tuple(used), tuple(gaps), whole)

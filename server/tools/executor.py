@@ -11,10 +11,10 @@ from typing import Any, Final
 from server.core.ports import Tool
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ToolError, ToolTimedOut
-from server.library.http import HTTP_TOOL
+from server.library.http_model import HTTP_TOOL
 from server.library.model import PYTHON_TOOL
-from server.tools.http.calls import HttpCalls
-from server.tools.python.calls import PythonCalls
+from server.tools.http.engine import HttpCalls
+from server.tools.python import PythonCalls
 from server.tools.registry import ToolRegistry
 from server.tools.workers import Workers, WorkersBusy
 

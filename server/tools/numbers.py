@@ -7,8 +7,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOper
 from functools import reduce
 from typing import Any, Final
 
+from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.tools.wording import described, shown
 
 MAX_DIGITS: Final = 50
 """Most digits a number may have before its decimal point, and after it."""
@@ -62,7 +62,7 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
         return Decimal(repr(value))
     number = _read_other(value, name, percent=percent)
     if not number.is_finite():
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a finite number")
+        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a finite number")
     if not number:
         return _ZERO  # 0e999999 is a zero like any other
     exponent = number.as_tuple().exponent
@@ -113,9 +113,11 @@ def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
         return value
     number = read_number(value, name)
     if number != number.to_integral_value():
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a whole number")
+        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a whole number")
     if not least <= number <= most:
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, and must be from {least} to {most}")
+        raise ArgumentsInvalid(
+            f"{name} is {shown_value(value)}, and must be from {least} to {most}"
+        )
     return int(number)
 
 
@@ -171,7 +173,7 @@ def _read_other(value: Any, name: str, *, percent: bool) -> Decimal:
         return Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
     if isinstance(value, float):
         return Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
-    raise ArgumentsInvalid(f"{name} must be a number, not {described(value)}")
+    raise ArgumentsInvalid(f"{name} must be a number, not {described_value(value)}")
 
 
 def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
@@ -181,10 +183,10 @@ def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
     if len(text) > _MAX_CHARS:
         digits = all(char.isdecimal() or char in ",." for char in text)
         problem = "has too many digits" if digits else "is not a number"
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, which {problem}")
+        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which {problem}")
     if not _WRITTEN.fullmatch(text) or not any(map(str.isdecimal, text)):
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a number")
+        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number")
     try:
         return Decimal(text.replace(",", ""))
     except InvalidOperation:
-        raise ArgumentsInvalid(f"{name} is {shown(value)}, which is not a number") from None
+        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number") from None

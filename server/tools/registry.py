@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from server import plugins
 from server.core.ports import Tool
+from server.core.suggestions import unknown
 from server.core.tools import ToolDefinition
 from server.errors import PluginInvalid, ToolUnknown
 from server.library.model import DateOrder
-from server.tools.wording import unknown
 
 Clock = Callable[[], datetime]
 """Returns the time now, aware."""

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from server.access.audit.entry import Event, Seal, to_row
-from server.access.audit.file import FileSink
-from server.access.audit.sinks import Sink, verify
-from server.access.audit.table import ENTRIES, TableSink
-from server.access.audit.trail import Trail
+from server.audit.entry import AuditSeal, Event, Sink, to_row, verify_chain
+from server.audit.file import FileSink
+from server.audit.table import ENTRIES, TableSink
+from server.audit.writer import AuditWriter
 from server.errors import StoreUnavailable
 
-SEAL = Seal(b"k" * 32)
+SEAL = AuditSeal(b"k" * 32)
 EVENT = Event(
     at=datetime(2025, 3, 4, 10, 0, 0, 123456, tzinfo=UTC),
     request_id="r",
@@ -78,7 +77,7 @@ def test_a_trail_reads_back_as_it_was_written(
         "proposal_id": None,
         "arguments": {"a": 1, "b": "é"},
     }
-    assert verify(sink, SEAL).problems == ()
+    assert verify_chain(sink, SEAL).problems == ()
     sink.close()
 
 
@@ -86,7 +85,7 @@ def test_a_trail_reads_back_as_it_was_written(
 def test_a_trail_goes_on_where_it_ended(opened: Callable[[Path], Sink], tmp_path: Path) -> None:
     fill(opened(tmp_path), 3).close()
     again = fill(opened(tmp_path), 3)
-    verdict = verify(again, SEAL)
+    verdict = verify_chain(again, SEAL)
     assert (verdict.entries, verdict.problems) == (6, ())
     again.close()
 
@@ -96,7 +95,7 @@ def test_another_installations_secret_fits_nothing(
     opened: Callable[[Path], Sink], tmp_path: Path
 ) -> None:
     sink = fill(opened(tmp_path), 2)
-    assert verify(sink, Seal(b"x" * 32)).problems[:2] == (
+    assert verify_chain(sink, AuditSeal(b"x" * 32)).problems[:2] == (
         "entry 1 was altered", "entry 2 was altered"
     )  # fmt: skip
     sink.close()
@@ -130,7 +129,7 @@ NUMBER = ENTRIES.c.number
 def test_a_change_to_the_table_is_found(change: Any, found: str, tmp_path: Path) -> None:
     sink = fill(table(tmp_path))
     _sql(tmp_path, change)
-    assert found in verify(sink, SEAL).problems
+    assert found in verify_chain(sink, SEAL).problems
     sink.close()
 
 
@@ -161,7 +160,7 @@ def test_a_change_to_the_file_is_found(
     sink = fill(file(tmp_path))
     path = tmp_path / "audit.jsonl"
     path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))
-    assert found in verify(sink, SEAL).problems
+    assert found in verify_chain(sink, SEAL).problems
 
 
 @pytest.mark.parametrize("opened", SINKS)
@@ -175,7 +174,7 @@ def test_what_was_cut_off_stays_missing_after_more_is_written(
     else:
         _sql(tmp_path, ENTRIES.delete().where(NUMBER > 7))
     fill(sink, 1)
-    assert verify(sink, SEAL).problems == ("between entries 7 and 11 some are missing",)
+    assert verify_chain(sink, SEAL).problems == ("between entries 7 and 11 some are missing",)
     sink.close()
 
 
@@ -185,7 +184,7 @@ def test_full_files_are_put_aside_and_old_ones_deleted(tmp_path: Path) -> None:
     aside = [name for name in names if name.rpartition(".")[2].isdigit()]
     assert len(aside) == 2
     assert all(os.stat(tmp_path / name).st_mode & 0o077 == 0 for name in names)
-    verdict = verify(sink, SEAL)
+    verdict = verify_chain(sink, SEAL)
     assert verdict.entries < 30
     assert verdict.problems == ()
 
@@ -196,12 +195,12 @@ def test_a_line_that_a_crash_cut_is_ended_and_told(tmp_path: Path) -> None:
         lines.write('{"number": 4, "previ')
     sink = fill(file(tmp_path), 1)
     assert [entry.number for entry in sink.entries()] == [1, 2, 3, 0, 4]
-    assert "entry 0 was altered" in verify(sink, SEAL).problems
+    assert "entry 0 was altered" in verify_chain(sink, SEAL).problems
 
 
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     async def write(sink: Sink) -> None:
-        trail = Trail(sink)
+        trail = AuditWriter(sink)
         await asyncio.gather(*(trail.write(EVENT) for _ in range(20)))
         await trail.close()
 
@@ -210,28 +209,28 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 
     asyncio.run(all_of_them())
     sink = table(tmp_path)
-    verdict = verify(sink, SEAL)
+    verdict = verify_chain(sink, SEAL)
     assert (verdict.entries, verdict.problems) == (80, ())
     sink.close()
 
 
 def test_what_is_noted_is_written_before_the_trail_closes(tmp_path: Path) -> None:
     async def run() -> None:
-        trail = Trail(file(tmp_path))
+        trail = AuditWriter(file(tmp_path))
         for _ in range(1000):
             trail.note(EVENT)
         await trail.close()
 
     asyncio.run(run())
-    assert verify(file(tmp_path), SEAL).entries == 1000
+    assert verify_chain(file(tmp_path), SEAL).entries == 1000
 
 
 def test_what_is_noted_is_written_though_nobody_asks_for_it(tmp_path: Path) -> None:
     async def run() -> int:
-        trail = Trail(file(tmp_path))
+        trail = AuditWriter(file(tmp_path))
         trail.note(EVENT)
         for _ in range(1000):
-            if (entries := verify(file(tmp_path), SEAL).entries) > 0:
+            if (entries := verify_chain(file(tmp_path), SEAL).entries) > 0:
                 break
             await asyncio.sleep(0.01)
         await trail.close()
@@ -244,7 +243,7 @@ def test_whoever_waits_finds_all_that_came_before_written_in_order(tmp_path: Pat
     numbers = [str(number) for number in range(1201)]
 
     async def run() -> list[str]:
-        trail = Trail(file(tmp_path))
+        trail = AuditWriter(file(tmp_path))
         for number in numbers[:-1]:
             trail.note(replace(EVENT, request_id=number))
         await trail.write(replace(EVENT, request_id=numbers[-1]))
@@ -260,7 +259,7 @@ def test_a_sink_that_fails_is_told_of_and_counted(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").mkdir()
 
     async def run() -> None:
-        trail = Trail(sink)
+        trail = AuditWriter(sink)
         with pytest.raises(StoreUnavailable, match="cannot be written"):
             await trail.write(EVENT)
         trail.note(EVENT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.access.gateway import Gateway, sign
+from server.access.gateway import Gateway, sign_caller
 from server.core.turn import Caller
 from server.errors import GatewayRefused
 
@@ -25,7 +25,7 @@ def signed(
         "x-orbit-user": user,
         "x-orbit-role": role,
         "x-orbit-time": str(at),
-        "x-orbit-signature": sign(secret, "POST", path, user, role, str(at), body),
+        "x-orbit-signature": sign_caller(secret, "POST", path, user, role, str(at), body),
     }
 
 

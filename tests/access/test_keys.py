@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.access import statements
+from server.access import queries
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.core.turn import Caller
 from server.errors import (
     AccessDenied,
@@ -110,7 +110,7 @@ def test_digests_are_compared_in_constant_time_even_when_there_is_no_record(
     class Spy:
         compare_digest = staticmethod(compare)
 
-    monkeypatch.setattr(statements, "hmac", Spy)
+    monkeypatch.setattr(queries, "hmac", Spy)
 
     async def scenario() -> None:
         async with open_store() as store:

@@ -8,7 +8,7 @@ PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 
 async def main():
     folder = Path(sys.argv[1])

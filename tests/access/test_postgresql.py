@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from server.access.audit.entry import to_row
-from server.access.audit.sinks import verify
-from server.access.audit.table import ENTRIES, TableSink
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
+from server.audit.entry import to_row, verify_chain
+from server.audit.table import ENTRIES, TableSink
 from server.conversation.store import ConversationStore
-from server.core.context import NO_CONTEXT, Context
-from server.core.decision import Call, NotRun
-from server.core.speech import Message
-from server.core.turn import Caller
+from server.core.chat_messages import Message
+from server.core.decision import Call, ProposalNotExecuted
+from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.errors import KeyRevoked, KeyUnknown, StoreUnavailable
 from server.settings.conversation import ConversationSettings
 from tests.access.test_audit import EVENT, SEAL
-from tests.conversation.proposals.shopfloor import floor, held_id
+from tests.conversation.confirmations.shopfloor import floor, held_id
 from tests.support.postgresql import PASSWORD, postgresql, why_not
 from tests.tools.policy import chains
 
@@ -69,12 +67,12 @@ async def test_two_servers_write_one_whole_audit_and_a_lost_entry_is_found(url: 
     kept = list(servers[0].entries())
     assert [entry.number for entry in kept] == list(range(1, 29))
     assert sorted({entry.event["request_id"] for entry in kept}) == [f"r{n}" for n in range(8)]
-    assert verify(servers[1], SEAL).whole
+    assert verify_chain(servers[1], SEAL).whole
     engine = sa.create_engine(url)
     with engine.begin() as connection:
         connection.execute(ENTRIES.delete().where(ENTRIES.c.number == 17))
     assert (
-        verify(servers[1], SEAL).problems
+        verify_chain(servers[1], SEAL).problems
         == (
             "between entries 16 and 18 some are missing",
             "entry 18 does not follow entry 16",
@@ -89,7 +87,9 @@ async def test_two_servers_write_one_whole_audit_and_a_lost_entry_is_found(url: 
 
 
 async def test_a_conversation_is_remembered_and_forgotten_there(url: str) -> None:
-    said = Context((Message("user", "מה מזג האוויר?"), Message("assistant", "Which **place**?")))
+    said = ConversationContext(
+        (Message("user", "מה מזג האוויר?"), Message("assistant", "Which **place**?"))
+    )
     ada = Caller("ada", "sums")
     store = ConversationStore.open(url, ConversationSettings())
     await store.remember(ada, "kitchen", NO_CONTEXT)
@@ -111,9 +111,9 @@ async def test_of_20_confirmations_at_once_one_runs(url: str, tmp_path: Path) ->
         )
         assert shop.tool.ran == [("pay", {"amount": 20.0, "currency": "EUR"})]
         ran = [one for one in ended if not isinstance(one, BaseException)]
-        assert {type(answer.decision) for answer in ran} <= {Call, NotRun}
+        assert {type(answer.decision) for answer in ran} <= {Call, ProposalNotExecuted}
         assert [row["state"] for row in await shop.rows()] == ["done"]
-        assert verify(shop.sink, chains.SEAL).whole
+        assert verify_chain(shop.sink, chains.SEAL).whole
 
 
 async def test_a_wrong_password_is_told_and_not_shown(url: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.core.turn import Caller
 from server.errors import KeyUnchangeable, OrbitError
 from tests.access.conftest import START, Clock, OpenStore

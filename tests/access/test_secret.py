@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from server.access.queries import open_engine
 from server.access.secret import load_or_create
-from server.access.table import open_engine
 from server.errors import ConfigurationInvalid
 
 
@@ -79,7 +79,7 @@ def test_a_new_secret_beside_old_keys_is_told(
     import asyncio
 
     from server.access.keys import KeyStore
-    from server.access.records import NewKey
+    from server.access.models import NewKey
 
     async def scenario() -> None:
         url = f"sqlite:///{tmp_path}/orbit.db"

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
+from server.adapters.registry import Adapters
 from server.api.factory import create_api
 from server.api.state import ApiState
-from server.chat.adapters import Adapters
 from tests.support.deciding import table_adapter
 
 MAX_BODY_BYTES = 4096

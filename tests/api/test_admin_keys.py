@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
 from server.core.turn import Caller
 from server.errors import KeyRevoked
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from tests.api.conftest import Edge
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.access.records import NewKey
+from server.access.models import NewKey
 from tests.api.conftest import MAX_BODY_BYTES, Edge
 
 pytestmark = pytest.mark.anyio

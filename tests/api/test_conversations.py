@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.conversation.store import ConversationStore
+from server.core.answer import Trace
 from server.core.decision import Decision, NoMatch
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.settings.conversation import ConversationSettings
 from tests.api.conftest import Edge

@@ -3,7 +3,7 @@
 import pytest
 
 from server import __version__
-from server.access.records import NewKey
+from server.access.models import NewKey
 from tests.api.conftest import Edge
 
 pytestmark = pytest.mark.anyio

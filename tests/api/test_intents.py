@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from server.access.records import NewKey
-from server.api.wire import DETECTION_EXAMPLE
-from server.intents.opening import detection_by
+from server.access.models import NewKey
+from server.api.schemas import DETECTION_EXAMPLE
+from server.intents.semantic import detection_by
 from tests.api.conftest import Edge
 from tests.intents.support import DECISIONS, detector
 from tests.support.deciding import table_adapter

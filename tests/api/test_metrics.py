@@ -6,7 +6,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.api.factory import create_api
 from server.api.state import ApiState
 from tests.api.conftest import MAX_BODY_BYTES, Edge

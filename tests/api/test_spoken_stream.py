@@ -14,11 +14,11 @@ import pytest
 import uvicorn
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
+from server.adapters.registry import Adapters
 from server.api.factory import create_api
 from server.api.state import ApiState
-from server.chat.adapters import Adapters
-from server.core.speech import Message, Reply
+from server.core.chat_messages import Message, Reply
 from server.core.tools import ToolDefinition
 from server.errors import ProviderUnavailable
 from tests.chat.speaking.speaking import speaking

@@ -13,12 +13,12 @@ import pytest
 import uvicorn
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
+from server.adapters.registry import Adapters
 from server.api.factory import create_api
 from server.api.state import ApiState
-from server.chat.adapters import Adapters
+from server.core.answer import Trace
 from server.core.decision import Decision
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from tests.support.deciding import DECISIONS, table_adapter

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.access.limits import RateLimits
-from server.access.records import NewKey
+from server.access.models import NewKey
+from server.access.rate_limits import RateLimits
 from server.library.model import CallPolicy, Library
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from server.authoring.document import read_document
-from server.authoring.drafts import Draft, draft_library
-from server.authoring.files import write_draft
+from server.authoring.drafts import Draft, draft_library, write_draft
 from server.errors import ConfigurationInvalid, RequestInvalid
-from server.library.http import HttpExecution
-from server.library.loading import load_library
+from server.library.http_model import HttpExecution
+from server.library.loader import load_library
 from tests.authoring.documents import OPENAPI_30_JSON, OPENAPI_31_YAML, SWAGGER_2_YAML
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from server.core.problems import Problem
-from server.library.loading import load_library
-from server.settings.loading import load_settings
+from server.errors import Problem
+from server.library.loader import load_library
+from server.settings.loader import load_settings
 
 HERE = Path(__file__).parent
 CASES = sorted(folder.parent.name for folder in HERE.glob("*/expected.txt"))

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from server.access.audit.table import TableSink
-from server.access.audit.trail import Trail
-from server.access.limits import RateLimits
+from server.access.rate_limits import RateLimits
+from server.audit.table import TableSink
+from server.audit.writer import AuditWriter
 from server.chat.adapter import Adapter
-from server.chat.service import answer_turn
+from server.chat.pipeline import run_turn
 from server.chat.speaking.opening import open_proposing
 from server.chat.speaking.prompting import load_prompts
 from server.core.answer import Answer
-from server.core.intent import Intent
-from server.core.speech import FunctionCall, Reply
+from server.core.chat_messages import FunctionCall, Reply
+from server.core.turn import Intent
 from server.errors import ProviderUnavailable
 from server.intents.result import Detection
 from server.library.model import CallPolicy, Library
@@ -41,7 +41,7 @@ GOOD = Reply(
 def proposing(
     script: Script | ScriptedChat,
     library: Library = BOTH,
-    trail: Trail | None = None,
+    trail: AuditWriter | None = None,
     **more: Any,
 ) -> Adapter:
     """An adapter whose model says what the script has, before the table is asked."""
@@ -92,11 +92,11 @@ def test_what_forbids_it_is_written_down(tmp_path: Path) -> None:
     sink = TableSink(f"sqlite:///{tmp_path / 'audit.db'}", SEAL)
 
     async def both() -> None:
-        trail = Trail(sink)
+        trail = AuditWriter(sink)
         for name in ("divide", "os.system"):
             reply = Reply("", "m", calls=(FunctionCall(name, {"a": 1, "b": 2}),))
             turn = turn_of("divide 1 by 2")
-            await answer_turn(proposing([reply], trail=trail), turn, timeout_s=20)
+            await run_turn(proposing([reply], trail=trail), turn, timeout_s=20)
         await trail.flush()
 
     asyncio.run(both())

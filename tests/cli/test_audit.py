@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from server.access import secret
-from server.access.audit.entry import Seal, to_row
-from server.access.audit.table import TableSink
+from server.audit.entry import AuditSeal, to_row
+from server.audit.table import TableSink
 from server.cli.audit import audit_app
 from tests.access.test_audit import EVENT
 
@@ -22,7 +22,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "config.yaml").write_text("data_dir: data\n")
     (tmp_path / "data").mkdir(mode=0o700)
     found, _ = secret.load_or_create(tmp_path / "data" / "secret")
-    sink = TableSink(f"sqlite:///{tmp_path / 'data' / 'orbit.db'}", Seal(found))
+    sink = TableSink(f"sqlite:///{tmp_path / 'data' / 'orbit.db'}", AuditSeal(found))
     events = [
         EVENT,
         replace(EVENT, user_id="bob", outcome="role_forbids", reason="no\x1b[31m way"),

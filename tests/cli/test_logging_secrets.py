@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.cli.logging_setup import set_up_logging
-from server.library.http import HttpAuth
+from server.cli.logs import set_up_logging
+from server.library.http_model import HttpAuth
 from server.settings.models import LoggingSettings
 from tests.tools.http.calls import FAST, once
 from tests.tools.http.upstream import always, reply, upstream

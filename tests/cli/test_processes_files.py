@@ -12,19 +12,20 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from server.cli import log_file, processes
-from server.cli.identity import _from_ps, process_token
-from server.cli.log_file import follow, last_lines, log_path, make_room
+from server.cli import logs, processes
+from server.cli.launcher import ask_readiness
+from server.cli.logs import follow_log, last_lines, log_path, make_room
 from server.cli.output import failures_as_messages
 from server.cli.ports import PortUnusable, check_free, listen
-from server.cli.readiness import ask_readiness
 from server.cli.runfile import (
     IN_BACKGROUND,
     AlreadyRunning,
     Running,
+    _from_ps,
     describe_process,
     forget_running,
     one_at_a_time,
+    process_token,
     read_running,
     recorded,
     url_of,
@@ -188,7 +189,7 @@ def test_something_else_on_the_port_is_not_taken_for_a_server() -> None:
 def test_the_end_of_a_log_is_read_without_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "_BLOCK_BYTES", 7)
+    monkeypatch.setattr(logs, "_BLOCK_BYTES", 7)
     log = tmp_path / "log"
     log.write_text("one\ntwo\nthrée\nfour\n")
     assert last_lines(log, 2) == ["thrée", "four"]
@@ -202,7 +203,7 @@ def test_the_end_of_a_log_is_read_without_the_rest(
 def test_a_large_log_is_put_aside_and_three_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_file, "_LARGEST_BYTES", 4)
+    monkeypatch.setattr(logs, "_LARGEST_BYTES", 4)
     log = log_path(tmp_path)
     assert make_room(log) == 0
     for text in ("aaaa", "bbbb", "cccc", "dddd", "eeee"):
@@ -221,7 +222,7 @@ def test_a_large_log_is_put_aside_and_three_are_kept(
 def test_a_log_is_followed_through_rotation(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"old\n")
-    lines = follow(log, start=4)
+    lines = follow_log(log, start=4)
     with log.open("ab") as file:
         file.write(b"new\n")
     assert next(lines) == b"new\n"

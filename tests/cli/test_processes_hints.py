@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.cli.hints import command, curl, sample_key_command
+from server.cli.server_messages import command, curl, sample_key_command
 
 printable = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]))
 

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import ending, launching
-from server.cli.ending import end
-from server.cli.launching import Launch, StartFailed, launch
+from server.cli import launcher
+from server.cli.launcher import Launch, ServerReadiness, StartFailed, ask_readiness, end, launch
 from server.cli.ports import check_free
-from server.cli.readiness import Readiness, ask_readiness
 from server.cli.runfile import Running, read_running
 
 STANDIN = Path(__file__).with_name("standin.py")
@@ -38,7 +36,7 @@ class Yard:
     def command(self, behaviour: str) -> list[str]:
         return [sys.executable, str(STANDIN), str(self.port), behaviour]
 
-    def launch(self, behaviour: str) -> tuple[Running, Readiness]:
+    def launch(self, behaviour: str) -> tuple[Running, ServerReadiness]:
         return launch(self.wanted, self.command(behaviour))
 
 
@@ -53,7 +51,7 @@ def yard(tmp_path: Path) -> Iterator[Yard]:
 
 def test_it_returns_once_all_adapters_are_settled(yard: Yard) -> None:
     running, readiness = yard.launch("opening")
-    assert readiness == Readiness("ready", ({"name": "good", "state": "ready"},))
+    assert readiness == ServerReadiness("ready", ({"name": "good", "state": "ready"},))
     assert running == read_running(yard.data_dir)
     assert (running.url, running.asked_host, running.asked_port) == (
         f"http://localhost:{yard.port}",
@@ -90,7 +88,7 @@ def test_a_server_that_dies_is_told_with_the_end_of_its_log(yard: Yard) -> None:
 def test_a_server_that_never_answers_is_given_up_and_ended(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launching, "_SILENCE_S", 0.5)
+    monkeypatch.setattr(launcher, "_SILENCE_S", 0.5)
     with pytest.raises(StartFailed, match=r"did not answer within 0 s and has been stopped; it"):
         yard.launch("silent")
     assert read_running(yard.data_dir) is None
@@ -101,7 +99,7 @@ def test_a_server_that_never_answers_is_given_up_and_ended(
 def test_interrupting_the_wait_leaves_no_orphan(yard: Yard, number: signal.Signals) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from server.cli.launching import Launch, StartInterrupted, launch\n"
+        "from server.cli.launcher import Launch, StartInterrupted, launch\n"
         "data, port, *command = sys.argv[1:]\n"
         "wanted = Launch('127.0.0.1', int(port), Path('c'), Path(data), 1.0)\n"
         "try: launch(wanted, command)\n"
@@ -130,7 +128,7 @@ def test_ending_asks_first(yard: Yard) -> None:
 def test_what_does_not_listen_is_killed_after_the_grace(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "_WIND_DOWN_S", 0.1)
+    monkeypatch.setattr(launcher, "_WIND_DOWN_S", 0.1)
     running, _ = yard.launch("deaf")
     assert (end(running), running.is_alive()) == ("killed", False)
 

@@ -24,10 +24,10 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
 from server.cli import talk
-from server.cli.configured import configured
+from server.cli.options import configured
 from tests.examples.running import ROOT, services
 
 CLARIFY = (

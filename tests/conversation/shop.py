@@ -4,11 +4,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from server.conversation.reformulation.loading import load_reformulation
+from server.adapters.reformulator import reading_by
+from server.conversation.reformulation.loader import load_reformulation
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
-from server.intents.loading import load_pack
-from server.reformulating import reading_by
+from server.intents.compiler import load_pack
 
 RETAIL = Path(__file__).parents[2] / "examples" / "intent-templates" / "retail"
 

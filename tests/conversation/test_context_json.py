@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.context_json import from_text, to_text
-from server.core.context import NO_CONTEXT, Asked, Context, Done, Options
-from server.core.speech import Message
+from server.conversation.serialization import context_from_json, context_to_json
+from server.core.chat_messages import Message
+from server.core.turn import (
+    NO_CONTEXT,
+    CompletedCall,
+    ConversationContext,
+    OfferedChoices,
+    PendingQuestion,
+)
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=8)
 DECIMALS = st.decimals(-(10**9), 10**9, allow_nan=False, places=3).filter(lambda d: d % 1 != 0)
@@ -22,10 +28,10 @@ INTENTS = st.none() | NAMES.filter(bool)
 NAMED = st.text("abc_", min_size=1, max_size=8)
 MESSAGES = st.builds(Message, st.sampled_from(["user", "assistant"]), NAMES)
 ASKED = st.builds(
-    Asked, NAMED, st.lists(NAMED).map(tuple), ARGUMENTS, NAMES, INTENTS, st.integers(1, 3)
+    PendingQuestion, NAMED, st.lists(NAMED).map(tuple), ARGUMENTS, NAMES, INTENTS, st.integers(1, 3)
 )
 DONE = st.builds(
-    Done,
+    CompletedCall,
     NAMED,
     ARGUMENTS,
     st.lists(ARGUMENTS, max_size=3).map(tuple),
@@ -33,9 +39,9 @@ DONE = st.builds(
     INTENTS,
     st.dictionaries(NAMED, NAMES, max_size=2),
 )
-OPTIONS = st.builds(Options, st.lists(NAMED, min_size=1).map(tuple), NAMES, INTENTS)
+OPTIONS = st.builds(OfferedChoices, st.lists(NAMED, min_size=1).map(tuple), NAMES, INTENTS)
 CONTEXTS = st.builds(
-    Context,
+    ConversationContext,
     st.lists(MESSAGES, max_size=4).map(tuple),
     st.none() | ASKED,
     st.none() | OPTIONS,
@@ -46,22 +52,24 @@ CONTEXTS = st.builds(
 
 
 @given(CONTEXTS)
-def test_it_comes_back_as_it_was(context: Context) -> None:
-    assert from_text(to_text(context)) == context
+def test_it_comes_back_as_it_was(context: ConversationContext) -> None:
+    assert context_from_json(context_to_json(context)) == context
 
 
 def test_numbers_stay_exact() -> None:
-    context = Context(asked=Asked("sum", ("b",), {"a": Decimal("0.1"), "n": 3}))
-    found = from_text(to_text(context)).asked
+    context = ConversationContext(
+        asked=PendingQuestion("sum", ("b",), {"a": Decimal("0.1"), "n": 3})
+    )
+    found = context_from_json(context_to_json(context)).asked
     assert found is not None
     assert repr(found.arguments) == "{'a': Decimal('0.1'), 'n': 3}"
 
 
 def test_messages_alone_are_enough() -> None:
-    assert from_text('{"messages": []}') == NO_CONTEXT
+    assert context_from_json('{"messages": []}') == NO_CONTEXT
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"messages": [], "asked": {"who": 1}}'])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        from_text(text)
+        context_from_json(text)

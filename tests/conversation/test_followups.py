@@ -6,24 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.followups.choosing import chosen
-from server.conversation.followups.referring import (
+from server.conversation.followups.lexicon import (
+    LANGUAGES,
+    lead_at,
+    read_lexicon,
+    shipped_lexicon,
+    split,
+    split_words,
+)
+from server.conversation.followups.references import (
     Reference,
-    Shown,
+    ShownValue,
+    chosen,
     read_possessive,
     read_reference,
     read_result,
-    resolve,
+    resolve_reference,
 )
-from server.conversation.followups.rows import identity, row_value, singular
-from server.conversation.followups.saying import read_saying
-from server.conversation.followups.wording import LANGUAGES, read_wording, shipped_wording
-from server.conversation.followups.words import lead_at, split, words_of
-from server.core.context import Done
+from server.conversation.followups.rows import row_identity, row_value, singular
+from server.conversation.followups.utterances import read_utterance
+from server.core.turn import CompletedCall
 from server.errors import ConfigurationInvalid
 from server.library.model import BuiltinExecution, Parameter, Template
 
-WORDING = shipped_wording()
+WORDING = shipped_lexicon()
 
 
 @pytest.mark.parametrize(
@@ -54,13 +60,13 @@ WORDING = shipped_wording()
     ],
 )
 def test_the_form_of_a_message(text: str, form: str, said: str) -> None:
-    saying = read_saying(text, WORDING)
+    saying = read_utterance(text, WORDING)
     assert (saying.form, saying.said) == (form, said)
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_a_form_and_words_in_their_places(text: str) -> None:
-    saying = read_saying(text, WORDING)
+    saying = read_utterance(text, WORDING)
     assert saying.said == text[saying.start : saying.end]
     places = [(word.start, word.end) for word in split(text)]
     assert places == sorted(places)
@@ -68,22 +74,22 @@ def test_any_text_has_a_form_and_words_in_their_places(text: str) -> None:
 
 
 def test_a_long_text_is_no_follow_up() -> None:
-    assert read_saying("and " + "x" * 3000, WORDING).form == "plain"
+    assert read_utterance("and " + "x" * 3000, WORDING).form == "plain"
 
 
 def test_what_a_value_leaves_of_a_message() -> None:
-    saying = read_saying("and the last 3 of them", WORDING)
+    saying = read_utterance("and the last 3 of them", WORDING)
     place = saying.text.index("3")
     left = saying.left([(place, place + 1)], WORDING)
     assert [word.text for word in left] == ["them"]
-    hebrew = read_saying("ומה לגבי בבריאות", WORDING)
+    hebrew = read_utterance("ומה לגבי בבריאות", WORDING)
     start = hebrew.text.index("בריאות", hebrew.start + 1)
     assert hebrew.left([(start, start + 6)], WORDING) == []
 
 
 def test_a_dash_between_numbers_is_a_word_of_its_own() -> None:
-    assert words_of("100 - 37") == ("100", "-", "37")
-    assert words_of("3-4 well-known") == ("3-4", "well-known")
+    assert split_words("100 - 37") == ("100", "-", "37")
+    assert split_words("3-4 well-known") == ("3-4", "well-known")
 
 
 def test_the_word_before_a_place() -> None:
@@ -117,15 +123,15 @@ def test_what_is_no_place_in_a_list(text: str) -> None:
 
 
 def test_places_count_from_the_end_or_from_the_start_of_the_latest_list() -> None:
-    posts = Done("list_posts", {}, tuple({"id": number} for number in (1, 2, 3)))
-    one = Done("get_post", {}, ({"id": 9},))
+    posts = CompletedCall("list_posts", {}, tuple({"id": number} for number in (1, 2, 3)))
+    one = CompletedCall("get_post", {}, ({"id": 9},))
     done = (posts, one)
-    assert resolve(Reference("last", 1), done) == Shown({"id": 9}, one)
-    assert resolve(Reference("previous", 2), done) == Shown({"id": 3}, posts)
-    assert resolve(Reference("specific", 2), done) == Shown({"id": 2}, posts)
-    assert resolve(Reference("specific", 4), done) == Shown({"id": 9}, one)
-    assert resolve(Reference("specific", 5), done) is None
-    assert resolve(Reference("last", 1), ()) is None
+    assert resolve_reference(Reference("last", 1), done) == ShownValue({"id": 9}, one)
+    assert resolve_reference(Reference("previous", 2), done) == ShownValue({"id": 3}, posts)
+    assert resolve_reference(Reference("specific", 2), done) == ShownValue({"id": 2}, posts)
+    assert resolve_reference(Reference("specific", 4), done) == ShownValue({"id": 9}, one)
+    assert resolve_reference(Reference("specific", 5), done) is None
+    assert resolve_reference(Reference("last", 1), ()) is None
 
 
 def test_the_last_result_is_spoken_of_once() -> None:
@@ -176,8 +182,8 @@ def test_which_field_is_the_value_of_a_parameter(
 
 def test_what_a_row_is_called_by() -> None:
     templates = (LISTING, READING, WRITER)
-    assert identity({"id": 7, "title": "x"}, LISTING, templates) == ("post_id", 7)
-    assert identity({"title": "x"}, LISTING, templates) is None
+    assert row_identity({"id": 7, "title": "x"}, LISTING, templates) == ("post_id", 7)
+    assert row_identity({"title": "x"}, LISTING, templates) is None
 
 
 def test_plurals() -> None:
@@ -200,7 +206,7 @@ def test_plurals() -> None:
     ],
 )
 def test_one_of_what_was_offered(text: str, name: str | None) -> None:
-    found = chosen(read_saying(text, WORDING), (READING, WRITER), WORDING)
+    found = chosen(read_utterance(text, WORDING), (READING, WRITER), WORDING)
     assert (found.id if found is not None else None) == name
 
 
@@ -209,4 +215,4 @@ def test_every_language_file_says_only_what_is_read(tmp_path: Path) -> None:
     broken = tmp_path / "xx.yaml"
     broken.write_text("language: xx\ncancle: [stop]\n")
     with pytest.raises(ConfigurationInvalid, match="cancle"):
-        read_wording([broken])
+        read_lexicon([broken])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.reformulation.reformulator import Reformulator, normalized
+from server.conversation.reformulation.reformulator import Reformulator, normalize_target
 from tests.conversation.shop import AMBIGUOUS, History, proposed, reformulation, rules, said
 
 SIX = ["refund", "exchange", "return", "order_status", "cancel_order", "complaint"]
@@ -133,7 +133,7 @@ def test_nobody_else_takes_part_in_a_conversation() -> None:
     "verb", ["cancel_order", " Cancel Order ", "CANCEL-ORDER", "cancel  order", "_cancel_order_"]
 )
 def test_a_verb_is_compared_in_one_spelling(verb: str) -> None:
-    assert normalized(verb) == "cancel_order"
+    assert normalize_target(verb) == "cancel_order"
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=7))

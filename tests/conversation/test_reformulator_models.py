@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from server.conversation.reformulation.reformulator import Reformulator
+from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
-from server.core.speech import Message, Reply
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.chat.gemini import GeminiChat
 from server.providers.chat.llama_cpp import LlamaCppChat

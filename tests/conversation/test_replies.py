@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.conversation.replies import PHRASES, RepliesYaml, shipped_replies
-from server.settings.source import read_yaml
+from server.settings.documents import read_yaml
 
 REPLIES = shipped_replies()
 LANGUAGES = RepliesYaml.model_validate(read_yaml(PHRASES, {}).data).languages

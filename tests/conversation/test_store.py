@@ -10,9 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from server.conversation.store import CONVERSATIONS, ConversationStore
-from server.core.context import NO_CONTEXT, Context
-from server.core.speech import Message
-from server.core.turn import Caller
+from server.core.chat_messages import Message
+from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.errors import StoreUnavailable
 from server.settings.conversation import ConversationSettings
 
@@ -20,7 +19,9 @@ pytestmark = pytest.mark.anyio
 
 ADA = Caller("ada", "sums")
 BOB = Caller("bob", "sums")
-SAID = Context((Message("user", "מה מזג האוויר?"), Message("assistant", "Which **place**?")))
+SAID = ConversationContext(
+    (Message("user", "מה מזג האוויר?"), Message("assistant", "Which **place**?"))
+)
 
 
 @dataclass
@@ -82,7 +83,7 @@ async def test_a_session_of_somebody_else_is_another_and_empty(
         await kept.remember(ADA, "kitchen", SAID)
         assert await kept.recall(other, "kitchen") == NO_CONTEXT
         await kept.forget(other, "kitchen")
-        await kept.remember(other, "kitchen", Context((Message("user", "mine"),)))
+        await kept.remember(other, "kitchen", ConversationContext((Message("user", "mine"),)))
     async with store(tmp_path, Clock()) as kept:
         assert await kept.recall(ADA, "kitchen") == SAID
 

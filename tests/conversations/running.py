@@ -10,11 +10,10 @@ from uuid import uuid4
 
 from server.app import opened_adapter
 from server.chat.adapter import Adapter
-from server.chat.service import answer_turn
-from server.cli.configured import configured
+from server.chat.pipeline import run_turn
+from server.cli.options import configured
 from server.core.answer import Answer
-from server.core.context import Context
-from server.core.turn import Caller, Turn
+from server.core.turn import Caller, ConversationContext, Turn
 from tests.examples.running import ROOT
 
 NOW = datetime(2025, 6, 4, 12, tzinfo=UTC)
@@ -55,9 +54,9 @@ class Talks:
             received_at=NOW,
             continues=True,
         )
-        return self._runner.run(answer_turn(self.adapter(adapter), turn, timeout_s=30))
+        return self._runner.run(run_turn(self.adapter(adapter), turn, timeout_s=30))
 
-    def state(self, adapter: str, session: str) -> Context:
+    def state(self, adapter: str, session: str) -> ConversationContext:
         """What the conversation remembers by now."""
         store = self.adapter(adapter).conversations
         assert store is not None
@@ -77,7 +76,7 @@ class Talks:
         return Caller(key_id="local", adapter=adapter, user_id="local", role="admin")
 
 
-def remembered(context: Context) -> dict[str, Any]:
+def remembered(context: ConversationContext) -> dict[str, Any]:
     """What is remembered, less the messages, in few words."""
     return {
         "asked": list(context.asked.missing) if context.asked else None,

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from tests.examples.running import ROOT, services
 
 pytestmark = pytest.mark.anyio

@@ -9,9 +9,18 @@ import pytest
 import yaml
 
 from server.core.answer import Answer
-from server.core.context import Context
-from server.core.decision import AskBack, AskFor, Call, Clarify, Dropped, Held, NoMatch, NotRun
-from server.core.jsonable import to_json
+from server.core.decision import (
+    Call,
+    Cancelled,
+    Clarify,
+    ClarifyingQuestion,
+    MissingArguments,
+    NoMatch,
+    PendingConfirmation,
+    ProposalNotExecuted,
+)
+from server.core.json import to_json
+from server.core.turn import ConversationContext
 from tests.conversations.running import Talks
 from tests.examples.running import services
 
@@ -39,20 +48,20 @@ def meant(answer: Answer) -> dict[str, Any]:
     match decision:
         case Call(match, call):
             told = {"call": match.template_id, **_arguments(call.arguments, answer)}
-        case Held(match, call):
+        case PendingConfirmation(match, call):
             told = {"hold": match.template_id, **_arguments(call.arguments, answer)}
-        case NotRun(why):
+        case ProposalNotExecuted(why):
             told = {"not_run": why}
-        case AskFor(match, missing, arguments):
+        case MissingArguments(match, missing, arguments):
             told = {"ask": match.template_id, "missing": [one.name for one in missing]}
             told |= _arguments(arguments, answer)
         case Clarify(options):
             told = {"offer": [option.template_id for option in options]}
         case NoMatch():
             told = {"nothing": True}
-        case AskBack():
+        case ClarifyingQuestion():
             told = {"ask_back": True}
-        case Dropped():
+        case Cancelled():
             told = {"dropped": True}
         case _:
             raise AssertionError(f"not in any script: {decision}")
@@ -70,7 +79,7 @@ def _arguments(arguments: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
     return told | ({"reused": reused} if reused else {})
 
 
-def state(context: Context) -> dict[str, Any]:
+def state(context: ConversationContext) -> dict[str, Any]:
     """What is remembered, without the messages, and without what there is none of."""
     parts: dict[str, Any] = {
         "asked": list(context.asked.missing) if context.asked else None,

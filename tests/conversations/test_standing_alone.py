@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from server.core.answer import Answer
-from server.core.decision import AskFor, Call, Clarify
-from server.core.jsonable import to_json
+from server.core.decision import Call, Clarify, MissingArguments
+from server.core.json import to_json
 from tests.conversations.running import Talks
 from tests.examples.running import EXAMPLES, services
 
@@ -37,7 +37,7 @@ def meaning(answer: Answer) -> object:
     match decision:
         case Call(_, call):
             return "call", call.template_id, json.loads(to_json(dict(call.arguments)))
-        case AskFor(match, missing):
+        case MissingArguments(match, missing):
             return "ask", match.template_id, [one.name for one in missing]
         case Clarify(options):
             return "offer", [option.template_id for option in options]

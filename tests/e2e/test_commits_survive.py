@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.cli.ports import check_free
 from tests.tools.http.upstream import Asked, reply, upstream
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.cli.configured import Configured, configured
+from server.cli.options import Configured, configured
 
 ROOT = Path(__file__).parents[2]
 

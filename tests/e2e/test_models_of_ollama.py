@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
 from server.providers.embeddings.local import LocalEmbedder
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from tests.support.ollama_server import OllamaStandIn, Said, ollama_stand_in
 
 pytestmark = pytest.mark.anyio

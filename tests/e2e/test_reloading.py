@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.cli.configured import configured
+from server.cli.options import configured
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 

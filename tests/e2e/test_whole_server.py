@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.cli.configured import Configured
+from server.cli.options import Configured
 from tests.support.configuring import PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 
@@ -84,7 +84,7 @@ async def test_a_broken_adapter_leaves_the_others_alone(tmp_path: Path) -> None:
 async def test_a_provider_that_comes_up_late_opens_its_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.keeping._FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr("server.adapters.manager._FIRST_RETRY_S", 0.05)
     library = write_library(tmp_path / "sums")
     with ollama_stand_in() as served:
         served.statuses = [400]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.evaluation.figures import auroc, equal, percentile, share
+from server.evaluation.outcomes import auroc, equal, percentile, share
 
 confidences = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -1,8 +1,16 @@
 """How each decision reads as an outcome."""
 
-from server.core.decision import AskFor, Blocked, Call, Clarify, Match, Missing, NoMatch
+from server.core.decision import (
+    Blocked,
+    Call,
+    Clarify,
+    Match,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+)
 from server.core.tools import ToolCall
-from server.evaluation.outcome import Outcome, outcome_of
+from server.evaluation.outcomes import Outcome, outcome_of
 from server.library.model import BuiltinExecution, Parameter, Template
 
 DIFF = Match("diff", 0.8, 0.7, "nearest example")
@@ -43,7 +51,9 @@ def test_a_call_ran_with_its_arguments_and_knows_its_defaults() -> None:
 
 
 def test_a_question_back_chose_the_template_and_ran_nothing() -> None:
-    ask = AskFor(DIFF, (Missing("date2"),), {"date1": "2025-01-01", "unit": "days"})
+    ask = MissingArguments(
+        DIFF, (MissingParameter("date2"),), {"date1": "2025-01-01", "unit": "days"}
+    )
     assert outcome_of(ask, TEMPLATES, latency_ms=1.0) == Outcome(
         template="diff",
         called=False,

@@ -2,7 +2,7 @@ import asyncio
 from typing import Any
 
 from server.core.tools import Effect, ToolCall, ToolResult
-from server.evaluation.rehearsal import Rehearsal
+from server.evaluation.outcomes import Rehearsal
 from server.tools.builtin.calculator import Calculator
 from server.tools.executor import ToolExecutor
 from server.tools.registry import ToolRegistry

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.evaluation.outcome import Outcome
+from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
 from server.evaluation.report import Confusion, Mistake, Report
-from server.evaluation.running import evaluate
-from server.evaluation.scoring import score
+from server.evaluation.scoring import evaluate, score
 
 PERCENT = Question(
     ask="What is 15% of 200?",

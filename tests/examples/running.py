@@ -12,13 +12,13 @@ import uvicorn
 
 from examples.services.app import create_app
 from server.app import ask_once, confirm_once, opened_adapter
-from server.cli.configured import configured
+from server.cli.options import configured
 from server.core.answer import Answer
-from server.core.decision import Held
-from server.evaluation.outcome import Outcome, outcome_of
+from server.core.decision import PendingConfirmation
+from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report
-from server.evaluation.running import evaluate
+from server.evaluation.scoring import evaluate
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "intent-templates"
@@ -73,7 +73,7 @@ class Example:
     async def _answer(self, question: str) -> Answer:
         settings = self._found.settings
         answer = await ask_once(settings, self._adapter, question, session_id="test")
-        if not isinstance(answer.decision, Held):
+        if not isinstance(answer.decision, PendingConfirmation):
             return answer
         held = answer.decision.proposal_id
         return await confirm_once(settings, self._adapter, held, "test", accept=True)

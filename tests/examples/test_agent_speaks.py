@@ -7,7 +7,7 @@ import pytest
 
 from server.app import ask_once, opened_adapter
 from server.core.answer import Answer
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from tests.support.local_model import needs_local_model
 
 pytestmark = [pytest.mark.anyio, needs_local_model]

@@ -9,10 +9,10 @@ from pathlib import Path
 from server.evaluation.questions import Question, load_questions
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
-from server.library.loading import load_library
+from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Library
-from server.tools.catalogue import template_problems
 from server.tools.registry import ToolRegistry
+from server.tools.template_lint import template_problems
 
 FOLDER = Path(__file__).parents[2] / "examples" / "intent-templates" / "agent-template"
 A_SUNDAY = datetime(2025, 6, 15, 12, tzinfo=UTC)

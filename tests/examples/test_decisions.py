@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import ask_once, opened_adapter, running
-from server.cli.configured import Configured, configured
-from server.evaluation.outcome import Outcome, outcome_of
+from server.cli.options import Configured, configured
+from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report
-from server.evaluation.running import evaluate
+from server.evaluation.scoring import evaluate
 from tests.examples.running import EXAMPLES, ROOT, services
 
 QUESTIONS = EXAMPLES / "gov-decisions" / "questions.yaml"

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from examples.services.decisions import app
 from examples.services.decisions_rows import SUBJECTS, TERMS, decisions
-from server.settings.source import read_yaml
+from server.settings.documents import read_yaml
 from tests.intents.support import DECISIONS, NOW, detector
 
 QUESTIONS = Path(__file__).parents[2] / "examples/intent-templates/gov-decisions/questions.yaml"

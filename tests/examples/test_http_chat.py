@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.cli.configured import configured
+from server.cli.options import configured
 from tests.examples.running import EXAMPLES, services
 
 CONFIG = f"""

@@ -12,12 +12,12 @@ import httpx
 import pytest
 import yaml
 
-from server.access.audit.opening import open_sink
-from server.access.audit.sinks import verify
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.settings.loading import load_settings
+from server.audit.entry import verify_chain
+from server.audit.writer import open_sink
+from server.settings.loader import load_settings
 from server.settings.models import Settings
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ class Study:
         assert opened is not None
         sink, seal = opened
         entries = [dict(entry.event) for entry in sink.entries()]
-        assert verify(sink, seal).problems == ()
+        assert verify_chain(sink, seal).problems == ()
         sink.close()
         return entries
 

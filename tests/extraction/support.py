@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from server.extraction.extraction import Extraction
 from server.extraction.extractor import Extractor
-from server.library.loading import load_library
+from server.extraction.types import Extraction
+from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 
 EVERYDAY = Path(__file__).parent / "everyday"

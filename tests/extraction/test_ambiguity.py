@@ -3,7 +3,7 @@
 import pytest
 
 from server.core.tools import Source
-from server.extraction.ambiguity import noted
+from server.extraction.values import note_ambiguous_dates
 from server.library.model import DateOrder
 
 
@@ -25,8 +25,10 @@ def test_only_what_reads_two_ways_is_noted(
     text: str, value: str, order: DateOrder, note: str | None
 ) -> None:
     source = Source("recognizer", (0, len(text)), text)
-    assert noted({"date": value}, {"date": source}, order)["date"].note == note
+    assert note_ambiguous_dates({"date": value}, {"date": source}, order)["date"].note == note
 
 
 def test_a_default_has_nothing_to_note() -> None:
-    assert noted({}, {"date": Source("default")}, "mdy") == {"date": Source("default")}
+    assert note_ambiguous_dates({}, {"date": Source("default")}, "mdy") == {
+        "date": Source("default")
+    }

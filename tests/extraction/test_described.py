@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.dates import as_told, date_format
 from server.extraction.described.units import measure_after, measures_told
-from server.extraction.extraction import Extraction
 from server.extraction.extractor import Extractor
+from server.extraction.types import Extraction
 from server.library.model import BuiltinExecution, Domain, Parameter, Template
 from tests.extraction.support import NOW
 

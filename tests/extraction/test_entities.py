@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from server.core.intent import Intent
 from server.core.tools import Source
-from server.extraction.extraction import Extraction
+from server.core.turn import Intent
 from server.extraction.extractor import Extractor
+from server.extraction.types import Extraction
 from server.library.model import BuiltinExecution, Domain, Parameter, Template
 
 NOW = datetime(2025, 3, 12, tzinfo=UTC)

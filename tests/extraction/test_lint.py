@@ -1,6 +1,6 @@
 """Examples that do not give what their template needs."""
 
-from server.core.problems import Location, Problem
+from server.errors import Location, Problem
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
 from server.library.model import Domain, Library, Parameter

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.extraction.extractor import Extractor
-from server.extraction.recognizers.durations import Duration, read_iso_duration
-from server.extraction.recognizers.exact import as_decimal, plain
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind
+from server.text.decimals import as_decimal, plain_number
+from server.text.durations import Duration, read_iso_duration
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Kind
 from tests.extraction.support import NOW, ask, everyday, everyday_extractor, questions
 
 TEMPLATES = sorted(everyday().templates)
@@ -65,7 +65,7 @@ def test_grounding_counts_what_is_there(text: str) -> None:
 
 def _only(text: str, kind: Kind) -> Any:
     """The one value of `kind` that fills the whole text."""
-    reading = Reading(text, NOW, "mdy")
+    reading = ParsedText(text, NOW, "mdy")
     (span,) = [s for s in reading.of(kind) if not s.weak]
     assert (span.start, span.end) == (0, len(text))
     return span.value
@@ -82,7 +82,7 @@ def test_a_number_that_is_written_is_read_back_exactly(number: Decimal) -> None:
     if number.is_zero() or number.adjusted() < -300:
         number = Decimal(7)
     assert as_decimal(_only(f"{number:f}", "number")) == number
-    assert _only(f"{number:f}", "number") == plain(number)
+    assert _only(f"{number:f}", "number") == plain_number(number)
 
 
 @given(st.integers(0, 10**15))
@@ -129,7 +129,7 @@ def test_a_date_that_is_written_is_read_back(day: date, style: str) -> None:
 @given(dates)
 def test_a_date_in_digits_follows_the_order_of_the_domain(day: date) -> None:
     text = f"{day:%d/%m/%Y}"
-    (span,) = Reading(text, NOW, "dmy").of("date")
+    (span,) = ParsedText(text, NOW, "dmy").of("date")
     assert span.value == day
 
 

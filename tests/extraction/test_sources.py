@@ -1,8 +1,8 @@
 """Every argument says where it came from; what is missing says what it would be."""
 
-from server.core.decision import Missing
+from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
-from server.extraction.extraction import Extraction, Grounding
+from server.extraction.types import Extraction
 from server.library.model import Domain, Entity, Normalizer, Parameter, TypePatterns
 from tests.extraction.support import ask, extract
 
@@ -47,7 +47,7 @@ def test_each_kind_of_source_is_named() -> None:
             "hour": Source("recognizer", (24, 27), "5pm"),
             "page": Source("default"),
         },
-        grounding=Grounding(required=4, read=4),
+        grounding=ArgumentCoverage(required=4, read=4),
     )
 
 
@@ -62,7 +62,7 @@ def test_what_is_missing_is_described_for_whoever_asks() -> None:
     )
     found = extract("how long is it", parameter)
     assert found.missing == (
-        Missing(
+        MissingParameter(
             name="unit",
             description="What to count in",
             type="string",
@@ -102,10 +102,10 @@ def test_what_nothing_decides_is_asked_for() -> None:
 def test_values_that_nothing_takes_are_counted_once_each() -> None:
     found = extract("add 3 days to 2025-01-01 for kim@example.org", Parameter("n", "integer"))
     assert found.arguments == {"n": 3}
-    assert found.grounding == Grounding(1, 1, ("2025-01-01", "kim@example.org"))
+    assert found.grounding == ArgumentCoverage(1, 1, ("2025-01-01", "kim@example.org"))
 
 
 def test_a_default_does_not_ground_a_template() -> None:
     found = extract("how much", Parameter("n", "integer", default=5))
-    assert (found.arguments, found.grounding) == ({"n": 5}, Grounding(1, 0))
+    assert (found.arguments, found.grounding) == ({"n": 5}, ArgumentCoverage(1, 0))
     assert not found.grounding.complete

@@ -10,9 +10,9 @@ import anyio
 import httpx
 
 from server.access.keys import KeyStore
-from server.access.records import NewKey
+from server.access.models import NewKey
 from server.app import running
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from server.settings.models import Settings
 
 FOLDER = Path(__file__).parents[2] / "examples" / "guards" / "litecoin"

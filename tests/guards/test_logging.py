@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.logging_setup import JsonLines
+from server.cli.logs import JsonLines
 from tests.guards.desk import open_desk, settings_in
 from tests.guards.encoders import Breaking
 

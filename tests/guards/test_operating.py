@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from server.guards import keeper as keeping
+from server.guards import manager as keeping
 from server.guards.changes import Change
 from server.guards.store import GuardStore
 from tests.guards.desk import FOLDER, Desk, open_desk, settings_in

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.checking import check_path
-from server.guards.loading import load_guards
-from server.guards.opening import guard_problems
+from server.cli.check import check_path
+from server.guards.options import guard_problems
+from server.guards.pack import load_guards
 from server.metrics.metrics import Metrics
 from tests.guards.desk import FOLDER, settings_in
 

@@ -8,12 +8,16 @@ from hypothesis import strategies as st
 
 from server.errors import ConfigurationInvalid, RequestInvalid
 from server.guards.changes import Change, check_change, with_changes
-from server.guards.model import Category, GuardSet
+from server.guards.model import (
+    Category,
+    GuardSet,
+    choose_response,
+    normalize_question,
+    redact_question,
+)
 from server.guards.options import GuardOptions, guard_options
-from server.guards.regexes import PatternHit, PatternRefused, PatternStage
-from server.guards.responses import choose_response
-from server.guards.scoring import learn
-from server.guards.texts import normalized, redacted
+from server.guards.patterns import PatternHit, PatternRefused, PatternStage
+from server.guards.scorer import learn_scorer
 from server.settings.adapters import AdapterGuards
 from server.settings.models import GuardsSettings
 
@@ -28,16 +32,16 @@ SET = GuardSet(
 
 @given(st.text())
 def test_normalizing_twice_is_normalizing_once(text: str) -> None:
-    assert normalized(normalized(text)) == normalized(text)
+    assert normalize_question(normalize_question(text)) == normalize_question(text)
 
 
 def test_what_hides_a_word_is_taken_out() -> None:
-    assert normalized("Ｂｕｙ\u200b\n LTC\u00ad ’now’") == "buy ltc 'now'"
+    assert normalize_question("Ｂｕｙ\u200b\n LTC\u00ad ’now’") == "buy ltc 'now'"
 
 
 @given(st.text(), st.integers(0, 200))
 def test_a_preview_is_never_longer_than_asked(text: str, limit: int) -> None:
-    assert len(redacted(text, limit=limit)) <= limit
+    assert len(redact_question(text, limit=limit)) <= limit
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,7 @@ def test_a_preview_is_never_longer_than_asked(text: str, limit: int) -> None:
     ],
 )
 def test_what_names_a_person_or_opens_something_is_not_shown(text: str, shown: str) -> None:
-    assert redacted(text, limit=80) == shown
+    assert redact_question(text, limit=80) == shown
 
 
 def test_the_first_category_in_order_decides() -> None:
@@ -62,7 +66,7 @@ def test_the_first_category_in_order_decides() -> None:
 
 
 def test_patterns_too_many_for_one_pass_are_tried_singly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.guards.regexes._MEMORY", 1 << 16)
+    monkeypatch.setattr("server.guards.patterns._MEMORY", 1 << 16)
     wide = tuple(f"x{n}.{{0,300}}z{n}" for n in range(5))
     stage = PatternStage([Category("wide", "block", patterns=(*wide, "needle"))])
     assert stage.find("a needle") == PatternHit("wide", "needle")
@@ -98,7 +102,7 @@ def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[in
 
 def test_scores_tell_categories_from_each_other_and_from_the_rest() -> None:
     rows, owners = clouds()
-    scorer = learn(rows, np.array(owners), 2)
+    scorer = learn_scorer(rows, np.array(owners), 2)
     axes = np.eye(8, dtype=np.float32)
     sure = [scorer.scores(axes[n : n + 1]) >= scorer.thresholds for n in range(4)]
     assert [found.tolist() for found in sure] == [
@@ -111,7 +115,7 @@ def test_scores_tell_categories_from_each_other_and_from_the_rest() -> None:
 
 def test_an_example_itself_is_as_sure_as_can_be() -> None:
     rows, owners = clouds()
-    scores = learn(rows, np.array(owners), 2).scores(rows[:1])
+    scores = learn_scorer(rows, np.array(owners), 2).scores(rows[:1])
     assert scores[0] == pytest.approx(1, abs=1e-5)
 
 

@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from server.intents.compiler import load_pack
 from server.intents.detector import Detector
-from server.intents.loading import load_pack
 from server.intents.pack import LoadedPack
-from server.settings.source import read_yaml
+from server.settings.documents import read_yaml
 
 PACKS = Path(__file__).parents[2] / "examples" / "intent-packs"
 QUESTIONS = Path(__file__).parent / "questions"

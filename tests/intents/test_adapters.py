@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from server.core.intent import Intent
+from server.adapters.check import load_adapter
+from server.core.turn import Intent
 from server.library.model import BuiltinExecution, Template
-from server.reading import read_library
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 
 CONFIG = """
 adapters:
@@ -46,7 +46,7 @@ def said(folder: Path, more: str, declared: str = "tags: []", example: str = "sh
     (folder / "broken.yaml").write_text("name: broken\nfallback: {intent: CHAT}\n")
     loaded = load_settings(folder / "config.yaml", {})
     assert loaded.settings is not None, loaded.problems
-    read = read_library(loaded.settings.adapters[0], {}, {})
+    read = load_adapter(loaded.settings.adapters[0], {}, {})
     assert read.usable is not any(p.severity == "error" for p in read.problems)
     return "\n".join(f"{problem.kind}: {problem}" for problem in read.problems)
 

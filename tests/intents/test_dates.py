@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.intents.calendar import Period, Relative, full_year, relative
+from server.intents.dates import Period, Relative, full_year, relative
 from tests.intents.support import DECISIONS, detector
 
 SUNDAY = 6

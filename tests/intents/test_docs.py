@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from server.intents import language_spec, spec
+from server.intents import language, spec
+from server.intents.compiler import load_pack
 from server.intents.detector import Detector
-from server.intents.loading import load_pack
 from tests.intents.support import NOW, PACKS
 
 PAGE = (PACKS.parents[1] / "docs" / "intents.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"<!-- loads as: (\w+) -->\n```yaml\n(.*?)```", PAGE, re.DOTALL))
 MODELS = {
     name: kind
-    for module in (spec, language_spec)
+    for module in (spec, language)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
 }

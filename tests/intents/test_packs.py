@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from server.intents.compiler import load_pack
 from server.intents.detector import Detector
-from server.intents.loading import load_pack
 from tests.intents.support import DECISIONS, STUDY, detector, pack_of
 
 MINIMAL = """\

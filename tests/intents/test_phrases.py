@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.intents.phrases import Entry, PhraseIndex, longest
+from server.intents.phrases import PhraseEntry, PhraseIndex, longest
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
 PHRASES = st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4), max_size=8)
@@ -12,7 +12,7 @@ PHRASES = st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_si
 def index(*phrases: str, prefixes: str = "", attached: bool = True) -> PhraseIndex:
     made = PhraseIndex(frozenset(prefixes.split()))
     for order, phrase in enumerate(phrases):
-        made.add(phrase.split(), Entry("words", phrase, order, phrase, attached))
+        made.add(phrase.split(), PhraseEntry("words", phrase, order, phrase, attached))
     return made
 
 
@@ -23,7 +23,7 @@ def found(made: PhraseIndex, text: str) -> list[tuple[str, int, int, int]]:
 def phrases_of(phrases: list[list[str]], *, apart: bool = False) -> PhraseIndex:
     made = PhraseIndex(apart=frozenset({"words"} if apart else ()))
     for phrase in phrases:
-        made.add(phrase, Entry("words", tuple(phrase)))
+        made.add(phrase, PhraseEntry("words", tuple(phrase)))
     return made
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from server.core.intent import Intent
 from server.core.ports import Vectors
+from server.core.turn import Intent
 from server.intents.detector import Detector
 from server.intents.semantic import SemanticDetector
 from server.providers.embeddings.local import LocalEmbedder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.app import ask_once, opened_adapter
-from server.cli.configured import configured
+from server.cli.options import configured
 from server.core.answer import Answer
 
 CONFIG = """

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from server.core.problems import Problem
-from server.library.loading import LoadedLibrary, load_library
+from server.errors import Problem
+from server.library.loader import LoadedLibrary, load_library
 from server.library.model import Domain, Parameter, Template
 
 DOMAIN = "domain_name: test\n"

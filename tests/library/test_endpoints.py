@@ -1,6 +1,6 @@
 import pytest
 
-from server.library.endpoints import Endpoint, parse_endpoint
+from server.library.http_model import Endpoint, parse_endpoint
 from server.library.placeholders import PlaceholderInvalid, literal, parse_text
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from server.library.hashing import template_hash
-from server.library.http import HttpAuth, HttpExecution, HttpRequest, HttpService
+from server.library.http_model import HttpAuth, HttpExecution, HttpRequest, HttpService
 from server.library.model import CallPolicy, Parameter, Template
-from server.library.placeholders import Text
+from server.library.placeholders import PlaceholderText
+from server.library.templates import template_hash
 
-REQUEST = HttpRequest("POST", "https://shop.example", Text("/orders", ("/orders",)))
+REQUEST = HttpRequest("POST", "https://shop.example", PlaceholderText("/orders", ("/orders",)))
 CANCEL = Template(
     "cancel",
     "Cancel an order",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.library.http import (
+from server.library.http_model import (
     HttpAuth,
     HttpBody,
     HttpExecution,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.library.jinja import JinjaText, examine
+from server.library.expressions import JinjaText, examine
 
 
 @pytest.mark.parametrize(

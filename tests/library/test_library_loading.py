@@ -6,7 +6,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from server.library.loading import load_library
+from server.library.loader import load_library
 from tests.library.samples import DOMAIN, TEMPLATE, errors, load
 
 

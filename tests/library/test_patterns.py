@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.library.patterns import pattern_problem
+from server.library.expressions import pattern_problem
 
 
 @pytest.mark.parametrize("pattern", [r"(\d+)", r"(?i)of\s+([\d,]+)", r"(?P<n>a)", r"\bx\b", "א+"])

@@ -3,7 +3,7 @@ import pytest
 from server.library.placeholders import (
     ExpressionFailed,
     PlaceholderInvalid,
-    Text,
+    PlaceholderText,
     literal,
     parse_json_text,
     parse_text,
@@ -71,7 +71,7 @@ def test_json_text_knows_placeholders_in_strings_and_bare() -> None:
 
 def test_tojson_is_what_a_json_body_does_anyway() -> None:
     (text,) = parse_json_text("[{{ n | tojson }}]")
-    assert isinstance(text, Text)
+    assert isinstance(text, PlaceholderText)
     assert text.only_slot == parse_text("{n}").only_slot
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.core.problems import Location
+from server.errors import Location
 from server.library.model import BuiltinExecution, CallPolicy, Parameter, PythonExecution, Template
 from tests.library.samples import DOMAIN, TEMPLATE, errors, load, template_of
 

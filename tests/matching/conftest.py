@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from server.core.ports import Embedder
-from server.matching.store import TemplateStore
+from server.matching.index.store import TemplateStore
 from server.providers.embeddings.local import LocalEmbedder
 from server.settings.models import VectorStoreSettings
 

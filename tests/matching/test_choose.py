@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.core.decision import Clarify, Match, NoMatch
-from server.matching.choose import choose, in_reach, is_settled
-from server.matching.ranking import Candidate, Ranking
+from server.matching.selection import (
+    Ranking,
+    TemplateCandidate,
+    choose_template,
+    in_reach,
+    is_settled,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ NOTHING = Found(read=0)
 
 def ranking(**probabilities: float) -> Ranking:
     candidates = tuple(
-        Candidate(name, probability, 0.8, f"example of {name}")
+        TemplateCandidate(name, probability, 0.8, f"example of {name}")
         for name, probability in probabilities.items()
     )
     return Ranking(candidates, outside=max(0.0, 1 - sum(probabilities.values())))
@@ -36,7 +41,7 @@ def decided(
     found: Ranking, groundings: Mapping[str, Found] | None = None, floor: float = 0.6
 ) -> tuple[str, ...]:
     """The kind of decision, and the templates it names."""
-    chosen = choose(found, groundings or {}, floor=floor, margin=0.1)
+    chosen = choose_template(found, groundings or {}, floor=floor, margin=0.1)
     if isinstance(chosen, Match):
         return "match", chosen.template_id
     if isinstance(chosen, Clarify):
@@ -45,7 +50,7 @@ def decided(
 
 
 def test_a_sure_template_answers_and_names_the_next() -> None:
-    chosen = choose(ranking(add=0.75, divide=0.125), {}, floor=0.6, margin=0.1)
+    chosen = choose_template(ranking(add=0.75, divide=0.125), {}, floor=0.6, margin=0.1)
     assert chosen == Match(
         template_id="add",
         confidence=0.75,
@@ -99,7 +104,9 @@ def test_a_value_without_use_speaks_against_a_template() -> None:
 
 
 def test_a_sure_template_that_leaves_a_value_over_does_not_run() -> None:
-    chosen = choose(ranking(add=0.99), {"add": Found(unused=("3",))}, floor=0.6, margin=0.1)
+    chosen = choose_template(
+        ranking(add=0.99), {"add": Found(unused=("3",))}, floor=0.6, margin=0.1
+    )
     assert isinstance(chosen, NoMatch)
     assert (chosen.why, chosen.unused) == ("nothing here has a use for 3", ("3",))
 
@@ -110,7 +117,7 @@ def test_a_sure_template_without_its_arguments_is_still_chosen_to_ask_for_them()
 
 def test_the_reasons_are_in_plain_words() -> None:
     groundings = {"add": Found(2, 1), "now": Found(1, 1, ("10%",))}
-    chosen = choose(ranking(add=0.9, now=0.09), groundings, floor=0.6, margin=0.1)
+    chosen = choose_template(ranking(add=0.9, now=0.09), groundings, floor=0.6, margin=0.1)
     assert isinstance(chosen, Match)
     assert chosen.runner_up is not None
     assert [chosen.why, chosen.runner_up.why] == [
@@ -118,10 +125,10 @@ def test_the_reasons_are_in_plain_words() -> None:
         "8% sure; nearest to “example of now”; the question holds every argument it needs; "
         "it has no use for 10%",
     ]
-    unsure = choose(ranking(add=0.5, divide=0.2), {}, floor=0.6, margin=0.1)
+    unsure = choose_template(ranking(add=0.5, divide=0.2), {}, floor=0.6, margin=0.1)
     assert isinstance(unsure, NoMatch)
     assert unsure.why == "the likeliest template is 50% sure, and 60% is needed"
-    outside = choose(ranking(add=0.2), {}, floor=0.6, margin=0.1)
+    outside = choose_template(ranking(add=0.2), {}, floor=0.6, margin=0.1)
     assert isinstance(outside, NoMatch)
     assert outside.why == "the question is most likely for no template at all (80%)"
 
@@ -148,7 +155,7 @@ groundings = st.dictionaries(st.sampled_from([f"t{n}" for n in range(6)]), found
 def test_whatever_is_found_the_decision_keeps_its_promises(
     asked: Ranking, held: Mapping[str, Found], floor: float, margin: float
 ) -> None:
-    chosen = choose(asked, held, floor=floor, margin=margin)
+    chosen = choose_template(asked, held, floor=floor, margin=margin)
     match chosen:
         case Match():
             named: tuple[Match, ...] = (chosen,)
@@ -172,7 +179,7 @@ def test_whatever_is_found_the_decision_keeps_its_promises(
 def test_finding_more_makes_a_template_surer(probability: float, read: int) -> None:
     def confidence(read: int) -> float:
         found = ranking(add=0.5, divide=probability)
-        chosen = choose(found, {"add": Found(3, read)}, floor=0.0, margin=0.0)
+        chosen = choose_template(found, {"add": Found(3, read)}, floor=0.0, margin=0.0)
         assert isinstance(chosen, Match)
         both = (chosen, chosen.runner_up)
         return next(m.confidence for m in both if m is not None and m.template_id == "add")
@@ -192,7 +199,9 @@ def test_a_template_that_is_for_what_was_found_wins_a_near_tie() -> None:
 
 
 def test_when_every_template_is_for_something_else_none_answers() -> None:
-    chosen = choose(ranking(count=1.0), {"count": Found(agrees=False)}, floor=0.6, margin=0.1)
+    chosen = choose_template(
+        ranking(count=1.0), {"count": Found(agrees=False)}, floor=0.6, margin=0.1
+    )
     assert chosen == NoMatch("every template is for something else than what the rules found")
     assert decided(ranking(count=0.9), {"count": Found(agrees=False)}) == ("none", "count")
 
@@ -235,7 +244,7 @@ def test_what_is_settled_stays_so_whatever_the_others_find(
         return
     all_read = {"t0": first} | {f"t{n + 1}": other for n, other in enumerate(others)}
     for groundings in (all_read, {"t0": first}):
-        chosen = choose(found, groundings, floor=floor, margin=margin)
+        chosen = choose_template(found, groundings, floor=floor, margin=margin)
         assert isinstance(chosen, Match)
         assert (chosen.template_id, chosen.confidence >= 0.94) == ("t0", True)
 
@@ -256,7 +265,7 @@ def test_rules_can_lift_what_is_out_of_reach_without_them() -> None:
 
 def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() -> None:
     found = ranking(multiply=0.92, add=0.06)
-    chosen = choose(
+    chosen = choose_template(
         found,
         {"multiply": Found(read=0, unused=("2", "3", "4")), "add": Found(required=1, read=1)},
         floor=0.6,

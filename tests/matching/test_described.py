@@ -9,11 +9,10 @@ from server.core.decision import Match
 from server.core.ports import Embedder
 from server.core.stems import stem
 from server.library.model import Domain, Library, Parameter
-from server.matching.choose import choose
-from server.matching.described import stems
+from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
-from server.matching.ranking import Ranking
-from server.matching.store import TemplateStore
+from server.matching.model.zero_shot import stems
+from server.matching.selection import Ranking, choose_template
 from tests.matching.libraries import PLACES, template
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +29,7 @@ DESCRIBED = Library(
 
 
 def answer(ranking: Ranking) -> str | None:
-    chosen = choose(ranking, {}, floor=0.6, margin=0.1)
+    chosen = choose_template(ranking, {}, floor=0.6, margin=0.1)
     return chosen.template_id if isinstance(chosen, Match) else None
 
 

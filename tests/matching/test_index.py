@@ -15,8 +15,8 @@ import pytest
 from server.core.ports import Vectors
 from server.errors import IndexUnavailable, ProviderUnavailable
 from server.library.model import Library
-from server.matching.index import SyncReport, TemplateIndex
-from server.matching.store import TemplateStore, collection_name
+from server.matching.index.store import TemplateStore, collection_name
+from server.matching.index.template_index import SyncReport, TemplateIndex
 from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
@@ -141,7 +141,7 @@ class Failing(FakeEmbedder):
 async def test_what_was_embedded_before_a_failure_is_kept(
     store: TemplateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.matching.index._EMBEDDED_AT_ONCE", 6)
+    monkeypatch.setattr("server.matching.index.template_index._EMBEDDED_AT_ONCE", 6)
     with pytest.raises(ProviderUnavailable):
         await synced(TRAVEL, store, Failing())
     assert await synced(TRAVEL, store, FakeEmbedder()) == SyncReport(ALL - 6, 6, 0)
@@ -152,7 +152,7 @@ DYING = textwrap.dedent(
     import asyncio, os, sys
     from pathlib import Path
     from server.matching import index
-    from server.matching.store import TemplateStore
+    from server.matching.index.store import TemplateStore
     from server.providers.embeddings.fake import FakeEmbedder
     from server.settings.models import VectorStoreSettings
     from tests.matching.libraries import PLACES, library_of

@@ -5,14 +5,14 @@ import pytest
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching import discriminant, training
 from server.matching.background import LANGUAGES, background, sentences
-from server.matching.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
-from server.matching.discriminant import fit_discriminant
-from server.matching.lesson import Lesson, Texts, prepare
-from server.matching.sketch import BUCKETS, DIMENSIONS
-from server.matching.softmax import PENALTY, fit_softmax, softmax
-from server.matching.training import learn
+from server.matching.model import discriminant, training
+from server.matching.model.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
+from server.matching.model.discriminant import fit_discriminant
+from server.matching.model.features import BUCKETS, DIMENSIONS
+from server.matching.model.softmax import PENALTY, fit_softmax, softmax
+from server.matching.model.training import train
+from server.matching.model.training_set import Texts, TrainingSet, prepare
 
 
 def clusters(
@@ -27,12 +27,12 @@ def clusters(
     return rows.astype(np.float32), labels
 
 
-def lesson(templates: int, each: int, *, spread: float = 0.5, seed: int = 1) -> Lesson:
+def lesson(templates: int, each: int, *, spread: float = 0.5, seed: int = 1) -> TrainingSet:
     """A lesson with a description a template, and background that lies anywhere."""
     rows, labels = clusters(templates, each + 1, spread=spread, seed=seed)
     background, _ = clusters(100, 1, seed=seed + 1)
     described = np.arange(len(rows)) % (each + 1) == each
-    return Lesson(
+    return TrainingSet(
         rows=np.pad(np.vstack([rows, background]), ((0, 0), (0, 1)), constant_values=1),
         labels=np.concatenate([labels, np.full(100, templates)]),
         examples=np.concatenate([~described, np.ones(100, np.bool_)]),
@@ -92,7 +92,7 @@ def test_both_kinds_of_head_find_the_template_and_doubt_the_rest(
     largest: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "_LARGEST_SOFTMAX", largest)
-    learnt = learn(lesson(8, 10))
+    learnt = train(lesson(8, 10))
     rows, labels = clusters(8, 30, seed=1)  # the same directions, drawn again
     background, _ = clusters(200, 1, seed=99)
     inside = softmax(rows @ learnt.weights.T + learnt.bias)
@@ -105,7 +105,7 @@ def test_both_kinds_of_head_find_the_template_and_doubt_the_rest(
 @pytest.mark.parametrize(("templates", "each"), [(1, 1), (1, 3), (2, 1), (2, 3), (3, 2)])
 def test_the_smallest_libraries_can_be_learnt(templates: int, each: int) -> None:
     whole = lesson(templates, each, spread=0.3)
-    learnt = learn(whole)
+    learnt = train(whole)
     shares = softmax(whole.rows[:, :-1] @ learnt.weights.T + learnt.bias)
     own = whole.labels < templates
     assert np.isfinite(learnt.weights).all()
@@ -185,7 +185,7 @@ def test_what_all_vectors_share_does_not_matter() -> None:
     for common, narrow in ((0.0, 1.0), (3.0, 0.3)):
         moved = [part * np.float32(narrow) + np.float32(common) for part in (rows, background)]
         library = Texts(["x"] * len(rows), moved[0], labels, np.ones(len(rows), np.bool_))
-        learnt = learn(prepare(library, 5, ["y"] * 60, moved[1]))
+        learnt = train(prepare(library, 5, ["y"] * 60, moved[1]))
         seen = np.pad(moved[0], ((0, 0), (0, DIMENSIONS)))
         shares.append(softmax(seen @ learnt.weights.T + learnt.bias))
     np.testing.assert_allclose(shares[0], shares[1], atol=0.05)

@@ -1,21 +1,19 @@
 """A value that nobody takes means that something else was asked."""
 
-from server.core.decision import Match, NoMatch
-from server.core.grounding import Grounding
-from server.matching.choose import choose
-from server.matching.ranking import Candidate, Ranking
+from server.core.decision import ArgumentCoverage, Match, NoMatch
+from server.matching.selection import Ranking, TemplateCandidate, choose_template
 
-SURE = Ranking((Candidate("subtract", 0.95, 0.9, "9 - 14"),), outside=0.05)
+SURE = Ranking((TemplateCandidate("subtract", 0.95, 0.9, "9 - 14"),), outside=0.05)
 
 
 def test_a_template_that_leaves_a_value_over_does_not_run() -> None:
-    grounding = Grounding(required=2, read=2, unused=("3",))
-    chosen = choose(SURE, {"subtract": grounding}, floor=0.6, margin=0.1)
+    grounding = ArgumentCoverage(required=2, read=2, unused=("3",))
+    chosen = choose_template(SURE, {"subtract": grounding}, floor=0.6, margin=0.1)
     assert isinstance(chosen, NoMatch)
     assert (chosen.unused, chosen.why) == (("3",), "nothing here has a use for 3")
     assert chosen.nearest[0].template_id == "subtract"
 
 
 def test_a_template_that_uses_everything_runs() -> None:
-    chosen = choose(SURE, {"subtract": Grounding(2, 2)}, floor=0.6, margin=0.1)
+    chosen = choose_template(SURE, {"subtract": ArgumentCoverage(2, 2)}, floor=0.6, margin=0.1)
     assert isinstance(chosen, Match)

@@ -11,11 +11,10 @@ from server.core.decision import Match, NoMatch
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty, ProviderUnavailable
 from server.library.model import Domain, Library
-from server.matching.choose import choose
+from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher, SearchMode
-from server.matching.ranking import Ranking
-from server.matching.store import TemplateStore
-from server.providers.embeddings.cached import CachedEmbedder
+from server.matching.selection import Ranking, choose_template
+from server.providers.embeddings.factory import CachedEmbedder
 from server.providers.embeddings.fake import FakeEmbedder
 from tests.matching.libraries import PLACES, library_of
 
@@ -30,7 +29,7 @@ async def matcher(encoder: Embedder, store: TemplateStore, tmp_path: Path) -> Ma
 
 
 def answer(ranking: Ranking) -> str | None:
-    chosen = choose(ranking, {}, floor=0.6, margin=0.1)
+    chosen = choose_template(ranking, {}, floor=0.6, margin=0.1)
     return chosen.template_id if isinstance(chosen, Match) else None
 
 
@@ -314,6 +313,6 @@ async def test_an_encoder_that_is_down_is_named(store: TemplateStore, tmp_path: 
 
 
 async def test_nothing_is_chosen_where_nothing_is_near(matcher: Matcher) -> None:
-    chosen = choose(await matcher.rank("zzz", limit=3), {}, floor=0.6, margin=0.1)
+    chosen = choose_template(await matcher.rank("zzz", limit=3), {}, floor=0.6, margin=0.1)
     assert isinstance(chosen, NoMatch)
     assert len(chosen.nearest) == 3

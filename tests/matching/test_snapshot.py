@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from server.matching.index.store import TemplateStore
+from server.matching.index.template_index import load_snapshot, save_snapshot
 from server.matching.matcher import Matcher
-from server.matching.snapshot import load_snapshot, save_snapshot
-from server.matching.store import TemplateStore
 from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of

@@ -13,9 +13,9 @@ import pytest
 from pydantic import SecretStr
 
 from server.errors import IndexUnavailable
-from server.matching.index import SyncReport, TemplateIndex
+from server.matching.index.store import TemplateStore
+from server.matching.index.template_index import SyncReport, TemplateIndex
 from server.matching.matcher import Matcher
-from server.matching.store import TemplateStore
 from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of

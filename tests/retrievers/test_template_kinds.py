@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from server.reading import read_library
-from server.settings.loading import load_settings
+from server.adapters.check import load_adapter
+from server.settings.loader import load_settings
 
 CONFIG = """
 adapters:
@@ -49,5 +49,5 @@ def test_a_template_of_a_foreign_kind_is_named(
     (tmp_path / "tools.yaml").write_text(TEMPLATES)
     loaded = load_settings(tmp_path / "config.yaml", {})
     assert loaded.settings is not None, loaded.problems
-    found = read_library(loaded.settings.adapters[0], {}, {})
+    found = load_adapter(loaded.settings.adapters[0], {}, {})
     assert [problem.what for problem in found.problems] == said

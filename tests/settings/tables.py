@@ -13,12 +13,12 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from server.conversation.reformulation import spec as reformulator_yaml
-from server.guards import pack_yaml
-from server.library import domain_yaml, http_yaml, template_yaml
+from server.conversation.reformulation import loader as reformulator_yaml
+from server.core.suggestions import join_words
+from server.guards import pack
+from server.library import http_yaml, yaml_models
 from server.settings import access, adapters, chat_models, conversation, models
-from server.settings.shape import follow
-from server.settings.wording import listed
+from server.settings.validation import schema_lookup
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 PAGES: Final = tuple(
@@ -40,18 +40,18 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
         adapters,
         conversation,
         chat_models,
-        domain_yaml,
-        template_yaml,
+        yaml_models,
+        yaml_models,
         http_yaml,
-        pack_yaml,
+        pack,
         reformulator_yaml,
     )
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
 }
 SHOWN_ELSEWHERE: Final[Mapping[type[BaseModel], type[BaseModel]]] = {
-    template_yaml.TemplateYaml: http_yaml.HttpYaml,
-    template_yaml.ExecutionYaml: http_yaml.HttpYaml,
+    yaml_models.TemplateYaml: http_yaml.HttpYaml,
+    yaml_models.ExecutionYaml: http_yaml.HttpYaml,
     http_yaml.PrepareYaml: http_yaml.ReadingYaml,
 }
 """Models whose table leaves out the keys that they share with another."""
@@ -93,7 +93,7 @@ def _kinds(annotation: Any) -> list[str]:
     if origin is Annotated:
         return _kinds(arguments[0])
     if origin is Literal:
-        return [listed(f"`{choice}`" for choice in arguments)]
+        return [join_words(f"`{choice}`" for choice in arguments)]
     if origin in {Union, UnionType}:
         return [word for part in arguments if part is not type(None) for word in _kinds(part)]
     if origin is tuple:
@@ -105,7 +105,7 @@ def _kinds(annotation: Any) -> list[str]:
 
 
 def bounds(model: type[BaseModel], name: str, field: FieldInfo) -> str:
-    found = follow(model, (field.alias or name,)).range
+    found = schema_lookup(model, (field.alias or name,)).range
     return f" {found}" if found else ""
 
 

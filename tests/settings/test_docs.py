@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from server.conversation.reformulation.loading import load_reformulation
-from server.guards.loading import load_guards
-from server.library.edge import Edge
-from server.library.loading import load_library
+from server.conversation.reformulation.loader import load_reformulation
+from server.guards.pack import load_guards
+from server.library.loader import load_library
 from server.library.model import PARAMETER_TYPES
-from server.settings.loading import load_settings
+from server.library.yaml_base import LibraryModel
+from server.settings.loader import load_settings
 from tests.broken.test_broken import kinds_in_the_sources
 from tests.settings.tables import DOCS, MODELS, PAGES, PLACE, with_tables
 
@@ -95,5 +95,5 @@ def test_every_type_is_named() -> None:
 
 def test_the_keys_let_through_are_no_keys_that_are_read() -> None:
     for model in MODELS.values():
-        if issubclass(model, Edge):
+        if issubclass(model, LibraryModel):
             assert model.not_used.isdisjoint(model.model_fields)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from server.core.problems import Location
-from server.settings.loading import LoadedSettings, load_settings
+from server.errors import Location
+from server.settings.loader import LoadedSettings, load_settings
 from server.settings.models import Settings
 
 ADAPTER = "name: {name}\nconfig: {{domain_config_path: d.yaml, template_library_path: t.yaml}}\n"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 
 ROOT = Path(__file__).parents[2]
 

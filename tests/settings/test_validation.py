@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from server.settings.source import parse_yaml
+from server.settings.documents import parse_yaml
 from server.settings.validation import validate
 
 

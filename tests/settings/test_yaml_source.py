@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.core.problems import Location, Problem
-from server.settings.source import MAX_BYTES, Document, parse_yaml, read_yaml
+from server.errors import Location, Problem
+from server.settings.documents import MAX_BYTES, Document, parse_yaml, read_yaml
 
 
 def read(text: str, **environ: str) -> Document:

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from server.cli.configured import Configured
-from server.settings.loading import load_settings
+from server.cli.options import Configured
+from server.settings.loader import load_settings
 
 DOMAIN: dict[str, Any] = {"domain": {"name": "sums", "description": "Sums", "version": "1.0"}}
 

@@ -4,12 +4,20 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from server.access.limits import RateLimits
+from server.access.rate_limits import RateLimits
 from server.chat.adapter import Adapter
-from server.chat.compose import Composer
-from server.core.decision import AskFor, Call, Clarify, Decision, Match, Missing, NoMatch
+from server.chat.respond import Composer
+from server.core.answer import Trace
+from server.core.decision import (
+    Call,
+    Clarify,
+    Decision,
+    Match,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+)
 from server.core.tools import Source, ToolCall
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
@@ -62,7 +70,9 @@ def call_of(template: Template, arguments: Mapping[str, Any]) -> Call:
 DECISIONS: Mapping[str, Decision] = {
     "What is 15% of 200?": call_of(PERCENTAGE, {"value": 200, "percentage": 15}),
     "Divide 1 by 0": call_of(DIVIDE, {"a": 1, "b": 0}),
-    "15% of what?": AskFor(MATCH, (Missing("value", "The base value", "number"),)),
+    "15% of what?": MissingArguments(
+        MATCH, (MissingParameter("value", "The base value", "number"),)
+    ),
     "either": Clarify((MATCH, Match("divide", 0.9, 0.8, "", "Divide 100 by 4"))),
 }
 

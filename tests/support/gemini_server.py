@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from server.core.speech import Message
+from server.core.chat_messages import Message
 from tests.support.loopback import Answer, Asked
 from tests.support.ollama_server import Said, Think, words
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from server.core.speech import Message
+from server.core.chat_messages import Message
 from server.errors import ProviderUnavailable
+from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.llama_engine import LlamaEngine, weights
-from server.providers.chat.naming import DEFAULT_MODELS
 from tests.support.ollama_server import Said, Think
 
 _TRIAL = """

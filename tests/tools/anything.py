@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from server.core.jsonable import to_json
+from server.core.json import to_json
 from server.core.ports import Tool
 from server.errors import ToolError
 

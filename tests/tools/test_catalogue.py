@@ -1,10 +1,10 @@
 """The lint of templates against tools: what each finding says, and of which line."""
 
-from server.core.problems import Location, Problem
+from server.errors import Location, Problem
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.tools.builtin.calculator import Calculator
-from server.tools.catalogue import template_problems
 from server.tools.registry import ToolRegistry
+from server.tools.template_lint import template_problems
 from tests.tools.samples import Greeter
 
 HERE = Location("tools.yaml", 7)

@@ -25,21 +25,21 @@ from typing import Any, Final, Literal
 from server.chat.speaking.calling import call_by
 from server.chat.speaking.filling import Filler, Judge
 from server.chat.speaking.prompting import load_prompts
-from server.core.decision import AskFor, Call
+from server.core.answer import Trace
+from server.core.chat_messages import Message
+from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel, Embedder
-from server.core.speech import Message
-from server.core.trace import Trace
 from server.core.turn import Caller, Turn
 from server.errors import ProviderError
-from server.evaluation.figures import percentile, share
+from server.evaluation.outcomes import percentile, share
 from server.extraction.extractor import Extractor
-from server.library.loading import load_library
+from server.library.loader import load_library
 from server.library.model import Library
+from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
-from server.matching.store import TemplateStore
 from server.providers.chat.factory import build_chat_model
 from server.providers.embeddings.factory import build_embedder
-from server.retrievers.base import RetrieverParts
+from server.retrievers.base import DeciderDependencies
 from server.retrievers.implementations.intent import IntentAgentRetriever
 from server.settings.adapters import AdapterConfig
 from server.settings.chat_models import LlamaCppModels, ModelsSettings
@@ -106,7 +106,7 @@ class Bench:
         matcher = await Matcher.open(
             name, library, self.embedder, self.store, state_dir=self.folder / "heads"
         )
-        parts = RetrieverParts(
+        parts = DeciderDependencies(
             adapter=name,
             library=library,
             matcher=matcher,
@@ -119,7 +119,7 @@ class Bench:
         turn = Turn(name, asked.text, name, Caller("bench", name), _NOW)
         started = perf_counter()
         decision = await retriever.decide(turn, Trace())
-        if isinstance(decision, AskFor) and self.model is not None:
+        if isinstance(decision, MissingArguments) and self.model is not None:
             decision = await self._filled(decision, turn, library)
         took = (perf_counter() - started) * 1000
         match decision:
@@ -130,12 +130,14 @@ class Bench:
                     if call.sources[name].kind != "default"
                 }
                 return Outcome(asked, match.template_id, given, (), took)
-            case AskFor(match, missing):
+            case MissingArguments(match, missing):
                 names = [one.name for one in missing]
                 return Outcome(asked, match.template_id, {}, names, took)
         return Outcome(asked, None, {}, (), took)
 
-    async def _filled(self, decision: AskFor, turn: Turn, library: Library) -> AskFor | Call:
+    async def _filled(
+        self, decision: MissingArguments, turn: Turn, library: Library
+    ) -> MissingArguments | Call:
         assert self.model is not None
         prompts, _ = load_prompts(None, {})
         assert prompts is not None

@@ -18,11 +18,10 @@ from time import perf_counter
 from typing import Any
 
 from server.core.decision import Match
-from server.evaluation.figures import auroc, percentile, share
-from server.matching.choose import choose
+from server.evaluation.outcomes import auroc, percentile, share
+from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
-from server.matching.ranking import Ranking
-from server.matching.store import TemplateStore
+from server.matching.selection import Ranking, choose_template
 from server.providers.embeddings.factory import build_embedder
 from server.settings.adapters import AdapterConfig
 from server.settings.models import (
@@ -56,7 +55,9 @@ class Asked:
     @property
     def answer(self) -> str | None:
         """The template that would run, if any."""
-        chosen = choose(self.ranking, {}, floor=FLOOR, margin=MatchingSettings().clarify_margin)
+        chosen = choose_template(
+            self.ranking, {}, floor=FLOOR, margin=MatchingSettings().clarify_margin
+        )
         return chosen.template_id if isinstance(chosen, Match) else None
 
 

@@ -15,9 +15,9 @@ from time import perf_counter
 from typing import Any
 
 from server.extraction.extractor import Extractor
-from server.extraction.recognizers.reading import Reading
-from server.library.loading import load_library
+from server.library.loader import load_library
 from server.library.model import Library
+from server.text.parsed_text import ParsedText
 from utils.bench._machine import describe_machine, percentiles
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "intent-templates" / "agent-template"
@@ -68,7 +68,7 @@ def measure(library: Library, runs: int) -> dict[str, Any]:
         templates = [library.templates[template_id] for template_id in template_ids]
         rounds = runs if len(question) < 1000 else max(10, runs // 20)
 
-        read = partial(Reading, question, NOW, library.domain.date_order)
+        read = partial(ParsedText, question, NOW, library.domain.date_order)
         filling = [
             _times(partial(extractor.extract, question, template, now=NOW), rounds)
             for template in templates

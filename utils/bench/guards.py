@@ -17,17 +17,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from server.adapters.build import build_adapter
+from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
-from server.chat.service import answer_turn
+from server.chat.pipeline import run_turn
 from server.core.turn import Caller, Turn
-from server.guards.judging import Question, judge
-from server.guards.measuring import figures, load_labelled, measure
-from server.guards.model import Category
-from server.guards.regexes import PatternStage
-from server.guards.texts import normalized
-from server.opening import open_adapter
-from server.settings.loading import load_settings
-from server.workshop import Workshop
+from server.guards.engine import GuardQuestion, evaluate_set
+from server.guards.measurement import figures, load_labelled, measure_guard
+from server.guards.model import Category, normalize_question
+from server.guards.patterns import PatternStage
+from server.settings.loader import load_settings
 from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,10 +54,10 @@ async def measured(data: Path, count: int) -> dict[str, Any]:
     plain = guarded.model_copy(update={"guards": bare, "name": "bare"}).at(guarded.where)
     first = guarded.guards.model_copy(update={"packs": (EXAMPLE / "guard-as-specified.yaml",)})
     early = guarded.model_copy(update={"guards": first, "name": "first"}).at(guarded.where)
-    workshop = Workshop(settings, os.environ)
-    with_guard = await open_adapter(guarded, workshop)
-    without = await open_adapter(plain, workshop)
-    specified = await open_adapter(early, workshop)
+    workshop = SharedResources(settings, os.environ)
+    with_guard = await build_adapter(guarded, workshop)
+    without = await build_adapter(plain, workshop)
+    specified = await build_adapter(early, workshop)
     labelled, _ = load_labelled(EXAMPLE / "labelled.yaml", {})
     assert labelled is not None
     assert with_guard.guard is not None
@@ -69,8 +68,8 @@ async def measured(data: Path, count: int) -> dict[str, Any]:
             "both_stages_ms": await both_stages(with_guard, count),
             **await turns(with_guard, without, count),
             "labelled": {
-                "improved": counted(await measure(with_guard.guard, labelled)),
-                "as_specified": counted(await measure(specified.guard, labelled)),
+                "improved": counted(await measure_guard(with_guard.guard, labelled)),
+                "as_specified": counted(await measure_guard(specified.guard, labelled)),
             },
         }
     finally:
@@ -90,7 +89,7 @@ def regex_stage(questions: tuple[str, ...]) -> dict[str, float]:
     samples = []
     for question in questions * 20:
         since = time.perf_counter()
-        stage.find(normalized(question))
+        stage.find(normalize_question(question))
         samples.append((time.perf_counter() - since) * 1000)
     return percentiles(samples[len(questions) :])
 
@@ -101,8 +100,8 @@ async def both_stages(adapter: Adapter, count: int) -> dict[str, float]:
     samples = []
     for text in questions("both", count):
         since = time.perf_counter()
-        question = Question(text, guard._readings, guard._embedder)
-        await judge(guard._ready(), question, fail_closed=False, stage_timeout_s=5)
+        question = GuardQuestion(text, guard._readings, guard._embedder)
+        await evaluate_set(guard._ready(), question, fail_closed=False, stage_timeout_s=5)
         samples.append((time.perf_counter() - since) * 1000)
     return percentiles(samples)
 
@@ -116,7 +115,7 @@ async def turns(guarded: Adapter, bare: Adapter, count: int) -> dict[str, Any]:
         for name, adapter, text in both if number % 2 else reversed(both):
             turn = Turn("bench", text, "s", Caller("k", adapter.name), datetime.now(UTC))
             since = time.perf_counter()
-            await answer_turn(adapter, turn, timeout_s=30)
+            await run_turn(adapter, turn, timeout_s=30)
             samples[name].append((time.perf_counter() - since) * 1000)
     found = {f"{name}_turn_ms": percentiles(values) for name, values in samples.items()}
     more = found["guarded_turn_ms"]["p50"] - found["bare_turn_ms"]["p50"]

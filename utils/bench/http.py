@@ -11,14 +11,12 @@ import json
 from time import perf_counter
 from typing import Any
 
-from server.library.endpoints import parse_endpoint
-from server.library.http import HttpExecution, HttpRequest, ResponseMapping
-from server.tools.http.cage import Cage
+from server.library.http_model import HttpExecution, HttpRequest, ResponseMapping, parse_endpoint
+from server.tools.http.egress import EgressPolicy, open_client
 from server.tools.http.engine import HttpEngine
-from server.tools.http.transport import open_client
 from utils.bench._machine import describe_machine, percentiles
 
-HERE = Cage(private_hosts=frozenset({"127.0.0.1"}))
+HERE = EgressPolicy(private_hosts=frozenset({"127.0.0.1"}))
 
 AT_ONCE = 32
 SLOW_S = 1.0

@@ -16,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from server.intents.compiler import load_pack
 from server.intents.detector import Detector
-from server.intents.loading import load_pack
-from server.settings.source import read_yaml
+from server.settings.documents import read_yaml
 from utils.bench._machine import describe_machine, installed_environment, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]

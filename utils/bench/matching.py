@@ -15,9 +15,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from server.matching.choose import choose
+from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher, SearchMode
-from server.matching.store import TemplateStore
+from server.matching.selection import choose_template
 from server.settings.models import VectorStoreSettings
 from utils.bench._libraries import MadeUpEmbedder, code, library_of
 from utils.bench._machine import describe_machine, percentiles
@@ -61,7 +61,7 @@ async def _time_ranking(
         vectors = await embedder.embed(matcher.readings(text))
         start = perf_counter()
         ranking = await matcher.rank(text, limit=5, vectors=vectors)
-        choose(ranking, {}, floor=0.6, margin=0.1)
+        choose_template(ranking, {}, floor=0.6, margin=0.1)
         samples.append((perf_counter() - start) * 1000)
     return {name: round(ms, 4) for name, ms in percentiles(samples[runs // 10 :]).items()}
 

@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, get_args
 
-from server.access.audit.entry import Seal
-from server.access.audit.table import TableSink
-from server.access.audit.trail import Trail
-from server.access.limits import RateLimits, Window
+from server.access.rate_limits import RateLimits, Window
+from server.audit.entry import AuditSeal
+from server.audit.table import TableSink
+from server.audit.writer import AuditWriter
 from server.core.tools import Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Caller
 from server.library.model import (
@@ -88,7 +88,9 @@ async def measure(runs: int) -> dict[str, Any]:
     executor = ToolExecutor(registry)
     figures = {}
     with TemporaryDirectory(prefix="orbit-bench-") as folder:
-        trail = Trail(TableSink(f"sqlite:///{Path(folder) / 'audit.db'}", Seal(b"s" * 32)))
+        trail = AuditWriter(
+            TableSink(f"sqlite:///{Path(folder) / 'audit.db'}", AuditSeal(b"s" * 32))
+        )
         tools = {"INTENT": tuple(CASES)}
         for window in get_args(Window):
             guardrails = Guardrails(RateLimits(window=window), trail)
@@ -105,7 +107,7 @@ async def measure(runs: int) -> dict[str, Any]:
 
 
 async def _difference_us(
-    name: str, chain: PolicyChain, executor: ToolExecutor, trail: Trail, runs: int
+    name: str, chain: PolicyChain, executor: ToolExecutor, trail: AuditWriter, runs: int
 ) -> dict[str, float]:
     sources = {argument: Source("recognizer", (0, 1), "x") for argument in _ARGUMENTS}
     call = ToolCall(name, "nothing", "do", _ARGUMENTS, sources)

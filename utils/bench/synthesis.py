@@ -24,23 +24,22 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+from server.adapters.resources import SharedResources
 from server.app import opened_adapter
 from server.chat.adapter import Adapter
-from server.chat.service import answer_turn
+from server.chat.pipeline import run_turn
 from server.chat.speaking.budget import cut_to
 from server.chat.speaking.prompting import Prompts, load_prompts
 from server.chat.speaking.synthesis import Spoken, Synthesizer
-from server.core.answer import Answer
+from server.core.answer import Answer, Trace
+from server.core.chat_messages import Reply
 from server.core.decision import Call
 from server.core.ports import ChatModel
-from server.core.speech import Reply
 from server.core.tools import ToolResult, ToolResultStatus
-from server.core.trace import Trace
 from server.core.turn import Caller, Turn
 from server.evaluation.questions import load_questions
 from server.providers.chat.scripted import ScriptedChat
-from server.settings.loading import load_settings
-from server.workshop import Workshop
+from server.settings.loader import load_settings
 from utils.bench._machine import describe_machine
 
 EXAMPLE = Path("examples/intent-templates/agent-template")
@@ -134,7 +133,7 @@ async def spoken_of(adapter: Adapter, text: str) -> Spoken | None:
     """The call that a question becomes, when it runs."""
     caller = Caller("bench", adapter.name, "bench")
     turn = Turn("bench", text, "bench", caller, datetime.now(UTC))
-    answer = await answer_turn(adapter, turn, timeout_s=60)
+    answer = await run_turn(adapter, turn, timeout_s=60)
     if not isinstance(answer.decision, Call):
         return None
     execution = answer.metadata["tool_execution"]
@@ -191,7 +190,7 @@ async def measure(count: int, said: Said) -> list[Worded]:
         loaded = load_settings(config, dict(os.environ))
         assert loaded.settings is not None, loaded.problems
         settings = loaded.settings
-        workshop = Workshop(settings, loaded.environ)
+        workshop = SharedResources(settings, loaded.environ)
         model = workshop.chat_model("llama_cpp", None)
         async with opened_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
             answerable = [question.ask for question in questions if question.template]

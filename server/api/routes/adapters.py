@@ -5,13 +5,12 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import NEEDS_KEY, admin_of
-from server.api.errors import shown_message
-from server.api.json_response import json_response
+from server.adapters.registry import AdapterStatus
+from server.api.auth import NEEDS_KEY, admin_of
+from server.api.error_responses import json_response, shown_message
 from server.api.routes.health import describe_status
+from server.api.schemas import refusals
 from server.api.state import ApiState, Reloading, state_of
-from server.api.wire import refusals
-from server.chat.adapters import AdapterStatus
 from server.errors import AdapterUnknown, OrbitError
 
 _ERRORS: Final = refusals(

@@ -6,16 +6,15 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import NEEDS_KEY, caller_of
-from server.api.json_response import json_response
-from server.api.leaving import while_waited_for
-from server.api.messages import read_message
-from server.api.sse import AnswerStream
+from server.api.auth import NEEDS_KEY, caller_of
+from server.api.disconnect import cancel_on_disconnect
+from server.api.error_responses import json_response
+from server.api.parsing import read_message, turn_of
+from server.api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from server.api.state import state_of
-from server.api.turns import turn_of
-from server.api.wire import ChatRequest, ChatResponse, ErrorResponse
-from server.chat.listening import Listening
-from server.chat.service import answer_turn
+from server.api.streaming import AnswerStream
+from server.chat.pipeline import run_turn
+from server.chat.streaming import Listening
 
 router = APIRouter(tags=["chat"])
 
@@ -56,9 +55,9 @@ async def chat(request: Request) -> Response:
     turn = turn_of(request, caller, asked.message, asked.session_id)
     listening = Listening() if asked.stream else None
     work = asyncio.create_task(
-        answer_turn(adapter, turn, timeout_s=state.turn_timeout_s, listening=listening)
+        run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listening=listening)
     )
     if listening is not None:
         return AnswerStream(work, listening, turn.session_id, turn.id, state.heartbeat_s)
-    answer = await while_waited_for(request.receive, work)
+    answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))

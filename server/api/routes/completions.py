@@ -9,11 +9,10 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.completion_stream import CompletionStream
-from server.api.credentials import NEEDS_KEY, caller_of
-from server.api.json_response import json_response
-from server.api.leaving import while_waited_for
-from server.api.openai_wire import (
+from server.api.auth import NEEDS_KEY, caller_of
+from server.api.disconnect import cancel_on_disconnect
+from server.api.error_responses import json_response
+from server.api.openai_schemas import (
     CompletionRequest,
     ModelUnknown,
     completion,
@@ -21,9 +20,10 @@ from server.api.openai_wire import (
     model,
     read_completion,
 )
+from server.api.parsing import turn_of
 from server.api.state import state_of
-from server.api.turns import turn_of
-from server.chat.service import answer_turn
+from server.api.streaming import CompletionStream
+from server.chat.pipeline import run_turn
 from server.errors import OrbitError
 
 router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
@@ -67,12 +67,12 @@ async def chat_completions(request: Request) -> Response:
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, question, asked.session_id)
     created = int(turn.received_at.timestamp())
-    work = asyncio.create_task(answer_turn(adapter, turn, timeout_s=state.turn_timeout_s))
+    work = asyncio.create_task(run_turn(adapter, turn, timeout_s=state.turn_timeout_s))
     if asked.stream:
         return CompletionStream(
             work, adapter.name, turn.session_id, turn.id, state.heartbeat_s, created
         )
-    answer = await while_waited_for(request.receive, work)
+    answer = await cancel_on_disconnect(request.receive, work)
     return json_response(completion(answer, adapter.name, turn.session_id, turn.id, created))
 
 

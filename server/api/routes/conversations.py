@@ -7,14 +7,13 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import NEEDS_KEY, caller_of
-from server.api.json_response import json_response
-from server.api.leaving import while_waited_for
-from server.api.messages import read_body
+from server.api.auth import NEEDS_KEY, caller_of
+from server.api.disconnect import cancel_on_disconnect
+from server.api.error_responses import json_response
+from server.api.parsing import read_body, turn_of
+from server.api.schemas import SESSION_ID, ChatResponse, ConfirmRequest, ErrorResponse
 from server.api.state import state_of
-from server.api.turns import turn_of
-from server.api.wire import SESSION_ID, ChatResponse, ConfirmRequest, ErrorResponse
-from server.chat.service import answer_confirmation
+from server.chat.pipeline import run_confirmation
 from server.errors import ProposalUnknown, RequestInvalid
 
 router = APIRouter(tags=["chat"])
@@ -64,7 +63,7 @@ async def confirm(request: Request) -> Response:
         raise ProposalUnknown("this conversation has no proposal of that id")
     turn = turn_of(request, caller, "yes" if said.accept else "no", said.session_id)
     work = asyncio.create_task(
-        answer_confirmation(
+        run_confirmation(
             adapter,
             turn,
             said.proposal_id,
@@ -73,7 +72,7 @@ async def confirm(request: Request) -> Response:
             timeout_s=state.turn_timeout_s,
         )
     )
-    answer = await while_waited_for(request.receive, work)
+    answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
 
 

@@ -6,15 +6,14 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
-from server.api.credentials import DOCUMENTED_SCHEMES, admin_of
-from server.api.errors import FieldsInvalid
-from server.api.json_response import json_response
+from server.api.auth import DOCUMENTED_SCHEMES, admin_of
+from server.api.error_responses import FieldsInvalid, json_response
+from server.api.schemas import ErrorResponse
 from server.api.state import ApiState, state_of
-from server.api.wire import ErrorResponse
 from server.core.turn import Caller
 from server.errors import AdapterUnknown, RequestInvalid
 from server.guards.changes import Change, Kind
-from server.guards.keeper import GuardKeeper
+from server.guards.manager import GuardManager
 
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorResponse, "description": description}
@@ -158,7 +157,7 @@ def _change(adapter: str, asked: ChangeRequest, by: Caller) -> Change:
     )
 
 
-def _keeper(state: ApiState) -> GuardKeeper:
+def _keeper(state: ApiState) -> GuardManager:
     if state.guards is None:
         raise AdapterUnknown("this server has no guards")
     return state.guards

@@ -4,10 +4,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server import __version__
-from server.api.json_response import json_response
+from server.adapters.registry import AdapterStatus
+from server.api.error_responses import json_response
+from server.api.schemas import Health, Readiness
 from server.api.state import state_of
-from server.api.wire import Health, Readiness
-from server.chat.adapters import AdapterStatus
 
 router = APIRouter(tags=["health"])
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import NEEDS_KEY, caller_of
-from server.api.json_response import json_response
-from server.api.messages import read_message
+from server.api.auth import NEEDS_KEY, caller_of
+from server.api.error_responses import json_response
+from server.api.parsing import read_message
+from server.api.schemas import DETECTION_EXAMPLE, ErrorResponse, IntentRequest
 from server.api.state import state_of
-from server.api.wire import DETECTION_EXAMPLE, ErrorResponse, IntentRequest
 from server.errors import IntentsUndefined, TurnTimedOut
 
 router = APIRouter(tags=["intents"])

@@ -8,15 +8,14 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from server.access.forms import parse_lifetime
-from server.access.raw import is_key_id, issued_id
-from server.access.records import KeyRecord
-from server.access.requested import check_adapter, check_role, new_key
-from server.api.credentials import NEEDS_KEY, admin_of
-from server.api.json_response import json_response
-from server.api.messages import read_body
+from server.access.key_format import is_key_id, issued_id
+from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
+from server.access.models import KeyRecord
+from server.api.auth import NEEDS_KEY, admin_of
+from server.api.error_responses import json_response
+from server.api.parsing import read_body
+from server.api.schemas import refusals
 from server.api.state import state_of
-from server.api.wire import refusals
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 

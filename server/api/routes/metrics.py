@@ -5,9 +5,9 @@ import hmac
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.credentials import is_loopback, key_of
+from server.api.auth import is_loopback, key_of
+from server.api.schemas import ErrorResponse
 from server.api.state import state_of
-from server.api.wire import ErrorResponse
 from server.errors import KeyForeign, KeyUnknown
 from server.metrics.metrics import CONTENT_TYPE
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from server.api.credentials import DOCUMENTED_SCHEMES, caller_of
-from server.api.json_response import json_response
+from server.api.auth import DOCUMENTED_SCHEMES, caller_of
+from server.api.error_responses import json_response
+from server.api.schemas import ErrorResponse, ToolsResponse
 from server.api.state import state_of
-from server.api.wire import ErrorResponse, ToolsResponse
 from server.core.turn import Caller
 from server.errors import KeyForeign
 

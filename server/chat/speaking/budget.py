@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from server.core.jsonable import to_json
+from server.core.json import to_json
 
 _CHARS_PER_TOKEN: Final = 3
 """English has about four, figures and other scripts fewer."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from server.chat.speaking.function_gemma import parse_calls
+from server.core.chat_messages import FunctionCall, Message
 from server.core.ports import ChatModel
-from server.core.speech import FunctionCall, Message
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from server.chat.speaking.atoms import atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
-from server.core.context import Context
 from server.core.tools import Source
-from server.extraction.recognizers.reading import Reading
+from server.core.turn import ConversationContext
 from server.library.model import DateOrder, Parameter, Template
+from server.text.parsed_text import ParsedText
 
 _BLANK: Final = "\0"
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -32,7 +32,7 @@ class ConversationText:
     def __init__(
         self,
         question: str,
-        context: Context,
+        context: ConversationContext,
         sources: Mapping[str, Source],
         *,
         now: datetime,
@@ -119,9 +119,9 @@ class ConversationText:
             if len(folded) == len(text) and (found := pattern.search(folded)):
                 yield at, found.start(), found.end()
 
-    def _readings(self) -> Iterator[tuple[int, Reading]]:
+    def _readings(self) -> Iterator[tuple[int, ParsedText]]:
         for at, text in enumerate(self._texts):
-            yield at, Reading(text, self._now, self._order)
+            yield at, ParsedText(text, self._now, self._order)
 
 
 def own_words_of(template: Template) -> frozenset[str]:

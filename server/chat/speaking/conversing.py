@@ -5,15 +5,14 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final
 
-from server.chat.listening import Airtime
-from server.chat.rendering import RenderingFailed
+from server.chat.response_format import RenderingFailed
 from server.chat.speaking.budget import tokens_in
 from server.chat.speaking.prompting import Prompt, as_data
 from server.chat.speaking.waiting import within
-from server.core.answer import Answer
+from server.chat.streaming import TurnDeadline
+from server.core.answer import Answer, Trace
+from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
-from server.core.speech import Message, Reply
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import Library
@@ -48,7 +47,7 @@ class Talker:
         }
 
     async def reply(
-        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: Airtime, *, language: str
+        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: TurnDeadline, *, language: str
     ) -> Answer:
         """The model's reply; `otherwise`, what the server says itself, when there is none.
 
@@ -89,7 +88,7 @@ class Talker:
         self,
         messages: Sequence[Message],
         said: list[str],
-        airtime: Airtime,
+        airtime: TurnDeadline,
         details: dict[str, Any],
     ) -> None:
         async with aclosing(self._model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
@@ -102,7 +101,7 @@ class Talker:
                 said.append(_spoken(piece if said else piece.lstrip(), airtime))
 
 
-def _spoken(words: str, airtime: Airtime) -> str:
+def _spoken(words: str, airtime: TurnDeadline) -> str:
     if airtime.listening is not None:
         airtime.listening.say(words)
     return words

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from server.chat.rendering import format_value
+from server.chat.response_format import format_value
 from server.chat.speaking.atoms import Atom, atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
 from server.library.model import DateOrder

@@ -7,21 +7,21 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from server.chat.rendering import RenderingFailed
+from server.chat.response_format import RenderingFailed
 from server.chat.speaking.calling import call_by
 from server.chat.speaking.conversation_text import ConversationText, own_words_of
 from server.chat.speaking.prompting import Prompt, as_data
 from server.chat.speaking.waiting import within
-from server.core.decision import AskFor, Call
+from server.core.answer import Trace
+from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
 from server.core.tools import Source, ToolCall
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import PARAMETER_TYPES, Library, Parameter, Template
 from server.tools.numbers import plain, read_as_number
-from server.tools.policy.compiling import compile_model
-from server.tools.policy.depth import size_problem
+from server.tools.policy.checks import size_problem
+from server.tools.policy.template_checks import compile_model
 
 _MAX_DATA_CHARS: Final = 20_000
 
@@ -83,8 +83,8 @@ class Filler:
         self._timeout_s = timeout_s
 
     async def fill(
-        self, decision: AskFor, turn: Turn, trace: Trace, *, left_s: float
-    ) -> AskFor | Call:
+        self, decision: MissingArguments, turn: Turn, trace: Trace, *, left_s: float
+    ) -> MissingArguments | Call:
         """The call, when everything that is missing was said; else what is still to be asked.
 
         Values that cannot be used are for the person to mend, so that nothing is filled
@@ -107,7 +107,7 @@ class Filler:
         return _decided(template, decision, found)
 
     async def _proposed(
-        self, template: Template, decision: AskFor, turn: Turn
+        self, template: Template, decision: MissingArguments, turn: Turn
     ) -> Mapping[str, Any]:
         definition = template.to_tool_definition()
         messages = self._prompt.render(
@@ -189,7 +189,9 @@ def _misfit(shape: type[BaseModel], name: str, value: Any) -> str:
     return ""
 
 
-def _decided(template: Template, decision: AskFor, found: Mapping[str, Any]) -> AskFor | Call:
+def _decided(
+    template: Template, decision: MissingArguments, found: Mapping[str, Any]
+) -> MissingArguments | Call:
     if not found:
         return decision
     arguments = {**decision.arguments, **found}

@@ -10,7 +10,7 @@ call is passed over; nothing raises.
 import math
 from typing import Any, Final
 
-from server.core.speech import FunctionCall
+from server.core.chat_messages import FunctionCall
 
 _START: Final = "<start_function_call>"
 _END: Final = "<end_function_call>"

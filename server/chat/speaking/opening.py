@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from server.chat.compose import Composer
+from server.chat.respond import Composer
 from server.chat.speaking.conversing import Talker
 from server.chat.speaking.filling import Filler, Judge
 from server.chat.speaking.prompting import Prompts

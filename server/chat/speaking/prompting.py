@@ -9,15 +9,15 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from server.chat.rendering import render
-from server.core.jsonable import to_json
-from server.core.problems import Problem
-from server.core.speech import Message
-from server.library.jinja import examine
+from server.chat.response_format import render
+from server.core.chat_messages import Message
+from server.core.json import to_json
+from server.core.suggestions import did_you_mean
+from server.errors import Problem
+from server.library.expressions import examine
+from server.settings.documents import Document, Keys, read_yaml
 from server.settings.fields import Strict
-from server.settings.source import Document, Keys, read_yaml
 from server.settings.validation import validate
-from server.settings.wording import instead
 
 SHIPPED: Final = Path(__file__).parent / "prompts" / "default.yaml"
 
@@ -152,7 +152,7 @@ def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) 
     return [
         Problem(
             f"prompt {name!r} uses {variable!r}, which it is not given; "
-            + instead(variable, sorted(VARIABLES[name])),
+            + did_you_mean(variable, sorted(VARIABLES[name])),
             where,
             "unknown-variable",
         )

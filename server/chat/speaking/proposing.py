@@ -5,15 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from server.chat.rendering import RenderingFailed
+from server.chat.response_format import RenderingFailed
 from server.chat.speaking.calling import call_by
 from server.chat.speaking.filling import NOT_SAID, Judge
 from server.chat.speaking.prompting import Prompt, as_data
-from server.core.decision import AskBack, AskFor, Call, Clarify, Decision, Match, Missing, NoMatch
+from server.core.answer import Trace
+from server.core.chat_messages import FunctionCall
+from server.core.decision import (
+    Call,
+    Clarify,
+    ClarifyingQuestion,
+    Decision,
+    Match,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+)
 from server.core.ports import ChatModel, Retriever
-from server.core.speech import FunctionCall
 from server.core.tools import Source, ToolCall
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import Library, Template
@@ -95,11 +104,11 @@ class ProposingRetriever:
     async def _nothing(self, why: str, turn: Turn, trace: Trace) -> Decision:
         """Nothing fits, with what the matcher finds nearest."""
         match await self._otherwise.decide(turn, trace):
-            case Call(match) | AskFor(match):
+            case Call(match) | MissingArguments(match):
                 return NoMatch(why, (match,))
             case Clarify(options):
                 return NoMatch(why, options)
-            case NoMatch() | AskBack() as decision:
+            case NoMatch() | ClarifyingQuestion() as decision:
                 return decision
         return NoMatch(why)
 
@@ -152,7 +161,7 @@ class ProposingRetriever:
                 arguments[name], sources[name] = parameter.default, Source("default")
             elif parameter.required or problem:
                 missing.append(
-                    Missing(
+                    MissingParameter(
                         name,
                         parameter.description,
                         parameter.type,
@@ -163,7 +172,7 @@ class ProposingRetriever:
                 )
         match = Match(template.id, 0.0, 0.0, "proposed by a model")
         if missing:
-            return AskFor(match, tuple(missing), arguments, sources)
+            return MissingArguments(match, tuple(missing), arguments, sources)
         call = ToolCall(
             template.id,
             template.execution.tool,
@@ -177,7 +186,7 @@ class ProposingRetriever:
 
     def _is_secret(self, decision: Decision) -> bool:
         match decision:
-            case Call(match) | AskFor(match):
+            case Call(match) | MissingArguments(match):
                 ids = [match.template_id]
             case Clarify(options):
                 ids = [option.template_id for option in options]

@@ -4,10 +4,10 @@ import re
 import unicodedata
 from typing import Final
 
-from server.chat.listening import Listening
 from server.chat.speaking.atoms import atoms_of
 from server.chat.speaking.stating import Checker, Finding
-from server.extraction.recognizers.calendar import MONTHS
+from server.chat.streaming import Listening
+from server.text.dates import MONTHS
 
 _LAST_SPACE: Final = re.compile(r"\s(?=\S*\Z)")
 _GOES_ON: Final = frozenset({"of", "the"})

@@ -6,20 +6,19 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from server.chat.compose import notes_of
-from server.chat.listening import Listening
-from server.chat.rendering import RenderingFailed
+from server.chat.respond import notes_of
+from server.chat.response_format import RenderingFailed
 from server.chat.speaking.budget import Cut, cut_to
 from server.chat.speaking.facts import Facts, facts_of
 from server.chat.speaking.prompting import Prompt, as_data
 from server.chat.speaking.sentence import Sentence
 from server.chat.speaking.stating import Checker, Finding
 from server.chat.speaking.waiting import within
-from server.core.answer import Answer
+from server.chat.streaming import Listening
+from server.core.answer import Answer, Trace
+from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
-from server.core.speech import Message, Reply
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.core.trace import Trace
 from server.errors import ProviderError
 from server.library.model import DateOrder, Template
 

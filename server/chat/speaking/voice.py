@@ -4,16 +4,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from server.chat.compose import Composer
-from server.chat.listening import Airtime
+from server.chat.respond import Composer
 from server.chat.speaking.conversing import Talker
 from server.chat.speaking.filling import Filler
 from server.chat.speaking.synthesis import Spoken, Synthesizer
-from server.core.answer import Answer
-from server.core.decision import AskFor, Call
+from server.chat.streaming import TurnDeadline
+from server.core.answer import Answer, Trace
+from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
 from server.core.tools import ToolCall, ToolResult
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import Library
@@ -49,15 +48,15 @@ class Voice:
         return not self.intent_tools.get(turn.intent.name)
 
     async def fill(
-        self, turn: Turn, decision: AskFor, trace: Trace, airtime: Airtime
-    ) -> AskFor | Call:
+        self, turn: Turn, decision: MissingArguments, trace: Trace, airtime: TurnDeadline
+    ) -> MissingArguments | Call:
         """The decision with what a model found to be said, where one is asked."""
         if self.filler is None or airtime.private:
             return decision
         return await self.filler.fill(decision, turn, trace, left_s=airtime.left_s)
 
     async def converse(
-        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: Airtime
+        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: TurnDeadline
     ) -> Answer:
         """A model's reply where the adapter wants one, else what the server says itself."""
         if self.talker is None or airtime.private:
@@ -72,7 +71,7 @@ class Voice:
         result: ToolResult,
         answer: Answer,
         trace: Trace,
-        airtime: Airtime,
+        airtime: TurnDeadline,
     ) -> Answer:
         """The answer in a model's words, where one words results and says what is true."""
         if self.synthesizer is None or airtime.private:

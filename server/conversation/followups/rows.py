@@ -34,7 +34,9 @@ def row_value(parameter: Parameter, row: Row, shown_by: Template) -> Any:
     return None
 
 
-def identity(row: Row, shown_by: Template, templates: Sequence[Template]) -> tuple[str, Any] | None:
+def row_identity(
+    row: Row, shown_by: Template, templates: Sequence[Template]
+) -> tuple[str, Any] | None:
     """What a row is called by: the parameter that takes it, and its value there.
 
     Of parameters that could, the one that most templates have.

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from server.core.intent import Intent
-from server.core.speech import Message
+from server.core.chat_messages import Message
+from server.core.turn import Intent
 
 Read = Callable[[str], Intent]
 """A text to what the adapter's rule pack makes of it."""

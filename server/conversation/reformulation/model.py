@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from server.core.problems import Location
+from server.errors import Location
 
 UnderstoodBy = Literal["rules", "model", "nobody"]
 

@@ -12,10 +12,10 @@ from typing import Any, Final, cast, get_args
 
 from server.conversation.reformulation.mentions import Mentions, Read, is_pronoun
 from server.conversation.reformulation.model import Reformulation, Understanding, unclear
-from server.conversation.reformulation.prompting import schema_for
-from server.core.intent import Intent
+from server.conversation.reformulation.prompts import schema_for
+from server.core.chat_messages import Message, SpeakerRole
 from server.core.ports import ChatModel
-from server.core.speech import Message, SpeakerRole
+from server.core.turn import Intent
 from server.errors import ProviderError, ProviderRejected
 
 _log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class Reformulator:
         return None
 
     def _offered(self, read: Intent) -> str | None:
-        name = normalized(read.name)
+        name = normalize_target(read.name)
         return name if name in self.reformulation.intents and read.method != "default" else None
 
     async def _by_model(
@@ -123,7 +123,7 @@ class Reformulator:
         said = await self._said_by(model, messages)
         if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
             return unclear("the model did not say what is wanted")
-        verb = normalized(said["verb"])
+        verb = normalize_target(said["verb"])
         if verb not in self.reformulation.intents:
             return unclear("what the model found is nothing that may be proposed")
         target, earlier = said.get("object"), False
@@ -162,7 +162,7 @@ class Reformulator:
         return reply.data
 
 
-def normalized(verb: str) -> str:
+def normalize_target(verb: str) -> str:
     """A verb as the list has it: ` Cancel-Order ` is `cancel_order`."""
     return "_".join(verb.strip().lower().replace("-", " ").replace("_", " ").split())
 

@@ -5,17 +5,16 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.core.stems import stem
-from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.numbers import Amount, read_amounts
 from server.extraction.described.told import Told, in_order
 from server.extraction.described.units import TIMES
 from server.extraction.plan import NUMERIC
-from server.extraction.recognizers.durations import Duration
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import word_set
-from server.extraction.taken import Taken
-from server.extraction.values import Unusable, number
+from server.extraction.types import SpanSet, ValueCandidate
+from server.extraction.values import InvalidValue, number
+from server.text.durations import Duration
+from server.text.parsed_text import ParsedText
+from server.text.tokens import word_set
 
 _DECAY_LEFT: Final = (1.0, 0.95, 0.85, 0.7, 0.55, 0.45, 0.35)
 _DECAY_RIGHT: Final = (1.0, 0.8, 0.55, 0.4)
@@ -29,7 +28,9 @@ _STOPS: Final = frozenset(".;?!")
 _YEAR_LEADS: Final = word_set("in since from year by until before after of for between during to")
 
 
-def fill_amounts(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[str, Candidate]:
+def fill_amounts(
+    told: Sequence[Told], reading: ParsedText, taken: SpanSet
+) -> dict[str, ValueCandidate]:
     """Give numbers to the numeric parameters, so that the words around them fit best."""
     amounts = read_amounts(reading, taken)
     if not amounts:
@@ -52,7 +53,7 @@ def fill_amounts(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[s
             values[one.plan.key, index] = value
             offers[one.plan.key].append(Offer(points, index))
     return {
-        key: Candidate(
+        key: ValueCandidate(
             amounts[at].start, amounts[at].end, amounts[at].first, amounts[at].last,
             values[key, at],
         )
@@ -60,7 +61,7 @@ def fill_amounts(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[s
     }  # fmt: skip
 
 
-def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
+def _clauses(reading: ParsedText, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
     """For each number the words that may speak of it: not beyond other numbers or sentences."""
     words = reading.tokens.words
     found: list[tuple[int, int]] = []
@@ -82,7 +83,7 @@ def _clauses(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, int
     return found
 
 
-def _shared(reading: Reading, amounts: Sequence[Amount]) -> list[tuple[int, ...]]:
+def _shared(reading: ParsedText, amounts: Sequence[Amount]) -> list[tuple[int, ...]]:
     """For each number that is one of several in a row, where that row begins; else nothing."""
     words = reading.tokens.words
     joined = [
@@ -109,7 +110,7 @@ def _coordinated(words: Sequence[str], one: Amount, other: Amount) -> bool:
 
 
 def _points(
-    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], shared: tuple[int, ...]
+    one: Told, amount: Amount, reading: ParsedText, bounds: tuple[int, int], shared: tuple[int, ...]
 ) -> float:
     points = _by_words(one, amount, reading, bounds, shared) + _by_measure(one, amount, reading)
     counts = "limit" in one.plan.name.topics
@@ -117,7 +118,7 @@ def _points(
 
 
 def _by_words(
-    one: Told, amount: Amount, reading: Reading, bounds: tuple[int, int], shared: tuple[int, ...]
+    one: Told, amount: Amount, reading: ParsedText, bounds: tuple[int, int], shared: tuple[int, ...]
 ) -> float:
     words = reading.tokens.words
     low, high = bounds
@@ -142,7 +143,7 @@ def _by_words(
     return total + max(best_about, right_about) + 0.25 * min(best_about, right_about)
 
 
-def _by_measure(one: Told, amount: Amount, reading: Reading) -> float:
+def _by_measure(one: Told, amount: Amount, reading: ParsedText) -> float:
     words = one.plan.name.words
     about_years = one.a_year
     if amount.is_year:
@@ -186,7 +187,7 @@ def value_for(one: Told, amount: Amount) -> Any:
         if amount.measure == "percent" and _as_fraction(one):
             value = _hundredth(value)
         return one.plan.checker.numeric(number(value))
-    except Unusable:
+    except InvalidValue:
         return None
 
 

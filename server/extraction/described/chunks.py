@@ -9,10 +9,10 @@ from server.extraction.described.chunk import Chunk
 from server.extraction.described.english import BETWEEN, EMPTY, REQUESTS
 from server.extraction.described.odd import Odd, formulas, odd_parts
 from server.extraction.english import ARTICLES, FUNCTION_WORDS
-from server.extraction.phrases import PhraseTable
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import BLOCK, is_digits, is_word, word_set
-from server.extraction.taken import Taken
+from server.extraction.types import SpanSet
+from server.text.parsed_text import ParsedText
+from server.text.phrases import PhraseTable
+from server.text.tokens import BLOCK, is_digits, is_word, word_set
 
 _JOINTS: Final = frozenset("-_'’+./@#")
 _PARTICLES: Final = word_set("of de da di la le el los las der den van von the and for in on a")
@@ -27,7 +27,7 @@ _APOSTROPHES: Final = frozenset("'’")
 class Chunker:
     """Cuts one reading into chunks, seen from one template's vocabulary."""
 
-    def __init__(self, reading: Reading, taken: Taken, vocabulary: frozenset[str]) -> None:
+    def __init__(self, reading: ParsedText, taken: SpanSet, vocabulary: frozenset[str]) -> None:
         self._reading, self._taken, self._vocabulary = reading, taken, vocabulary
         self._tokens = reading.tokens
         numbers = reading.of("number")

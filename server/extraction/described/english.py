@@ -3,7 +3,7 @@
 from typing import Final
 
 from server.extraction.english import FUNCTION_WORDS
-from server.extraction.recognizers.tokens import word_set
+from server.text.tokens import word_set
 
 REQUESTS: Final = word_set(
     "find get give show tell list search look lookup calculate compute determine estimate "

@@ -6,7 +6,7 @@ from typing import Final
 
 from server.extraction.described.chunk import Chunk
 from server.extraction.english import ARTICLES
-from server.extraction.recognizers.tokens import Tokens, word_set
+from server.text.tokens import Tokens, word_set
 
 _ENUMERATES: Final = word_set("and or") | frozenset(",&")
 _MOST_MEMBERS: Final = 60

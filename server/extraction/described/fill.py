@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from server.extraction.candidate import Candidate
 from server.extraction.described.amounts import fill_amounts
 from server.extraction.described.chunks import Chunker
 from server.extraction.described.dates import as_told, date_format
@@ -14,9 +13,10 @@ from server.extraction.described.listed import fill_number_lists, find_known
 from server.extraction.described.numbers import places_aside
 from server.extraction.described.texts import as_candidate, fill_words
 from server.extraction.described.told import TemplateTold, Told
-from server.extraction.filling import Filling
 from server.extraction.lists import find_numbers
 from server.extraction.plan import NUMERIC
+from server.extraction.slot_filling import SlotFilling
+from server.extraction.types import ValueCandidate
 
 _TEXTS: Final = (
     "text",
@@ -30,7 +30,7 @@ _TEXTS: Final = (
 )
 
 
-def fill_described(filling: Filling, told: TemplateTold) -> None:
+def fill_described(filling: SlotFilling, told: TemplateTold) -> None:
     """Fill what JSON, patterns and entities have left open, the surest evidence first."""
     parameters = [told.parameters[one.key] for one in filling.plan.parameters]
     reading = filling.reading
@@ -67,20 +67,20 @@ def fill_described(filling: Filling, told: TemplateTold) -> None:
     _leave_aside(filling)
 
 
-def _leave_aside(filling: Filling) -> None:
+def _leave_aside(filling: SlotFilling) -> None:
     """Take what stands like a value and asks for nothing: two numbers, m^2, a 2x2 table."""
     for start, end in places_aside(filling.reading):
         if filling.taken.free(start, end):
             filling.taken.add(start, end)
 
 
-def _wants_numbers(filling: Filling, parameters: Sequence[Told]) -> bool:
+def _wants_numbers(filling: SlotFilling, parameters: Sequence[Told]) -> bool:
     """Whether a single number has to be given as well."""
     return any(one.required for one in _open(filling, parameters, NUMERIC))
 
 
 def _open(
-    filling: Filling, told: Sequence[Told], roles: Sequence[str] | frozenset[str]
+    filling: SlotFilling, told: Sequence[Told], roles: Sequence[str] | frozenset[str]
 ) -> list[Told]:
     """The parameters of some roles that still have neither value nor problem."""
     return [
@@ -92,12 +92,12 @@ def _open(
     ]
 
 
-def _keep(filling: Filling, told: Sequence[Told], found: Mapping[str, Candidate]) -> None:
+def _keep(filling: SlotFilling, told: Sequence[Told], found: Mapping[str, ValueCandidate]) -> None:
     for one in told:
         filling.keep(one.plan, found.get(one.plan.key))
 
 
-def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
+def _claims(filling: SlotFilling, parameters: Sequence[Told]) -> None:
     """Values that parameters list, then addresses and currencies."""
     filling.group("claim")
     tokens = filling.reading.tokens
@@ -115,12 +115,12 @@ def _claims(filling: Filling, parameters: Sequence[Told]) -> None:
             start, end = tokens.starts[at], tokens.ends[at]
             if filling.reading.clean[start].islower() and filling.taken.free(start, end):
                 filling.taken.add(start, end)
-        filling.found[one.plan.key] = Candidate(
+        filling.found[one.plan.key] = ValueCandidate(
             tokens.starts[first], tokens.ends[last - 1], first, last, value, "vocabulary"
         )
 
 
-def _formulas(filling: Filling, parameters: Sequence[Told], chunker: Chunker) -> None:
+def _formulas(filling: SlotFilling, parameters: Sequence[Told], chunker: Chunker) -> None:
     """Whole formulas, before their numbers go to anything else."""
     wanted = [
         one
@@ -131,7 +131,7 @@ def _formulas(filling: Filling, parameters: Sequence[Told], chunker: Chunker) ->
         filling.keep(one.plan, as_candidate(one, chunk))
 
 
-def _write_dates(filling: Filling, parameters: Sequence[Told]) -> None:
+def _write_dates(filling: SlotFilling, parameters: Sequence[Told]) -> None:
     for one in parameters:
         found = filling.found.get(one.plan.key)
         if found is not None and one.plan.role in ("date", "written_date"):

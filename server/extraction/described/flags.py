@@ -3,10 +3,10 @@
 from typing import Final
 
 from server.core.stems import stem
-from server.extraction.candidate import Candidate
 from server.extraction.described.told import Told
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import word_set
+from server.extraction.types import ValueCandidate
+from server.text.parsed_text import ParsedText
+from server.text.tokens import word_set
 
 _NEGATIONS: Final = word_set(
     "without no not exclude excluding except skip hide omit never don dont doesn isn"
@@ -20,7 +20,7 @@ _IDLE: Final = frozenset(
 )
 
 
-def find_flag(one: Told, reading: Reading) -> Candidate | None:
+def find_flag(one: Told, reading: ParsedText) -> ValueCandidate | None:
     """True where the question speaks of everything that the name does, False where it denies it."""
     wanted = [s for s in one.own if s not in _IDLE]
     tokens = reading.tokens
@@ -36,7 +36,7 @@ def find_flag(one: Told, reading: Reading) -> Candidate | None:
     at = min(places)
     before = tokens.words[max(0, at - 3) : at]
     value = _NEGATIONS.isdisjoint(before)
-    return Candidate(tokens.starts[at], tokens.ends[at], at, at + 1, value)
+    return ValueCandidate(tokens.starts[at], tokens.ends[at], at, at + 1, value)
 
 
 def _alike(one: str, other: str) -> bool:

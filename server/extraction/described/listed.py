@@ -5,16 +5,15 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.core.stems import stem
-from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.english import HOLLOW
 from server.extraction.described.told import Told
 from server.extraction.described.units import MEASURES
 from server.extraction.english import FUNCTION_WORDS
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Span
-from server.extraction.taken import Taken
-from server.extraction.values import Unusable
+from server.extraction.types import SpanSet, ValueCandidate
+from server.extraction.values import InvalidValue
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Span
 
 _BETWEEN: Final = frozenset({",", "and", "&", ";", "or"})
 _MONEY: Final = frozenset("$€£¥₹")
@@ -22,7 +21,9 @@ _LEAST_LIKE: Final = 4
 _MOST_WORDS: Final = 1000
 
 
-def fill_number_lists(told: Sequence[Told], reading: Reading, taken: Taken) -> dict[str, Candidate]:
+def fill_number_lists(
+    told: Sequence[Told], reading: ParsedText, taken: SpanSet
+) -> dict[str, ValueCandidate]:
     """Give lists of numbers to parameters, by the words before them and in order."""
     lists = list(_number_lists(reading, taken)) if told else []
     offers: dict[str, list[Offer]] = {one.plan.key: [] for one in told}
@@ -37,17 +38,17 @@ def fill_number_lists(told: Sequence[Told], reading: Reading, taken: Taken) -> d
     return {key: lists[at] for key, at in best_assignment(offers, lists).items()}
 
 
-def _number_lists(reading: Reading, taken: Taken) -> Iterator[Candidate]:
+def _number_lists(reading: ParsedText, taken: SpanSet) -> Iterator[ValueCandidate]:
     for span in reading.of("array"):
         if taken.free(span.start, span.end) and _numbers_only(span.value):
-            yield Candidate(span.start, span.end, span.first, span.last, span.value)
+            yield ValueCandidate(span.start, span.end, span.first, span.last, span.value)
     for run in _runs(reading):
         if taken.free(run[0].start, run[-1].end):
             values = [one.value for one in run]
-            yield Candidate(run[0].start, run[-1].end, run[0].first, run[-1].last, values)
+            yield ValueCandidate(run[0].start, run[-1].end, run[0].first, run[-1].last, values)
 
 
-def _runs(reading: Reading) -> Iterator[list[Span]]:
+def _runs(reading: ParsedText) -> Iterator[list[Span]]:
     """Two numbers or more with nothing but commas, an "and" and their units between them."""
     run: list[Span] = []
     for span in reading.of("number"):
@@ -84,7 +85,7 @@ def _numbers_only(value: Any) -> bool:
     )
 
 
-def _fits(one: Told, found: Candidate) -> bool:
+def _fits(one: Told, found: ValueCandidate) -> bool:
     items = one.plan.parameter.items or {}
     nested = items.get("type") == "array"
     if nested != isinstance(found.value[0], list):
@@ -93,12 +94,12 @@ def _fits(one: Told, found: Candidate) -> bool:
         return False
     try:
         one.plan.checker.check(found.value)
-    except Unusable:
+    except InvalidValue:
         return False
     return True
 
 
-def _by_words(one: Told, found: Candidate, reading: Reading) -> float:
+def _by_words(one: Told, found: ValueCandidate, reading: ParsedText) -> float:
     words = reading.tokens.words
     best = 0.0
     for distance, index in enumerate(range(found.first - 1, max(-1, found.first - 8), -1)):
@@ -110,7 +111,7 @@ def _by_words(one: Told, found: Candidate, reading: Reading) -> float:
     return best
 
 
-def find_known(one: Told, reading: Reading, taken: Taken) -> list[tuple[int, int, Any]]:
+def find_known(one: Told, reading: ParsedText, taken: SpanSet) -> list[tuple[int, int, Any]]:
     """Values that a parameter lists, where the question has a word of theirs.
 
     A value counts where each of its telling words is there, or is begun: carbs for

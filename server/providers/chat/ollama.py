@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import ollama
 
-from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.naming import DEFAULT_MODELS
+from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.failures import ProviderUnreachable, refused, translated
 
 _T = TypeVar("_T")
@@ -114,7 +114,7 @@ class OllamaChat:
             text=text,
             model=self.name,
             calls=tuple(FunctionCall(c.function.name, dict(c.function.arguments)) for c in calls),
-            tokens=Tokens(last.prompt_eval_count, last.eval_count),
+            tokens=TokenUsage(last.prompt_eval_count, last.eval_count),
             cut=last.done_reason == "length",
         )
 

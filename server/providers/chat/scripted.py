@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from server.core.speech import FunctionCall, Message, Reply
+from server.core.chat_messages import FunctionCall, Message, Reply
 from server.core.tools import ToolDefinition
 from server.errors import (
     OrbitError,
@@ -16,8 +16,8 @@ from server.errors import (
     ProviderTimedOut,
     ProviderUnavailable,
 )
+from server.settings.documents import read_yaml
 from server.settings.fields import Strict
-from server.settings.source import read_yaml
 from server.settings.validation import validate
 
 _FAILURES: Final[Mapping[str, type[OrbitError]]] = {
@@ -69,7 +69,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScriptedRequest:
     """What a scripted model was called with."""
 
     messages: tuple[Message, ...]
@@ -89,7 +89,7 @@ class ScriptedChat:
         self._file = Path(model) if isinstance(model, str) else None
         self._lines: tuple[Line, ...] = ()
         self._said: set[int] = set()
-        self.asked: list[Asked] = []
+        self.asked: list[ScriptedRequest] = []
         if model is not None and not isinstance(model, str):
             self._lines = tuple(self._line(entry) for entry in model)
 
@@ -121,7 +121,7 @@ class ScriptedChat:
         tools: Sequence[ToolDefinition] = (),
         max_tokens: int | None = None,
     ) -> Reply:
-        line = await self._next(Asked(tuple(messages), schema, tuple(tools), max_tokens))
+        line = await self._next(ScriptedRequest(tuple(messages), schema, tuple(tools), max_tokens))
         if line.failure is not None:
             raise line.failure
         return line.reply
@@ -129,7 +129,7 @@ class ScriptedChat:
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
     ) -> AsyncGenerator[str | Reply, None]:
-        line = await self._next(Asked(tuple(messages), max_tokens=max_tokens))
+        line = await self._next(ScriptedRequest(tuple(messages), max_tokens=max_tokens))
         for number, word in enumerate(line.reply.text.split(" ")):
             if word or number:
                 yield word if number == 0 else f" {word}"
@@ -140,7 +140,7 @@ class ScriptedChat:
     async def close(self) -> None:
         return None
 
-    async def _next(self, asked: Asked) -> Line:
+    async def _next(self, asked: ScriptedRequest) -> Line:
         await self.warm()
         self.asked.append(asked)
         heard = asked.messages[-1].content if asked.messages else ""

@@ -1,17 +1,67 @@
 """A model whose JSON is held to its schema, whatever its provider can force."""
 
+import json
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel
 
+from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.ports import ChatModel
-from server.core.speech import Message, Reply, Tokens
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.json_reading import NoJson, json_in, misfit
+
+_FENCED: Final = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_LONGEST: Final = 1_000_000
+
+
+class NoJson(ValueError):
+    """The text is no JSON; the message says where it stops being so."""
+
+
+def json_in(text: str) -> Any:
+    """The one JSON value that `text` is, in a Markdown fence or without.
+
+    Raises:
+        NoJson: it is none, or one that other programs would not read (`NaN`).
+    """
+    if len(text) > _LONGEST:
+        raise NoJson("it is too long")
+    fenced = _FENCED.match(text)
+    try:
+        return json.loads(fenced[1] if fenced else text, parse_constant=_refuse)
+    except json.JSONDecodeError as broken:
+        raise NoJson(f"it is no JSON ({broken.msg} at character {broken.pos})") from None
+    except RecursionError:
+        raise NoJson("it is nested too deeply") from None
+    except ValueError:  # such as an integer of 5000 digits
+        raise NoJson("it holds a number that cannot be used") from None
+
+
+def misfit(data: Any, schema: Mapping[str, Any]) -> str | None:
+    """Where and how `data` breaks `schema`, without the data itself; None when it fits.
+
+    Patterns run in linear time.
+    """
+    # Only servers with a model that fills in schemas need it.
+    import jsonschema_rs
+
+    validator = jsonschema_rs.validator_for(
+        dict(schema), pattern_options=jsonschema_rs.RegexOptions()
+    )
+    for error in validator.iter_errors(data):
+        place = "/".join(str(part) for part in error.instance_path)
+        broken = error.schema_path[-1] if error.schema_path else "schema"
+        return f"{place or 'it'} breaks the schema's {broken!r}"
+    return None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -108,10 +158,67 @@ def _again(amiss: str) -> Message:
     return Message("user", f"That cannot be used: {amiss}. Answer with nothing but valid JSON.")
 
 
-def _both(first: Tokens, second: Tokens) -> Tokens:
-    return Tokens(
+def _both(first: TokenUsage, second: TokenUsage) -> TokenUsage:
+    return TokenUsage(
         None if first.prompt is second.prompt is None
         else (first.prompt or 0) + (second.prompt or 0),
         None if first.completion is second.completion is None
         else (first.completion or 0) + (second.completion or 0),
     )  # fmt: skip
+
+
+_NONE: Final = "none"
+"""The name that stands for no function; a function of that name would not be called."""
+
+
+def call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
+    """What a call of one of `tools` looks like, or the decision for none of them."""
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "name": {"const": tool.name},
+                "arguments": tool.to_openai_schema()["function"]["parameters"]
+                | {"additionalProperties": False},
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+        for tool in tools
+    ]
+    none = {
+        "type": "object",
+        "properties": {"name": {"const": _NONE}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [*calls, none]}
+
+
+def describe_tools(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
+    """The messages, and before them what the functions are."""
+    listed = "\n".join(json.dumps(tool.to_openai_schema()["function"]) for tool in tools)
+    told = (
+        f"You can call one of these functions:\n{listed}\n"
+        'Answer with {"name": …, "arguments": {…}}, '
+        f'or with {{"name": "{_NONE}"}} when none of them fits.'
+    )
+    if messages and messages[0].role == "system":
+        return [Message("system", f"{messages[0].content}\n\n{told}"), *messages[1:]]
+    return [Message("system", told), *messages]
+
+
+def with_call(reply: Reply, tools: Sequence[ToolDefinition]) -> Reply:
+    """The reply with the call that its text is; any other text stays text."""
+    try:
+        found = json_in(reply.text)
+    except NoJson:
+        return reply
+    if not isinstance(found, Mapping):
+        return reply
+    name, arguments = found.get("name"), found.get("arguments")
+    if name == _NONE:
+        return replace(reply, text="")
+    if name not in {tool.name for tool in tools} or not isinstance(arguments, dict):
+        return reply
+    return replace(reply, text="", calls=(FunctionCall(str(name), arguments),))

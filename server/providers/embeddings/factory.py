@@ -1,13 +1,77 @@
 """From the names in an adapter's settings to an embedder."""
 
-from collections.abc import Callable
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from server import plugins
-from server.core.ports import Embedder
+from server.core.ports import Embedder, Vectors
 from server.errors import PluginInvalid
-from server.providers.embeddings.cached import CachedEmbedder
 from server.settings.models import EmbeddingsSettings
+
+
+class CachedEmbedder:
+    """Another embedder, asked once for the same single text.
+
+    Single texts are questions, and questions repeat; batches are libraries, and are
+    passed through. Two that ask the same at the same time share one computation.
+    """
+
+    def __init__(self, embedder: Embedder, *, size: int) -> None:
+        self._embedder = embedder
+        self._size = size
+        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._underway: dict[str, asyncio.Task[Vectors]] = {}
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    async def warm(self) -> None:
+        await self._embedder.warm()
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        if len(texts) != 1 or self._size == 0:
+            return await self._embedder.embed(texts)
+        (text,) = texts
+        known = self._known.get(text)
+        if known is not None:
+            self._known.move_to_end(text)
+            return known.copy()
+        task = self._underway.get(text)
+        if task is None:
+            task = self._underway[text] = asyncio.create_task(self._fetch(text))
+            task.add_done_callback(_look)
+        # Shielded: one that gives up must not take the answer from another that waits.
+        return (await asyncio.shield(task)).copy()
+
+    async def close(self) -> None:
+        for task in self._underway.values():
+            task.cancel()
+        await self._embedder.close()
+
+    async def _fetch(self, text: str) -> Vectors:
+        try:
+            rows = await self._embedder.embed([text])
+        finally:
+            del self._underway[text]
+        self._known[text] = np.array(rows)
+        while len(self._known) > self._size:
+            self._known.popitem(last=False)
+        return rows
+
+
+def _look(task: asyncio.Task[Vectors]) -> None:
+    """Take note of a failure that all who waited for it have given up on."""
+    if not task.cancelled():
+        task.exception()
 
 
 def build_embedder(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from server.core.ports import Vectors
-from server.providers.embeddings.vectors import unit_rows
+from server.providers.embeddings.requests import unit_rows
 
 
 class FakeEmbedder:

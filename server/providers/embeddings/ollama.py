@@ -8,8 +8,7 @@ import numpy as np
 import ollama
 
 from server.core.ports import Vectors
-from server.providers.embeddings.retrying import call
-from server.providers.embeddings.vectors import unit_rows
+from server.providers.embeddings.requests import call, unit_rows
 from server.providers.failures import refused
 
 _T = TypeVar("_T")

@@ -8,8 +8,7 @@ import httpx
 import numpy as np
 
 from server.core.ports import Vectors
-from server.providers.embeddings.retrying import call
-from server.providers.embeddings.vectors import unit_rows
+from server.providers.embeddings.requests import call, unit_rows
 from server.providers.failures import refused
 
 DEFAULT_MODEL: Final = "text-embedding-3-small"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
+from server.tools.builtin.base import Arguments, BuiltinTool, Operation
 from server.tools.numbers import (
     EXACT,
     MAX_DIGITS,
@@ -21,7 +22,6 @@ from server.tools.numbers import (
     read_number,
     read_numbers,
 )
-from server.tools.wording import described
 
 MAX_VALUES: Final = 10_000
 """Most numbers one call may add or average."""
@@ -167,7 +167,7 @@ def _items(value: Any, name: str) -> Sequence[Any]:
     """
     items = _split(value, name) if isinstance(value, str) else value
     if type(items) is not list and not isinstance(items, tuple):
-        raise ArgumentsInvalid(f"{name} must be a list of numbers, not {described(value)}")
+        raise ArgumentsInvalid(f"{name} must be a list of numbers, not {described_value(value)}")
     if not items:
         raise ArgumentsInvalid(f"{name} is empty; at least one number is needed")
     if len(items) > MAX_VALUES:

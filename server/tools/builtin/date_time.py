@@ -6,17 +6,16 @@ from functools import lru_cache
 from time import localtime, time
 from typing import Any, Final
 
+from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.library.model import DateOrder
-from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
+from server.tools.builtin.base import Arguments, BuiltinTool, Operation
+from server.tools.dates.arithmetic import UNITS, WEEKDAYS, read_unit, span
 from server.tools.dates.formats import Format, read_format
-from server.tools.dates.reading import MAX_DATE_CHARS, DateReader, Reading, to_the_second
-from server.tools.dates.spans import UNITS, read_unit, span
-from server.tools.dates.words import WEEKDAYS
+from server.tools.dates.reader import MAX_DATE_CHARS, DateReader, DateReading, to_the_second
 from server.tools.dates.zones import find_zone
 from server.tools.numbers import read_integer
-from server.tools.wording import described
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
@@ -105,7 +104,7 @@ class DateTime(BuiltinTool):
         if shape is None or shape.iso:
             reading = self._reader.read(text, "date_string")
         else:
-            reading = Reading(shape.read(_short_text(text, "date_string")))
+            reading = DateReading(shape.read(_short_text(text, "date_string")))
         day = reading.value
         answer = _dated("parse", day, given)
         answer["year"], answer["month"], answer["day"] = day.year, day.month, day.day
@@ -177,7 +176,7 @@ def _dated(
     }
 
 
-def _interpreted(answer: dict[str, Any], reading: Reading) -> dict[str, Any]:
+def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
     """The answer, which says how the date was read where that was a choice."""
     if reading.how:
         answer["interpreted_as"] = reading.describe()
@@ -206,7 +205,7 @@ def _in_zone(now: datetime, zone: Any) -> datetime:
 
 def _short_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
     if len(value) > MAX_DATE_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {MAX_DATE_CHARS} characters")
     return value.strip()

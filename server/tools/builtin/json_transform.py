@@ -4,15 +4,14 @@ from itertools import compress
 from operator import itemgetter
 from typing import Any, Final
 
+from server.core.suggestions import described_value, unknown
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid
-from server.tools.builtin.operations import Arguments, BuiltinTool, Operation
+from server.tools.builtin.base import Arguments, BuiltinTool, Operation
 from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
-from server.tools.rows.comparing import Rank, rank
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition, read_operator
-from server.tools.rows.fields import find_field
-from server.tools.rows.reading import Row, read_json, read_rows
-from server.tools.wording import described, unknown
+from server.tools.rows.fields import Rank, find_row_field, rank
+from server.tools.rows.reader import Row, parse_json_rows, read_rows
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
@@ -110,7 +109,7 @@ def _filter(given: Arguments) -> dict[str, Any]:
     value = given.get("value")
     if value is None and operator not in WITHOUT_VALUE:
         raise ArgumentsInvalid(f"json_transform filter needs value to compare by {operator}")
-    field = find_field(rows, given["field"], "field", must_exist=operator not in WITHOUT_VALUE)
+    field = find_row_field(rows, given["field"], "field", must_exist=operator not in WITHOUT_VALUE)
     kept = list(compress(rows, map(condition(operator, value), field.values(rows))))
     taken = {"rows": len(rows), "field": field.name, "operator": operator}
     if value is not None:
@@ -121,7 +120,7 @@ def _filter(given: Arguments) -> dict[str, Any]:
 def _sort(given: Arguments) -> dict[str, Any]:
     rows = read_rows(given["data"], "data")
     order = _read_order(given.get("order", "asc"))
-    field = find_field(rows, given["field"], "field")
+    field = find_row_field(rows, given["field"], "field")
     ranked: list[tuple[Rank, Row]] = []
     without: list[Row] = []
     for row, value in zip(rows, field.values(rows, absent=None), strict=True):
@@ -137,7 +136,7 @@ def _sort(given: Arguments) -> dict[str, Any]:
 
 def _select(given: Arguments) -> dict[str, Any]:
     rows = read_rows(given["data"], "data")
-    fields = [find_field(rows, name, "fields") for name in _read_names(given["fields"])]
+    fields = [find_row_field(rows, name, "fields") for name in _read_names(given["fields"])]
     selected: list[Row] = [{} for _ in rows]
     for field in fields:
         for cut, value in zip(selected, field.values(rows, absent=None), strict=True):
@@ -154,7 +153,7 @@ def _aggregate(given: Arguments) -> dict[str, Any]:
             raise ArgumentsInvalid(f"json_transform aggregate needs field for {operation}")
         taken: dict[str, Any] = {"rows": len(rows), "operation": operation}
         return {"result": len(rows), "operation": "aggregate", "input": taken, "count": len(rows)}
-    field = find_field(rows, given["field"], "field")
+    field = find_row_field(rows, given["field"], "field")
     values = [value for value in field.values(rows, absent=None) if value is not None]
     return {
         "result": aggregate(operation, values, field.name),
@@ -166,7 +165,7 @@ def _aggregate(given: Arguments) -> dict[str, Any]:
 
 def _read_order(value: Any) -> str:
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"order must be text, not {described(value)}")
+        raise ArgumentsInvalid(f"order must be text, not {described_value(value)}")
     try:
         return _ORDERS[" ".join(value[:60].casefold().replace("_", " ").split())]
     except KeyError:
@@ -176,12 +175,12 @@ def _read_order(value: Any) -> str:
 def _read_names(value: Any) -> list[Any]:
     """Field names from a list, a JSON array, or text with commas or `and` between them."""
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = read_json(value, "fields")
+        value = parse_json_rows(value, "fields")
     elif isinstance(value, str):
         words = value.replace(" and ", ",").split(",")
         value = [word.strip() for word in words if word.strip()]
     if not isinstance(value, list | tuple):
-        raise ArgumentsInvalid(f"fields must be a list of names, not {described(value)}")
+        raise ArgumentsInvalid(f"fields must be a list of names, not {described_value(value)}")
     if not 1 <= len(value) <= MAX_FIELDS:
         raise ArgumentsInvalid(f"fields must name 1 to {MAX_FIELDS} fields, not {len(value)}")
     return list(value)

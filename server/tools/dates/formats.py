@@ -11,10 +11,95 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.tools.dates.friendly import friendly_pieces
-from server.tools.dates.words import MONTHS, WEEKDAYS
-from server.tools.wording import described, shown
+from server.tools.dates.arithmetic import MONTHS, WEEKDAYS
+
+_TOKENS: Final[Mapping[str, str]] = {
+    "YYYY": "Y",
+    "yyyy": "Y",
+    "YY": "y",
+    "yy": "y",
+    "MMMM": "B",
+    "mmmm": "B",
+    "MMM": "b",
+    "mmm": "b",
+    "MM": "m",
+    "mm": "m",
+    "M": "-m",
+    "m": "-m",
+    "Do": "th",
+    "dddd": "A",
+    "DDDD": "A",
+    "EEEE": "A",
+    "ddd": "a",
+    "DDD": "a",
+    "EEE": "a",
+    "DD": "d",
+    "dd": "d",
+    "D": "-d",
+    "d": "-d",
+    "HH": "H",
+    "H": "-H",
+    "hh": "H",
+    "h": "-H",
+    "SSS": "ms",
+    "ss": "S",
+    "SS": "S",
+    "s": "-S",
+    "A": "p",
+    "a": "P",
+    "ZZ": "z",
+    "Z": ":z",
+    "z": "Z",
+    "Q": "Q",
+    "T": "",
+}
+"""Token → directive; `T` is the letter that stands between date and time in ISO 8601."""
+
+_ANY_TOKEN: Final = "|".join(sorted(_TOKENS, key=len, reverse=True))
+_TOKEN: Final = re.compile(_ANY_TOKEN)
+_WORD_OF_TOKENS: Final = re.compile(f"(?:{_ANY_TOKEN})+")
+_PART: Final = re.compile(r"\[([^\]]*)\]|([A-Za-z]+)|[^A-Za-z\[]+|\[")
+
+_MINUTES: Final[Mapping[str, str]] = {"m": "M", "-m": "-M"}
+_TWELVE: Final[Mapping[str, str]] = {"H": "I", "-H": "-I"}
+_HOURS: Final = ("H", "-H")
+_SECONDS: Final = ("S", "-S")
+_HALVES: Final = ("p", "P")
+
+
+def friendly_pieces(text: str) -> list[tuple[str, bool]]:
+    """Return literal text (False) and directives (True), in order."""
+    pieces: list[tuple[str, bool]] = []
+    lowercase_hours: set[int] = set()
+    for part in _PART.finditer(text):
+        quoted, word = part.groups()
+        if word is None or not _WORD_OF_TOKENS.fullmatch(word):
+            pieces.append((quoted if quoted is not None else part.group(), False))
+            continue
+        for token in _TOKEN.findall(word):
+            if token in ("h", "hh"):
+                lowercase_hours.add(len(pieces))
+            pieces.append((_TOKENS[token], True) if _TOKENS[token] else (token, False))
+    return _settle(pieces, lowercase_hours)
+
+
+def _settle(pieces: list[tuple[str, bool]], lowercase_hours: set[int]) -> list[tuple[str, bool]]:
+    """Decide, from what stands around them, minutes or month and 12 or 24 hours."""
+    directives = [place for place, (_, directive) in enumerate(pieces) if directive]
+    twelve = any(pieces[place][0] in _HALVES for place in directives)
+    settled = list(pieces)
+    for order, place in enumerate(directives):
+        text = pieces[place][0]
+        before = pieces[directives[order - 1]][0] if order else ""
+        after = pieces[directives[order + 1]][0] if order + 1 < len(directives) else ""
+        if text in _MINUTES and (before in _HOURS or after in _SECONDS):
+            settled[place] = (_MINUTES[text], True)
+        elif place in lowercase_hours and twelve:
+            settled[place] = (_TWELVE[text], True)
+    return settled
+
 
 MAX_FORMAT_CHARS: Final = 100
 
@@ -173,7 +258,9 @@ class Format:
         try:
             moment = datetime.strptime(text, pattern)
         except (ValueError, IndexError, OverflowError, re.error):
-            raise ArgumentsInvalid(f"{shown(text)} is not written as {shown(self.text)}") from None
+            raise ArgumentsInvalid(
+                f"{shown_value(text)} is not written as {shown_value(self.text)}"
+            ) from None
         return moment if timed or moment.tzinfo is not None else moment.date()
 
 
@@ -182,9 +269,11 @@ def _reading_pattern(shape: Format) -> tuple[str, bool]:
     """The format as strptime knows it, and whether it holds a time of day."""
     names = {piece.lstrip("-") for piece, directive in shape.pieces if directive}
     if not names <= _READABLE.keys():
-        raise ArgumentsInvalid(f"format {shown(shape.text)} can be written, but not read back")
+        raise ArgumentsInvalid(
+            f"format {shown_value(shape.text)} can be written, but not read back"
+        )
     if names.isdisjoint("YyG"):
-        raise ArgumentsInvalid(f"format {shown(shape.text)} has no year")
+        raise ArgumentsInvalid(f"format {shown_value(shape.text)} has no year")
     pattern = "".join(
         _READABLE[piece.lstrip("-")] if directive else piece.replace("%", "%%")
         for piece, directive in shape.pieces
@@ -202,7 +291,7 @@ def read_format(value: Any, name: str) -> Format:
         ArgumentsInvalid: not text, too long, or nothing in it stands for a date.
     """
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
     if len(value) > MAX_FORMAT_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {MAX_FORMAT_CHARS} characters")
     return _compile(value, name)
@@ -217,7 +306,7 @@ def _compile(text: str, name: str) -> Format:
     pieces = _percent_pieces(source, name) if "%" in source else friendly_pieces(source)
     if not any(directive for _, directive in pieces):
         raise ArgumentsInvalid(
-            f"{name} {shown(text)} has nothing of a date in it; write it as YYYY-MM-DD, "
+            f"{name} {shown_value(text)} has nothing of a date in it; write it as YYYY-MM-DD, "
             f"as %Y-%m-%d, or as one of iso, {', '.join(NAMED)}"
         )
     parts = tuple(_writer(piece) if directive else piece for piece, directive in pieces)
@@ -238,7 +327,7 @@ def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
             pieces.append((dash + letter, True))
         else:
             raise ArgumentsInvalid(
-                f"{name} has the unknown directive {shown('%' + dash + letter)}; "
+                f"{name} has the unknown directive {shown_value('%' + dash + letter)}; "
                 f"known are {_KNOWN_DIRECTIVES}"
             )
     return pieces

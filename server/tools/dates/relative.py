@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from server.tools.dates.spans import add_months
-from server.tools.dates.words import WEEKDAY_NUMBERS, WEEKDAY_PATTERN, WEEKDAYS
+from server.tools.dates.arithmetic import WEEKDAY_NUMBERS, WEEKDAY_PATTERN, WEEKDAYS, add_months
 
 _DAYS_AWAY: Final[Mapping[str, int]] = {
     "today": 0,
@@ -33,7 +32,7 @@ _STEP: Final = re.compile(rf"(next|coming|last|past) {_UNIT}")
 _WEEKDAY: Final = re.compile(rf"(?:(next|coming|last|past|this) )?({WEEKDAY_PATTERN})")
 
 
-def read_relative(text: str, now: datetime) -> tuple[date, str] | None:
+def read_relative_day(text: str, now: datetime) -> tuple[date, str] | None:
     """The day or moment that folded `text` means at `now`, and how it was read.
 
     None when the text is not of this kind.

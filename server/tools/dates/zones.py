@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from server.core.suggestions import closest, described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.tools.wording import closest, described, shown
 
 _MAX_CHARS: Final = 60
 _OFFSET: Final = re.compile(r"(?:utc|gmt)?\s*([+-])(\d{1,2})(?::?([0-5]\d))?")
@@ -24,7 +24,9 @@ def find_zone(value: Any, name: str) -> tzinfo:
         ArgumentsInvalid: no such zone.
     """
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be the name of a time zone, not {described(value)}")
+        raise ArgumentsInvalid(
+            f"{name} must be the name of a time zone, not {described_value(value)}"
+        )
     text = " ".join(value[: _MAX_CHARS + 1].split()).casefold()
     if text in ("z", "utc", "gmt"):
         return UTC
@@ -40,7 +42,7 @@ def find_zone(value: Any, name: str) -> tzinfo:
         near = closest(text.replace(" ", "_"), known)
         hint = f"; did you mean {known[near]!r}?" if near is not None else ""
         raise ArgumentsInvalid(
-            f"{name} {shown(value)} is not known; write a zone such as Europe/Paris, "
+            f"{name} {shown_value(value)} is not known; write a zone such as Europe/Paris, "
             f"a city such as Tokyo, or an offset such as +02:00{hint}"
         )
     return ZoneInfo(key)

@@ -1,13 +1,16 @@
 """The HTTP engine: fill, send, read, and gather pages. One for each adapter."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Final
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Self
 
 import httpx
 
-from server.errors import ToolFailed
-from server.library.http import (
+from server.core.tools import ToolCall
+from server.errors import ToolFailed, ToolUnknown
+from server.library.http_model import (
     HttpExecution,
     HttpPreparation,
     HttpService,
@@ -15,19 +18,56 @@ from server.library.http import (
     ResponseType,
     secrets_of,
 )
+from server.library.model import Library, Template
 from server.library.placeholders import ExpressionFailed
-from server.tools.http.body import Received
-from server.tools.http.cache import AnswerCache
-from server.tools.http.cage import Cage
-from server.tools.http.encode import wire
-from server.tools.http.failures import without_secrets
-from server.tools.http.mapping import Mapped, map_answer
-from server.tools.http.pages import first_page, next_page
-from server.tools.http.read import read_answer
-from server.tools.http.request import FilledRequest, fill_request
-from server.tools.http.result import Gathered, to_result
-from server.tools.http.send import Sender
-from server.tools.http.transport import open_client
+from server.tools.http.egress import EgressPolicy, open_client
+from server.tools.http.failures import redact_secrets
+from server.tools.http.mapping import Gathered, Mapped, map_answer, to_result
+from server.tools.http.pagination import first_page, next_page
+from server.tools.http.request import FilledRequest, encode_value, fill_request
+from server.tools.http.response import Received, read_answer
+from server.tools.http.sender import Sender
+
+_MAX_ENTRIES: Final = 512
+_MAX_BYTES: Final = 32_000_000
+
+
+class AnswerCache:
+    """The latest answers of one adapter, the oldest dropped first.
+
+    An answer is kept under its whole request, headers and key included, so that what
+    one identity may see is never given to another.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._entries: OrderedDict[FilledRequest, tuple[float, Received]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, request: FilledRequest) -> Received | None:
+        """The answer that is still fresh, or None."""
+        entry = self._entries.get(request)
+        if entry is None:
+            return None
+        until, received = entry
+        if self._clock() >= until:
+            self._drop(request)
+            return None
+        return received
+
+    def put(self, request: FilledRequest, received: Received, ttl_s: float) -> None:
+        """Keep an answer for `ttl_s` seconds."""
+        self._drop(request)
+        self._entries[request] = (self._clock() + ttl_s, received)
+        self._bytes += len(received.body)
+        while len(self._entries) > _MAX_ENTRIES or self._bytes > _MAX_BYTES:
+            self._drop(next(iter(self._entries)))
+
+    def _drop(self, request: FilledRequest) -> None:
+        entry = self._entries.pop(request, None)
+        if entry is not None:
+            self._bytes -= len(entry[1].body)
+
 
 DEFAULT_CONCURRENCY: Final = 64
 
@@ -43,7 +83,7 @@ class HttpEngine:
         *,
         max_concurrency: int = DEFAULT_CONCURRENCY,
         transport: httpx.AsyncBaseTransport | None = None,
-        cage: Cage | None = None,
+        cage: EgressPolicy | None = None,
     ) -> None:
         self._client = open_client(transport, cage)
         self._sender = Sender(self._client, max_concurrency=max_concurrency)
@@ -150,7 +190,7 @@ async def _read(
         try:
             return map_answer(data, mapping, next_path=next_path)
         except ToolFailed as failed:
-            message = without_secrets(f"{received.host} {failed}", secrets)
+            message = redact_secrets(f"{received.host} {failed}", secrets)
             raise ToolFailed(message) from failed
 
     if len(received.body) > _READ_IN_THREAD_BYTES:
@@ -183,9 +223,63 @@ def _further(
 def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str) -> str:
     if prepare.not_found is not None:
         try:
-            message = prepare.not_found.fill(arguments, wire)
+            message = prepare.not_found.fill(arguments, encode_value)
         except ExpressionFailed:
             message = None
         if message:
             return message
     return f"{host} found nothing that fits"
+
+
+class HttpCalls:
+    """Runs templates over HTTP; a call reaches nothing but the request of its own template."""
+
+    def __init__(self, templates: Iterable[Template], engine: HttpEngine) -> None:
+        self._engine = engine
+        self._runs: dict[str, tuple[HttpExecution, Mapping[str, Any]]] = {
+            template.id: (template.execution, _defaults(template))
+            for template in templates
+            if isinstance(template.execution, HttpExecution)
+        }
+
+    @classmethod
+    def of(
+        cls,
+        library: Library,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        cage: EgressPolicy | None = None,
+    ) -> Self | None:
+        """The calls of a library over a pool of its own; None when it makes none.
+
+        Without a `cage` none but public addresses are called.
+        """
+        templates = library.templates.values()
+        if not any(isinstance(template.execution, HttpExecution) for template in templates):
+            return None
+        concurrency = library.domain.http.max_concurrency
+        return cls(
+            templates, HttpEngine(max_concurrency=concurrency, transport=transport, cage=cage)
+        )
+
+    async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
+        """Make the call of `call.template_id` and return its mapped answer.
+
+        Raises:
+            ToolUnknown: that template makes no HTTP call.
+            ToolError: as `HttpEngine.run`.
+        """
+        try:
+            execution, defaults = self._runs[call.template_id]
+        except KeyError:
+            raise ToolUnknown(f"template {call.template_id!r} makes no HTTP call") from None
+        return await self._engine.run(
+            execution, {**defaults, **call.arguments}, timeout_s=timeout_s
+        )
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+def _defaults(template: Template) -> Mapping[str, Any]:
+    return {p.name: p.default for p in template.parameters if p.default is not None}

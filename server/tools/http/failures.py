@@ -10,9 +10,8 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from server.errors import ToolError, ToolFailed, ToolTimedOut
-from server.tools.http.body import Received
-from server.tools.http.cage import AddressRefused
-from server.tools.http.read import AnswerUnreadable, read_json
+from server.tools.http.egress import AddressRefused
+from server.tools.http.response import AnswerUnreadable, Received, read_json
 
 _DETAIL_NAMES: Final = ("message", "error_description", "detail", "reason", "error", "title")
 _MAX_DETAIL_CHARS: Final = 200
@@ -40,7 +39,7 @@ def from_status(received: Received, secrets: Sequence[str]) -> ToolFailed:
     if status == HTTPStatus.TOO_MANY_REQUESTS and (wait := retry_after_s(received.headers)):
         message += f"; it asks to wait {wait:.0f} s"
     detail = _detail(received)
-    return ToolFailed(without_secrets(f"{message}: {detail}" if detail else message, secrets))
+    return ToolFailed(redact_secrets(f"{message}: {detail}" if detail else message, secrets))
 
 
 def from_transport(host: str, error: httpx.TransportError) -> ToolError:
@@ -81,7 +80,7 @@ def retry_after_s(headers: httpx.Headers) -> float:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
-def without_secrets(text: str, secrets: Sequence[str]) -> str:
+def redact_secrets(text: str, secrets: Sequence[str]) -> str:
     """The text with every secret blacked out."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")

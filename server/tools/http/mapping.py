@@ -7,9 +7,10 @@ from typing import Any
 from jmespath.exceptions import JMESPathError
 
 from server.errors import ToolFailed
-from server.library.http import ResponseMapping
-from server.library.jmespaths import compile_path
+from server.library.expressions import compile_path
+from server.library.http_model import ResponseMapping
 from server.tools.http.failures import one_line
+from server.tools.http.response import Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +68,66 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Pages as they come in."""
+
+    service: str
+    status: int = 200
+    pages: int = 0
+    items: list[Any] = field(default_factory=list)
+    single: bool = False
+    total: int | None = None
+    complete: bool = True
+
+    def add(self, received: Received, page: Mapped) -> None:
+        self.status = received.status
+        self.pages += 1
+        self.items += page.items
+        self.single = page.single
+        if page.total is not None:
+            self.total = page.total
+
+    def reached(self, max_pages: int, max_items: int) -> bool:
+        return self.pages >= max_pages or len(self.items) >= max_items
+
+    def cut(self, max_items: int) -> None:
+        if len(self.items) > max_items:
+            del self.items[max_items:]
+            self.complete = False
+
+
+def to_result(
+    operation: str,
+    arguments: Mapping[str, Any],
+    prepared: Mapping[str, Any],
+    gathered: Gathered,
+) -> dict[str, Any]:
+    """Return the result as templates and clients see it.
+
+    `result` is the item when there is one thing, else the list of items. `items`,
+    `count` (items that came), `total` (items there are, None when nobody says) and
+    `complete` (whether these are all) describe it. The fields of `prepare`, and of a
+    single item, stand beside them by their own names.
+    """
+    count = len(gathered.items)
+    total = gathered.total
+    if total is None and gathered.complete:
+        total = count
+    single = gathered.items[0] if gathered.single and gathered.items else None
+    result: dict[str, Any] = {
+        "operation": operation,
+        "input": dict(arguments),
+        "service": gathered.service,
+        "status_code": gathered.status,
+        "count": count,
+        "total": total,
+        "complete": gathered.complete and (total is None or count >= total),
+        "items": gathered.items,
+    }
+    result |= prepared
+    if isinstance(single, Mapping):
+        result |= {str(name): value for name, value in single.items()}
+    return result | {"result": single if gathered.single else gathered.items}

@@ -1,23 +1,120 @@
 """A request with its holes filled: the last step before anything is sent."""
 
 import base64
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, time
+from decimal import Decimal
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
-from server.core.jsonable import to_json
+from server.core.json import to_json
 from server.errors import ArgumentsInvalid
-from server.library.http import HttpAuth, HttpBody, HttpMethod, HttpRequest, HttpService
-from server.library.placeholders import NO_VALUE, ExpressionFailed, Text
-from server.tools.http.encode import (
-    header_value,
-    path_segment,
-    plain,
-    query_literal,
-    query_value,
-    wire,
-)
+from server.library.http_model import HttpAuth, HttpBody, HttpMethod, HttpRequest, HttpService
+from server.library.placeholders import NO_VALUE, ExpressionFailed, PlaceholderText
+
+_HEADER_SAFE: Final = "".join(map(chr, range(0x20, 0x7F)))
+_LITERAL_QUERY_SAFE: Final = "-._~!$'()*,;:@/?[]"
+
+
+def encode_value(value: Any) -> str:
+    """One value as text: integral numbers without a fraction, dates as ISO 8601.
+
+    Raises:
+        ArgumentsInvalid: a number that is not finite, or text that is not Unicode.
+    """
+    match value:
+        case str():
+            text = value
+        case bool():
+            text = "true" if value else "false"
+        case float() | Decimal():
+            text = _number(value)
+        case date() | time():
+            text = value.isoformat()
+        case Mapping():
+            text = to_json(value)
+        case list() | tuple():
+            text = ",".join(map(encode_value, value))
+        case _:
+            text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ArgumentsInvalid("the text holds half of a character (a lone surrogate)") from None
+    return text
+
+
+def path_segment(value: Any) -> str:
+    """A value inside a path: everything but letters, digits and `-._~` is encoded.
+
+    Raises:
+        ArgumentsInvalid: an empty value, which would shorten the path.
+    """
+    text = encode_value(value)
+    if not text:
+        raise ArgumentsInvalid("an empty value cannot stand in a path")
+    return quote(text, safe="")
+
+
+def query_value(value: Any) -> str:
+    """A value inside a query: everything but letters, digits and `-._~` is encoded."""
+    return quote(encode_value(value), safe="")
+
+
+def query_literal(text: str) -> str:
+    """The author's own words inside a query, such as the commas of a list."""
+    return quote(text, safe=_LITERAL_QUERY_SAFE)
+
+
+def header_value(value: Any) -> str:
+    """A value inside a header: one line of ASCII, other characters percent-encoded.
+
+    Raises:
+        ArgumentsInvalid: line breaks or other control characters.
+    """
+    text = encode_value(value)
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+        raise ArgumentsInvalid("line breaks and control characters cannot stand in a header")
+    return quote(text, safe=_HEADER_SAFE)
+
+
+def encode_scalar(value: Any) -> Any:
+    """A value as JSON knows it: decimals become numbers, dates become text.
+
+    Raises:
+        ArgumentsInvalid: a number that is not finite.
+    """
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return encode_value(value)
+        case float():
+            if not math.isfinite(value):
+                raise ArgumentsInvalid(f"{value} is not a finite number")
+            return value
+        case Decimal():
+            if not value.is_finite():
+                raise ArgumentsInvalid(f"{value} is not a finite number")
+            return int(value) if value == value.to_integral_value() else float(value)
+        case Mapping():
+            return {str(name): encode_scalar(item) for name, item in value.items()}
+        case list() | tuple():
+            return [encode_scalar(item) for item in value]
+        case _:
+            return encode_value(value)
+
+
+def _number(value: float | Decimal) -> str:
+    if not math.isfinite(value):
+        raise ArgumentsInvalid(f"{value} is not a finite number")
+    exact = Decimal(repr(value)) if isinstance(value, float) else value
+    if exact == exact.to_integral_value():
+        exact = exact.to_integral_value()
+    return format(exact, "f")
+
 
 _CONTENT_TYPES: Final = {
     "json": "application/json",
@@ -101,7 +198,7 @@ def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str
     return pairs
 
 
-def _query_values(text: Text, arguments: Mapping[str, Any]) -> list[str]:
+def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[str]:
     slot = text.only_slot
     if slot is not None:
         value = slot.value(arguments)
@@ -149,20 +246,20 @@ def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | Non
     if filled is NO_VALUE:
         return None
     if body.kind == "json":
-        return to_json(plain(filled)).encode()
+        return to_json(encode_scalar(filled)).encode()
     if body.kind == "form":
         pairs = {name: _form_value(value) for name, value in dict(filled).items()}
         return urlencode(pairs, doseq=True).encode()
-    return wire(filled).encode()
+    return encode_value(filled).encode()
 
 
 def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
     """A body's value with its texts filled; what has no value is left out."""
-    if isinstance(value, Text):
+    if isinstance(value, PlaceholderText):
         slot = value.only_slot
         if slot is not None:
             return slot.value(arguments)
-        filled = value.fill(arguments, wire)
+        filled = value.fill(arguments, encode_value)
         return NO_VALUE if filled is None else filled
     if isinstance(value, Mapping):
         items = {name: _fill(item, arguments) for name, item in value.items()}
@@ -173,4 +270,8 @@ def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 def _form_value(value: Any) -> str | list[str]:
-    return [wire(item) for item in value] if isinstance(value, list | tuple) else wire(value)
+    return (
+        [encode_value(item) for item in value]
+        if isinstance(value, list | tuple)
+        else encode_value(value)
+    )

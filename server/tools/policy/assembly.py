@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from server.access.audit.trail import Trail
-from server.access.limits import RateLimits
-from server.core.problems import Location, Problem
+from server.access.rate_limits import RateLimits
+from server.audit.writer import AuditWriter
+from server.core.suggestions import unknown
+from server.errors import Location, Problem
 from server.library.model import Library
 from server.settings.access import AccessSettings
 from server.tools.policy.chain import PolicyChain, Runner
-from server.tools.policy.plan import plan_calls
-from server.tools.policy.rates import Rates
-from server.tools.policy.record import Recorder
-from server.tools.policy.roles import Roles
+from server.tools.policy.recorder import AuditRecorder
+from server.tools.policy.steps import Rates, Roles
+from server.tools.policy.template_checks import plan_calls
 from server.tools.registry import ToolRegistry
-from server.tools.wording import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Guardrails:
     """What the chains of all adapters share."""
 
     limits: RateLimits
-    trail: Trail | None = None
+    trail: AuditWriter | None = None
     access: AccessSettings = field(default_factory=AccessSettings)
 
     @property
@@ -58,7 +57,7 @@ def build_chain(
         plan_calls(library, registry, guardrails.roles, allowed, system or {}),
         Rates(guardrails.limits, adapter),
         runner,
-        Recorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
+        AuditRecorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
     )
 
 

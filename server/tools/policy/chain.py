@@ -16,13 +16,17 @@ from server.core.turn import Caller
 from server.core.values import value
 from server.errors import StoreUnavailable
 from server.library.model import Template
-from server.tools.policy.depth import size_problem
-from server.tools.policy.known import unknown_template
-from server.tools.policy.plan import Plan
+from server.tools.policy.checks import size_problem
 from server.tools.policy.proposal import Outcome, Proposal, Refusal
-from server.tools.policy.rates import Rates
-from server.tools.policy.record import Recorder, unjudged
-from server.tools.policy.showing import shown_arguments, shown_call, shown_result
+from server.tools.policy.recorder import (
+    AuditRecorder,
+    unjudged,
+    visible_arguments,
+    visible_call,
+    visible_result,
+)
+from server.tools.policy.steps import Rates, unknown_template
+from server.tools.policy.template_checks import TemplateChecks
 
 
 class Runner(Protocol):
@@ -31,7 +35,7 @@ class Runner(Protocol):
 
 
 @value
-class Carried:
+class CallOutcome:
     """What became of a proposal, fit to be shown: everything sensitive is taken out.
 
     `call` is the call with its arguments as they may be shown; `secrets` is what has to
@@ -51,7 +55,11 @@ class PolicyChain:
     """The one way to a tool of an adapter."""
 
     def __init__(
-        self, plans: Mapping[str, Plan], rates: Rates, runner: Runner, recorder: Recorder
+        self,
+        plans: Mapping[str, TemplateChecks],
+        rates: Rates,
+        runner: Runner,
+        recorder: AuditRecorder,
     ) -> None:
         """`plans` has the plan of each template, by its id."""
         self._plans = plans
@@ -59,7 +67,7 @@ class PolicyChain:
         self._runner = runner
         self._recorder = recorder
 
-    async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> Carried:
+    async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> CallOutcome:
         """Judge a proposal, run it when nothing refuses it, and write down what happened.
 
         Raises:
@@ -129,12 +137,12 @@ class PolicyChain:
         await self._runner.aclose()
 
     async def _last_word(
-        self, proposal: Proposal, plan: Plan, arguments: Mapping[str, Any]
+        self, proposal: Proposal, plan: TemplateChecks, arguments: Mapping[str, Any]
     ) -> Refusal | None:
         """What is done with a call just before it runs, and may yet keep it from running."""
         refusal = None
         if self._recorder.comes_first(plan.template):
-            shown = shown_arguments(plan.redactor, arguments)
+            shown = visible_arguments(plan.redactor, arguments)
             refusal = await self._recorder.before(proposal, shown)
         if refusal is None and plan.limited:
             refusal = await self._rates.count(plan.template, proposal.caller)
@@ -145,11 +153,11 @@ class PolicyChain:
     async def _run(
         self,
         proposal: Proposal,
-        plan: Plan,
+        plan: TemplateChecks,
         arguments: Mapping[str, Any],
         system: Mapping[str, Any],
         timeout_s: float,
-    ) -> Carried:
+    ) -> CallOutcome:
         template, redactor = plan.template, plan.redactor
         call = asked = _call(template, arguments, proposal.call.sources)
         if system:
@@ -159,9 +167,9 @@ class PolicyChain:
         secrets, shown = NO_SECRETS, asked
         if redactor:
             secrets = redactor.secrets(call.arguments)
-            shown = shown_call(redactor, asked, shown_arguments(redactor, asked.arguments))
-            parameters = shown_arguments(redactor, call.arguments)
-            result = shown_result(redactor, secrets, result, parameters)
+            shown = visible_call(redactor, asked, visible_arguments(redactor, asked.arguments))
+            parameters = visible_arguments(redactor, call.arguments)
+            result = visible_result(redactor, secrets, result, parameters)
         outcome = _OUTCOMES[result.status]
         self._recorder.after(
             proposal,
@@ -171,25 +179,31 @@ class PolicyChain:
             result.execution_time_ms,
             shown.arguments,
         )
-        return Carried(result, shown, outcome, None, secrets)
+        return CallOutcome(result, shown, outcome, None, secrets)
 
     def _to_confirm(
-        self, proposal: Proposal, plan: Plan, arguments: Mapping[str, Any], refusal: Refusal
-    ) -> Carried:
+        self,
+        proposal: Proposal,
+        plan: TemplateChecks,
+        arguments: Mapping[str, Any],
+        refusal: Refusal,
+    ) -> CallOutcome:
         """What is refused for want of a yes: shown, and kept, with what was judged."""
         call = replace(proposal.call, arguments=arguments)
         refused = self._refused(replace(proposal, call=call), plan, refusal)
         return replace(refused, to_confirm=call)
 
-    def _refused(self, proposal: Proposal, plan: Plan | None, refusal: Refusal) -> Carried:
+    def _refused(
+        self, proposal: Proposal, plan: TemplateChecks | None, refusal: Refusal
+    ) -> CallOutcome:
         call = proposal.call
         secrets = NO_SECRETS
         if plan is None or size_problem(call.arguments) is not None:
             arguments: Mapping[str, Any] = unjudged(call.arguments)
             shown = replace(call, arguments=arguments, sources={})
         else:
-            arguments = shown_arguments(plan.redactor, call.arguments)
-            shown = shown_call(plan.redactor, call, arguments)
+            arguments = visible_arguments(plan.redactor, call.arguments)
+            shown = visible_call(plan.redactor, call, arguments)
             secrets = plan.redactor.secrets(call.arguments)
         message = secrets.text(refusal.message) if secrets else refusal.message
         refusal = replace(refusal, message=message)
@@ -203,7 +217,7 @@ class PolicyChain:
             parameters=arguments,
             error_message=message,
         )
-        return Carried(result, shown, refusal.outcome, refusal, secrets)
+        return CallOutcome(result, shown, refusal.outcome, refusal, secrets)
 
 
 async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:

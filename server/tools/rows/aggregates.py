@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from server.core.suggestions import described_value, unknown
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.tools.numbers import add_up, divide, plain, read_numbers
-from server.tools.rows.comparing import Rank, rank
-from server.tools.wording import described, unknown
+from server.tools.rows.fields import Rank, rank
 
 _PHRASES: Final[Mapping[str, str]] = {
     "sum": "total, add, add up, sum up",
@@ -37,7 +37,7 @@ def read_aggregate(value: Any, name: str) -> str:
         ArgumentsInvalid: no such operation; the message lists those there are.
     """
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
     try:
         return _NAMES[" ".join(value[:60].casefold().replace("_", " ").split())]
     except KeyError:

@@ -6,12 +6,11 @@ from decimal import Decimal
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
+from server.core.suggestions import described_value, unknown
 from server.errors import ArgumentsInvalid
 from server.tools.numbers import plain, read_number
-from server.tools.rows.comparing import NUMBER, TEXT, Rank, rank
-from server.tools.rows.fields import MISSING
-from server.tools.rows.reading import check_values, read_json
-from server.tools.wording import described, unknown
+from server.tools.rows.fields import MISSING, NUMBER, TEXT, Rank, rank
+from server.tools.rows.reader import check_values, parse_json_rows
 
 Condition = Callable[[Any], bool]
 """Whether a value, or `MISSING`, is one that was asked for."""
@@ -60,7 +59,7 @@ def read_operator(value: Any, name: str) -> str:
         ArgumentsInvalid: no such operator; the message lists those there are.
     """
     if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described(value)}")
+        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
     if (known := _OPERATORS.get(value)) is not None:
         return known
     words = " ".join(value[:60].casefold().replace("_", " ").split())
@@ -183,7 +182,7 @@ def _in(target: Any) -> Condition:
 def _items(target: Any) -> list[Any]:
     """The values of a list, of a JSON array, or between commas."""
     if isinstance(target, str) and target.lstrip().startswith("["):
-        target = read_json(target, "value")
+        target = parse_json_rows(target, "value")
     elif isinstance(target, str):
         return [item.strip() for item in target.split(",") if item.strip()]
     return list(target) if isinstance(target, list | tuple) else [target]
@@ -216,7 +215,7 @@ def _text(value: Any) -> str:
         return str(plain(read_number(value, "value")))
     if isinstance(value, date):
         return value.isoformat().casefold()
-    raise ArgumentsInvalid(f"value must be text or a number, not {described(value)}")
+    raise ArgumentsInvalid(f"value must be text or a number, not {described_value(value)}")
 
 
 def _truth(value: Any) -> bool | None:

@@ -1,12 +1,17 @@
 """Finding the field that is meant, and its value in a row."""
 
+import re
 from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
 from typing import Any, Final, Protocol
 
+from server.core.json import to_json
+from server.core.suggestions import closest, described_value, shown_value
 from server.core.values import value
 from server.errors import ArgumentsInvalid
-from server.tools.rows.reading import Row
-from server.tools.wording import closest, described, shown
+from server.tools.numbers import plain, read_as_number, read_number
+from server.tools.rows.reader import Row
 
 MISSING: Final = object()
 """The value of a field that a row does not have."""
@@ -25,7 +30,7 @@ class Field(Protocol):
         """Its value in each of the rows, and `absent` where a row does not have it."""
 
 
-def find_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True) -> Field:
+def find_row_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True) -> Field:
     """Return the field of `rows` that `asked` names.
 
     A field named exactly so wins; then a path of names and list places joined by dots;
@@ -35,7 +40,7 @@ def find_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool =
         ArgumentsInvalid: not a name, or no row has such a field.
     """
     if not isinstance(asked, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described(asked)}")
+        raise ArgumentsInvalid(f"{name} must be text, not {described_value(asked)}")
     if not asked or len(asked) > _MAX_CHARS:
         raise ArgumentsInvalid(f"{name} must have 1 to {_MAX_CHARS} characters")
     direct = _Direct(asked)
@@ -104,8 +109,56 @@ _SEPARATORS: Final = str.maketrans("", "", " _-")
 
 def _unknown(asked: str, known: Sequence[str]) -> str:
     if not known:
-        return f"no row has a field {shown(asked)}; the rows are empty"
+        return f"no row has a field {shown_value(asked)}; the rows are empty"
     listed = ", ".join(known[:_MAX_LISTED]) + (" …" if len(known) > _MAX_LISTED else "")
     near = closest(asked, known)
-    hint = f"; did you mean {shown(near)}?" if near is not None else ""
-    return f"no row has a field {shown(asked)}; there are {listed}{hint}"
+    hint = f"; did you mean {shown_value(near)}?" if near is not None else ""
+    return f"no row has a field {shown_value(asked)}; there are {listed}{hint}"
+
+
+BOOLEAN: Final = 0
+NUMBER: Final = 1
+TEXT: Final = 2
+LIST: Final = 3
+OBJECT: Final = 4
+NOTHING: Final = 5
+
+Rank = tuple[int, Any]
+"""Group, and what compares inside it. Equal values have equal ranks."""
+
+_EXACT_FLOAT: Final = 2**53
+_NUMERAL: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_MAX_NUMERAL_CHARS: Final = 15
+"""Up to so many digits, a float keeps every one."""
+
+
+def rank(value: Any) -> Rank:
+    """Where a value stands among all values; hashable."""
+    kind = type(value)
+    if kind is int:
+        return NUMBER, value
+    if kind is float:
+        # A larger float stands for a whole number that is not its binary value.
+        exact = -_EXACT_FLOAT < value < _EXACT_FLOAT
+        return NUMBER, value if exact else plain(read_number(value, "value"))
+    if kind is str:
+        return rank_text(value)
+    if kind is bool:
+        return BOOLEAN, value
+    if value is None:
+        return NOTHING, None
+    if isinstance(value, Decimal):
+        return NUMBER, plain(read_number(value, "value"))
+    if isinstance(value, date):
+        return TEXT, value.isoformat().casefold()
+    return (OBJECT if isinstance(value, dict) else LIST), to_json(value)
+
+
+def rank_text(text: str) -> Rank:
+    """Where text stands: among the numbers if it writes one."""
+    if text[:1].isalpha():
+        return TEXT, text.casefold()
+    if len(text) <= _MAX_NUMERAL_CHARS and _NUMERAL.fullmatch(text):
+        return NUMBER, float(text)
+    number = read_as_number(text)
+    return (TEXT, text.casefold()) if number is None else (NUMBER, plain(number))

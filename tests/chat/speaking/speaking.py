@@ -7,15 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from server.chat.adapter import Adapter
-from server.chat.listening import Heard, Listening
-from server.chat.service import answer_turn
+from server.chat.pipeline import run_turn
 from server.chat.speaking.opening import open_voice
 from server.chat.speaking.prompting import load_prompts
+from server.chat.streaming import Listening, StreamEvent
 from server.core.answer import Answer
-from server.core.context import NO_CONTEXT, Context
+from server.core.chat_messages import Reply
 from server.core.ports import ChatModel
-from server.core.speech import Reply
-from server.core.turn import Caller, Turn
+from server.core.turn import NO_CONTEXT, Caller, ConversationContext, Turn
 from server.errors import OrbitError
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.settings.adapters import AdapterSettings
@@ -50,23 +49,23 @@ def speaking(
 
 
 def ask(
-    adapter: Adapter, text: str, context: Context = NO_CONTEXT, *, timeout_s: float = 20
+    adapter: Adapter, text: str, context: ConversationContext = NO_CONTEXT, *, timeout_s: float = 20
 ) -> Answer:
-    return asyncio.run(answer_turn(adapter, turn_of(text, context), timeout_s=timeout_s))
+    return asyncio.run(run_turn(adapter, turn_of(text, context), timeout_s=timeout_s))
 
 
-def overhear(adapter: Adapter, text: str) -> tuple[Answer, list[Heard]]:
+def overhear(adapter: Adapter, text: str) -> tuple[Answer, list[StreamEvent]]:
     """The answer, and what a listener heard of it on the way."""
 
-    async def listen() -> tuple[Answer, list[Heard]]:
+    async def listen() -> tuple[Answer, list[StreamEvent]]:
         listening = Listening()
-        answer = await answer_turn(adapter, turn_of(text), timeout_s=20, listening=listening)
+        answer = await run_turn(adapter, turn_of(text), timeout_s=20, listening=listening)
         return answer, [listening.events.get_nowait() for _ in range(listening.events.qsize())]
 
     return asyncio.run(listen())
 
 
-def turn_of(text: str, context: Context = NO_CONTEXT) -> Turn:
+def turn_of(text: str, context: ConversationContext = NO_CONTEXT) -> Turn:
     caller = Caller("k", "arithmetic", "ana")
     return Turn("r", text, "s", caller, datetime.now(UTC), context=context)
 

@@ -5,10 +5,9 @@ from datetime import datetime
 
 import pytest
 
-from server.chat.listening import Heard
-from server.core.context import Context
-from server.core.intent import Intent
-from server.core.speech import Message, Reply
+from server.chat.streaming import StreamEvent
+from server.core.chat_messages import Message, Reply
+from server.core.turn import ConversationContext, Intent
 from server.errors import ProviderTimedOut, ProviderUnavailable
 from server.intents.result import Detection
 from server.library.model import CallPolicy, Library
@@ -57,7 +56,7 @@ def test_it_is_told_what_was_said_and_who_it_is() -> None:
     model = ScriptedChat([HELLO])
     before = (Message("user", "I am Ana."), Message("assistant", "Hello Ana!"))
     adapter = speaking(model, agent={**ON, "system_prompt": "You are a pirate."})
-    ask(adapter, "Who am I?", Context(before))
+    ask(adapter, "Who am I?", ConversationContext(before))
     system, *rest = model.asked[0].messages
     assert system.content.startswith("You are a pirate. No tool was used for this reply")
     assert PERCENTAGE.description in system.content
@@ -67,7 +66,7 @@ def test_it_is_told_what_was_said_and_who_it_is() -> None:
 def test_of_a_long_conversation_the_latest_is_told() -> None:
     model = ScriptedChat([HELLO])
     before = tuple(Message("user", f"{n} " + "word " * 200) for n in range(20))
-    ask(speaking(model, agent=ON), "hi there", Context(before))
+    ask(speaking(model, agent=ON), "hi there", ConversationContext(before))
     _, *told, _ = model.asked[0].messages
     assert 1 <= len(told) < 10
     assert told == list(before[-len(told) :])
@@ -75,11 +74,11 @@ def test_of_a_long_conversation_the_latest_is_told() -> None:
 
 def test_its_words_leave_as_they_come_and_are_taken_back_when_it_dies() -> None:
     _, heard = overhear(speaking([HELLO], agent=ON), "hi there")
-    assert heard[0] == Heard("said", "Hello!")
+    assert heard[0] == StreamEvent("said", "Hello!")
     assert "".join(one.text for one in heard) == HELLO
     dying = [Line(Reply("Hello", "m"), failure=ProviderUnavailable("it broke off"))]
     answer, heard = overhear(speaking(dying, agent=ON), "hi there")
-    assert heard == [Heard("said", "Hello"), Heard("took_back", "it broke off")]
+    assert heard == [StreamEvent("said", "Hello"), StreamEvent("took_back", "it broke off")]
     assert answer.metadata["source"] == "intent"
 
 

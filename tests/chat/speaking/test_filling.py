@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from server.core.answer import Answer
-from server.core.context import NO_CONTEXT, Context
-from server.core.decision import AskFor, Match, Missing
-from server.core.speech import FunctionCall, Message, Reply
+from server.core.answer import Answer, Trace
+from server.core.chat_messages import FunctionCall, Message, Reply
+from server.core.decision import Match, MissingArguments, MissingParameter
 from server.core.tools import Source
-from server.core.trace import Trace
-from server.core.turn import Turn
+from server.core.turn import NO_CONTEXT, ConversationContext, Turn
 from server.errors import ProviderRejected, ProviderUnavailable
 from server.library.model import (
     BuiltinExecution,
@@ -61,16 +59,18 @@ class Asks:
 
     def __init__(self, template: Template, **given: tuple[Any, tuple[int, int]]) -> None:
         missing = tuple(
-            Missing(p.name, type=p.type) for p in template.parameters if p.name not in given
+            MissingParameter(p.name, type=p.type)
+            for p in template.parameters
+            if p.name not in given
         )
-        self._decision = AskFor(
+        self._decision = MissingArguments(
             Match(template.id, 0.9, 0.8, ""),
             missing,
             {name: value for name, (value, _) in given.items()},
             {name: Source("recognizer", span, "") for name, (_, span) in given.items()},
         )
 
-    async def decide(self, turn: Turn, trace: Trace) -> AskFor:
+    async def decide(self, turn: Turn, trace: Trace) -> MissingArguments:
         return self._decision
 
     async def close(self) -> None:
@@ -82,7 +82,7 @@ def calling(name: str, **arguments: Any) -> Reply:
 
 
 def answer(
-    asks: Asks, text: str, script: Script | ScriptedChat, context: Context = NO_CONTEXT
+    asks: Asks, text: str, script: Script | ScriptedChat, context: ConversationContext = NO_CONTEXT
 ) -> Answer:
     adapter = replace(table_adapter(library=LIBRARY), retriever=asks)
     agent = {"synthesize_response": False}
@@ -146,9 +146,9 @@ def test_a_word_of_the_template_is_no_value() -> None:
 
 def test_what_was_said_before_counts_and_what_was_answered_does_not() -> None:
     said = calling("calculate_percentage", value=80)
-    asked = Context((Message("user", "I have 80 apples"),))
+    asked = ConversationContext((Message("user", "I have 80 apples"),))
     assert "tool_execution" in answer(PART, "15% of them", [said], asked).metadata
-    told = Context((Message("assistant", "You have 80 apples"),))
+    told = ConversationContext((Message("assistant", "You have 80 apples"),))
     assert "missing" in answer(PART, "15% of them", [said], told).metadata
 
 

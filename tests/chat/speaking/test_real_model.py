@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from server.core.answer import Answer
-from server.core.context import Context
-from server.core.speech import Message
+from server.core.chat_messages import Message
+from server.core.turn import ConversationContext
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.providers.chat.llama_cpp import LlamaCppChat
 from tests.chat.speaking.speaking import ask, speaking, stage
@@ -41,7 +41,7 @@ def model() -> Iterator[LlamaCppChat]:
 
 
 def asked(model: LlamaCppChat, text: str, *said: str) -> Answer:
-    context = Context(tuple(Message("user", one) for one in said))
+    context = ConversationContext(tuple(Message("user", one) for one in said))
     adapter = replace(table_adapter(library=LIBRARY), retriever=ASKS)
     agent = {"synthesize_response": False, "model_timeout": 300}
     return ask(speaking(model, adapter, agent=agent), text, context, timeout_s=600)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.chat.listening import Heard
-from server.core.speech import Reply
+from server.chat.streaming import StreamEvent
+from server.core.chat_messages import Reply
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.library.model import CallPolicy, Library
 from server.providers.chat.scripted import Line, ScriptedChat
@@ -66,10 +66,10 @@ def test_a_wrong_word_never_leaves() -> None:
     answer, heard = overhear(speaking(["The answer is 31 of 200."]), QUESTION)
     assert answer.content == TEMPLATE
     assert heard == [
-        Heard("said", "The", PERCENTAGE.id),
-        Heard("said", " answer", PERCENTAGE.id),
-        Heard("said", " is", PERCENTAGE.id),
-        Heard("took_back", "'31' is not in the result"),
+        StreamEvent("said", "The", PERCENTAGE.id),
+        StreamEvent("said", " answer", PERCENTAGE.id),
+        StreamEvent("said", " is", PERCENTAGE.id),
+        StreamEvent("took_back", "'31' is not in the result"),
     ]
 
 
@@ -79,7 +79,7 @@ def test_a_provider_that_dies_in_mid_stream_takes_its_words_back() -> None:
     ]
     adapter = speaking([*dying, "15% of 200 is 30."])
     answer, heard = overhear(adapter, QUESTION)
-    assert (answer.content, heard[-1]) == (TEMPLATE, Heard("took_back", "it broke off"))
+    assert (answer.content, heard[-1]) == (TEMPLATE, StreamEvent("took_back", "it broke off"))
     assert ask(adapter, QUESTION).content == "15% of 200 is 30."
 
 

@@ -15,10 +15,16 @@ from starlette.types import Receive, Scope, Send
 
 from examples.services.app import create_app
 from server.core.answer import Answer
-from server.core.decision import AskBack, AskFor, Call, Held, NotRun
-from server.evaluation.outcome import Outcome, outcome_of
+from server.core.decision import (
+    Call,
+    ClarifyingQuestion,
+    MissingArguments,
+    PendingConfirmation,
+    ProposalNotExecuted,
+)
+from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
-from server.evaluation.running import evaluate
+from server.evaluation.scoring import evaluate
 from tests.conversation.shop import RETAIL
 from tests.conversations.running import Talks
 
@@ -77,15 +83,17 @@ def open_talks(
 def meant(answer: Answer) -> dict[str, Any]:
     """What came of a message, in the words of the scripts."""
     match answer.decision:
-        case Held(intent=intent, target=target):
+        case PendingConfirmation(intent=intent, target=target):
             return {"proposes": {intent: target}}
-        case NotRun(why="unclear", held=Held(intent=intent, target=target)):
+        case ProposalNotExecuted(
+            why="unclear", held=PendingConfirmation(intent=intent, target=target)
+        ):
             return {"proposes": {intent: target}}
-        case NotRun(why="declined"):
+        case ProposalNotExecuted(why="declined"):
             return {"declines": True}
-        case AskFor(match, missing):
+        case MissingArguments(match, missing):
             return {"asks": {INTENT_OF[match.template_id]: [one.name for one in missing]}}
-        case AskBack():
+        case ClarifyingQuestion():
             return {"asks_back": True}
         case Call(call=call):
             told = answer.metadata["proposal"]

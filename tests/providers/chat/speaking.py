@@ -2,8 +2,8 @@
 
 from contextlib import aclosing
 
+from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
-from server.core.speech import Message, Reply
 from server.errors import ProviderError
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from server import plugins
-from server.core.speech import Reply
-from server.providers.chat.naming import DEFAULT_MODELS
+from server.core.chat_messages import Reply
+from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.scripted import ScriptedChat
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from tests.providers.chat.speaking import said
 
 PAGE = (Path(__file__).parents[3] / "docs" / "models.md").read_text()

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from server.adapters.resources import SharedResources
 from server.core.ports import ChatModel
 from server.errors import PluginInvalid, ProviderUnavailable
-from server.providers.chat.factory import build_chat_model
-from server.providers.chat.naming import key_for, located, names
+from server.providers.chat.factory import build_chat_model, key_for, located, resolve_model
 from server.settings.chat_models import ModelsSettings, OllamaModels
-from server.settings.loading import load_settings
+from server.settings.loader import load_settings
 from server.settings.models import Settings
-from server.workshop import Workshop
 from tests.providers.chat.speaking import heard, said
 from tests.support.gemini_server import gemini
 from tests.support.loopback import Reply, serving
@@ -58,13 +57,13 @@ def test_what_is_left_out_comes_from_settings_and_then_from_variables(
     environ: dict[str, str],
     meant: tuple[str, str | None],
 ) -> None:
-    assert names(*asked, ModelsSettings.model_validate(settings), environ) == meant
+    assert resolve_model(*asked, ModelsSettings.model_validate(settings), environ) == meant
 
 
 async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text("replies: [Good day.]\n")
     settings = Settings(data_dir=tmp_path / "data", models_dir=tmp_path)
-    workshop = Workshop(settings, {"LLM_PROVIDER": "scripted"})
+    workshop = SharedResources(settings, {"LLM_PROVIDER": "scripted"})
     model = workshop.chat_model("scripted", "script.yaml")
     assert isinstance(model, ChatModel)
     assert model is workshop.chat_model(None, "script.yaml")
@@ -135,7 +134,7 @@ async def test_names_and_keys_come_from_a_file_of_variables(
         config.write_text(f"models:\n  {provider}:\n    base_url: {served.base_url}{path}\n")
         loaded = load_settings(config, {})
         assert loaded.settings is not None
-        workshop = Workshop(loaded.settings, loaded.environ)
+        workshop = SharedResources(loaded.settings, loaded.environ)
         model = workshop.chat_model(None, None)
         assert (await model.complete(said("hi"))).text == "Hello there."
         await workshop.close()

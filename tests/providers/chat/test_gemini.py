@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.chat.gemini import GeminiChat
@@ -53,7 +53,7 @@ async def test_a_conversation_gets_a_reply(served: Service) -> None:
     ]
     async with chatting(served) as chat:
         reply = await chat.complete(messages)
-    assert reply == Reply("Hello there.", "gemini:gemini-2.5-flash", tokens=Tokens(4, 3))
+    assert reply == Reply("Hello there.", "gemini:gemini-2.5-flash", tokens=TokenUsage(4, 3))
     (asked,) = served.asked
     assert asked.path == "/v1beta/models/gemini-2.5-flash:generateContent"
     assert asked.headers["x-goog-api-key"] == "sk-secret"
@@ -117,7 +117,7 @@ async def test_a_stream_says_its_words_and_then_the_whole(served: Service) -> No
     async with chatting(served) as chat:
         pieces, reply = await heard(chat, "hi")
     assert pieces == ["one\u2028", "two\x85", "שלוש"]
-    assert reply == Reply("".join(pieces), "gemini:gemini-2.5-flash", tokens=Tokens(4, 3))
+    assert reply == Reply("".join(pieces), "gemini:gemini-2.5-flash", tokens=TokenUsage(4, 3))
 
 
 async def test_a_reply_that_ran_into_the_limit_is_cut(served: Service) -> None:
@@ -125,7 +125,7 @@ async def test_a_reply_that_ran_into_the_limit_is_cut(served: Service) -> None:
         whole = await chat.complete(said("hi"))
         _, streamed = await heard(chat, "hi")
         shorter = await chat.complete(said("hi"), max_tokens=1)
-    cut = Reply("Hello there", "gemini:gemini-2.5-flash", tokens=Tokens(4, 2), cut=True)
+    cut = Reply("Hello there", "gemini:gemini-2.5-flash", tokens=TokenUsage(4, 2), cut=True)
     assert (whole, streamed, shorter.text) == (cut, cut, "Hello")
 
 

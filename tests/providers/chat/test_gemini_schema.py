@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.providers.chat.gemini_schema import to_gemini
+from server.providers.chat.gemini import to_gemini
 
 KNOWN = {
     "type", "format", "title", "description", "nullable", "enum", "items", "properties", "anyOf",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.core.speech import Message
+from server.core.chat_messages import Message
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderRejected, ProviderUnavailable
 from server.providers.chat.factory import build_chat_model

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.chat.ollama import OllamaChat
@@ -44,7 +44,7 @@ async def test_a_conversation_gets_a_reply(served: OllamaStandIn) -> None:
     messages = [Message("system", "Be brief."), Message("user", "Hello there, you")]
     async with chatting(served, "gemma3:270m", context_tokens=4096, keep_alive="10m") as chat:
         reply = await chat.complete(messages)
-    assert reply == Reply("Hello there.", "ollama:gemma3:270m", tokens=Tokens(5, 3))
+    assert reply == Reply("Hello there.", "ollama:gemma3:270m", tokens=TokenUsage(5, 3))
     assert served.chats == [
         {
             "model": "gemma3:270m",
@@ -85,7 +85,7 @@ async def test_a_stream_says_its_words_and_then_the_whole(served: OllamaStandIn)
     async with chatting(served) as chat:
         pieces, reply = await heard(chat, "hi")
     assert pieces == ["Hello", " there", "."]
-    assert reply == Reply("Hello there.", "ollama:llama3.2", tokens=Tokens(1, 3))
+    assert reply == Reply("Hello there.", "ollama:llama3.2", tokens=TokenUsage(1, 3))
 
 
 async def test_a_reply_that_ran_into_the_limit_is_cut(served: OllamaStandIn) -> None:
@@ -93,7 +93,7 @@ async def test_a_reply_that_ran_into_the_limit_is_cut(served: OllamaStandIn) -> 
         whole = await chat.complete(said("hi"))
         _, streamed = await heard(chat, "hi")
         shorter = await chat.complete(said("hi"), max_tokens=1)
-    cut = Reply("Hello there", "ollama:llama3.2", tokens=Tokens(1, 2), cut=True)
+    cut = Reply("Hello there", "ollama:llama3.2", tokens=TokenUsage(1, 2), cut=True)
     assert (whole, streamed, shorter.text) == (cut, cut, "Hello")
 
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from server.core.speech import FunctionCall, Message, Reply, Tokens
+from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.openai import OpenAIChat
-from server.providers.chat.openai_dialect import is_strict
+from server.providers.chat.openai import OpenAIChat, is_strict
 from server.providers.failures import ProviderBusy
 from tests.providers.chat.speaking import broken_off, heard, said
 from tests.support.loopback import Answer, Service, serving
@@ -51,7 +50,7 @@ async def test_a_conversation_gets_a_reply(served: Service) -> None:
     messages = [Message("system", "Be brief."), Message("user", "Hello")]
     async with chatting(served) as chat:
         reply = await chat.complete(messages)
-    assert reply == Reply("Hello there.", "openai:gpt-4o-mini", tokens=Tokens(4, 3))
+    assert reply == Reply("Hello there.", "openai:gpt-4o-mini", tokens=TokenUsage(4, 3))
     (asked,) = served.asked
     assert asked.headers["authorization"] == "Bearer sk-secret"
     assert asked.body == {
@@ -81,7 +80,7 @@ async def test_a_stream_says_its_words_and_then_the_whole(served: Service) -> No
     async with chatting(served) as chat:
         pieces, reply = await heard(chat, "hi")
     assert pieces == ["one\u2028", "two\x85", "שלוש"]
-    assert reply == Reply("".join(pieces), "openai:gpt-4o-mini", tokens=Tokens(4, 3))
+    assert reply == Reply("".join(pieces), "openai:gpt-4o-mini", tokens=TokenUsage(4, 3))
 
 
 async def test_a_reply_that_ran_into_the_limit_is_cut(served: Service) -> None:
@@ -89,7 +88,7 @@ async def test_a_reply_that_ran_into_the_limit_is_cut(served: Service) -> None:
         whole = await chat.complete(said("hi"))
         _, streamed = await heard(chat, "hi")
         shorter = await chat.complete(said("hi"), max_tokens=1)
-    cut = Reply("Hello there", "openai:gpt-4o-mini", tokens=Tokens(4, 2), cut=True)
+    cut = Reply("Hello there", "openai:gpt-4o-mini", tokens=TokenUsage(4, 2), cut=True)
     assert (whole, streamed, shorter.text) == (cut, cut, "Hello")
 
 

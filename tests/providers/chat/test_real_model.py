@@ -15,9 +15,8 @@ import pytest
 from pydantic import BaseModel
 
 from server.core.ports import ChatModel
-from server.providers.chat.factory import build_chat_model
+from server.providers.chat.factory import DEFAULT_MODELS, build_chat_model
 from server.providers.chat.llama_engine import weights
-from server.providers.chat.naming import DEFAULT_MODELS
 from server.providers.chat.structured import complete_as
 from server.settings.chat_models import ModelsSettings
 from tests.providers.chat.speaking import heard, said

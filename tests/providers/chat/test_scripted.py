@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.core.speech import FunctionCall, Reply
+from server.core.chat_messages import FunctionCall, Reply
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.chat.scripted import ScriptedChat
 from tests.providers.chat.speaking import broken_off, heard, said

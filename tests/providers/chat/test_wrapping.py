@@ -8,19 +8,24 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from server.core.chat_messages import Reply, TokenUsage
 from server.core.ports import ChatModel
-from server.core.speech import Reply, Tokens
 from server.errors import (
     OrbitError,
     ProviderRejected,
     ProviderTimedOut,
     ProviderUnavailable,
 )
+from server.metrics.metered_models import MeteredChatModel
 from server.metrics.metrics import Metrics
-from server.metrics.speaking import MeteredChatModel
-from server.providers.chat.bounded import BoundedChatModel, QueueFull
-from server.providers.chat.breaker import Breaker, BreakingChatModel, CircuitOpen
-from server.providers.chat.retrying import RetryingChatModel
+from server.providers.chat.resilience import (
+    BoundedChatModel,
+    Breaker,
+    BreakingChatModel,
+    CircuitOpen,
+    QueueFull,
+    RetryingChatModel,
+)
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.providers.chat.structured import StructuredChatModel, complete_as
 from server.providers.failures import ProviderBusy, ProviderUnreachable
@@ -262,10 +267,13 @@ async def test_json_that_was_cut_is_not_asked_for_again() -> None:
 
 async def test_a_mended_reply_counts_the_tokens_of_both() -> None:
     script = ScriptedChat(
-        [Reply("?", "m", tokens=Tokens(10, 1)), Reply('{"n": 1}', "m", tokens=Tokens(20, 5))]
+        [
+            Reply("?", "m", tokens=TokenUsage(10, 1)),
+            Reply('{"n": 1}', "m", tokens=TokenUsage(20, 5)),
+        ]
     )
     reply = await StructuredChatModel(script).complete(said("hi"), schema=NUMBER)
-    assert reply.tokens == Tokens(30, 6)
+    assert reply.tokens == TokenUsage(30, 6)
 
 
 class Wish(BaseModel):
@@ -282,7 +290,7 @@ async def test_a_reply_becomes_a_pydantic_model() -> None:
 
 async def test_calls_and_tokens_are_counted() -> None:
     metrics = Metrics()
-    script = ScriptedChat([Reply("hi", "m", tokens=Tokens(7, 2)), DOWN, "streamed"])
+    script = ScriptedChat([Reply("hi", "m", tokens=TokenUsage(7, 2)), DOWN, "streamed"])
     model = MeteredChatModel(script, metrics)
     await model.complete(said("hi"))
     with pytest.raises(ProviderUnavailable):

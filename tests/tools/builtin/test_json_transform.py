@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from server.core.ports import Tool
 from server.errors import ArgumentsInvalid, ToolError, ToolFailed, ToolUnknown
 from server.tools.builtin.json_transform import JsonTransform
-from server.tools.rows.comparing import rank
+from server.tools.rows.fields import rank
 from tests.tools.anything import ANYTHING, outcome
 
 TRANSFORM = JsonTransform()

@@ -8,7 +8,7 @@ from server.tools.registry import ToolRegistry
 
 
 def test_it_tells_and_takes_nothing() -> None:
-    registry = ToolRegistry.build({"knowledge": "tools.builtin.knowledge.Knowledge"})
+    registry = ToolRegistry.build({"knowledge": "tools.builtin.base.Knowledge"})
     executor = ToolExecutor(registry)
     told = asyncio.run(executor.execute(ToolCall("t", "knowledge", "tell", {}), timeout_s=5))
     given = ToolCall("t", "knowledge", "tell", {"text": "x"})

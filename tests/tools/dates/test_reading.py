@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
 from server.library.model import DateOrder
-from server.tools.dates.reading import DateReader, Reading
+from server.tools.dates.reader import DateReader, DateReading
 
 EAST = timezone(timedelta(hours=2))
 NOW = datetime(2025, 3, 4, 15, 6, 7, 123, tzinfo=EAST)  # a Tuesday
 
 
-def read(value: Any, order: DateOrder = "mdy") -> Reading:
+def read(value: Any, order: DateOrder = "mdy") -> DateReading:
     return DateReader(order, lambda: NOW).read(value, "date")
 
 
@@ -50,7 +50,7 @@ def read(value: Any, order: DateOrder = "mdy") -> Reading:
 )
 def test_a_date_with_one_meaning_is_read(written: Any, value: date) -> None:
     reading = read(written)
-    assert (reading, type(reading.value)) == (Reading(value), type(value))
+    assert (reading, type(reading.value)) == (DateReading(value), type(value))
     assert reading.describe() == ""
 
 
@@ -142,12 +142,12 @@ def test_what_is_no_date_is_refused(written: Any, problem: str) -> None:
 
 @given(st.dates())
 def test_iso_dates_are_read_as_they_are(day: date) -> None:
-    assert read(day.isoformat()) == Reading(day)
+    assert read(day.isoformat()) == DateReading(day)
 
 
 @given(st.datetimes(timezones=st.none() | st.just(EAST) | st.just(UTC)))
 def test_iso_moments_are_read_as_they_are(moment: datetime) -> None:
-    assert read(moment.isoformat()) == Reading(moment)
+    assert read(moment.isoformat()) == DateReading(moment)
 
 
 @given(st.dates(min_value=date(1000, 1, 1)))

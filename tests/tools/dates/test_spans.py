@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.dates.spans import UNITS, add_months, read_unit, span
+from server.tools.dates.arithmetic import UNITS, add_months, read_unit, span
 
 EAST = timezone(timedelta(hours=2))
 PARIS = ZoneInfo("Europe/Paris")

@@ -4,16 +4,22 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from server.library.endpoints import parse_endpoint
-from server.library.http import HttpBody, HttpExecution, HttpMethod, HttpRequest, HttpService
+from server.library.http_model import (
+    HttpBody,
+    HttpExecution,
+    HttpMethod,
+    HttpRequest,
+    HttpService,
+    parse_endpoint,
+)
 from server.library.placeholders import parse_text, to_texts
-from server.tools.http.cage import Cage
+from server.tools.http.egress import EgressPolicy
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.upstream import Answering, Asked, Upstream, upstream
 
 FAST = HttpService(backoff_s=0.001, timeout_s=5.0)
 
-LOOPBACK = Cage(private_hosts=frozenset({"127.0.0.1", "localhost", "[::1]"}))
+LOOPBACK = EgressPolicy(private_hosts=frozenset({"127.0.0.1", "localhost", "[::1]"}))
 
 
 def request(

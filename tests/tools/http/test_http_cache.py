@@ -1,8 +1,8 @@
 import httpx
 
-from server.tools.http.body import Received
-from server.tools.http.cache import AnswerCache
+from server.tools.http.engine import AnswerCache
 from server.tools.http.request import FilledRequest
+from server.tools.http.response import Received
 
 ASKED = FilledRequest("GET", "http://h/x", (("q", "1"),), (("x-key", "alice"),))
 

@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from server.core.tools import ToolCall, ToolResult
-from server.library.http import HTTP_TOOL
+from server.library.http_model import HTTP_TOOL
 from server.library.model import Library
 from server.tools.executor import ToolExecutor
-from server.tools.http.calls import HttpCalls
+from server.tools.http.engine import HttpCalls
 from server.tools.registry import ToolRegistry
 from tests.library.samples import load
 from tests.tools.http.upstream import Answering, Upstream, always, calculated, reply, upstream

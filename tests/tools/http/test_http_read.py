@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.errors import ToolFailed
-from server.library.http import HttpPreparation, ResponseMapping
+from server.library.http_model import HttpPreparation, ResponseMapping
 from server.library.placeholders import parse_text
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.calls import FAST, LOOPBACK, ask, execution, request

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from server.access.audit.entry import Seal
-from server.access.audit.sinks import Sink
-from server.access.audit.table import TableSink
-from server.access.audit.trail import Trail
-from server.access.limits import RateLimits
+from server.access.rate_limits import RateLimits
+from server.audit.entry import AuditSeal, Sink
+from server.audit.table import TableSink
+from server.audit.writer import AuditWriter
 from server.core.tools import ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Caller
 from server.library.model import (
@@ -24,12 +23,12 @@ from server.library.model import (
 from server.settings.access import AccessSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain
-from server.tools.policy.chain import Carried, PolicyChain
+from server.tools.policy.chain import CallOutcome, PolicyChain
 from server.tools.policy.proposal import Proposal
 from server.tools.registry import ToolRegistry
 
 NOW = datetime(2025, 3, 4, 10, 0, tzinfo=UTC)
-SEAL = Seal(b"s" * 32)
+SEAL = AuditSeal(b"s" * 32)
 
 
 class Desk:
@@ -137,7 +136,7 @@ class Bench:
 
     chain: PolicyChain
     desk: Desk
-    trail: Trail
+    trail: AuditWriter
     sink: Sink
     limits: RateLimits = field(default_factory=RateLimits)
 
@@ -150,7 +149,7 @@ class Bench:
         intent: str | None = None,
         confirmed: bool = False,
         **call: Any,
-    ) -> Carried:
+    ) -> CallOutcome:
         wanted = {"tool": "desk", "operation": _operation(name), **call}
         proposal = Proposal(
             ToolCall(name, arguments=arguments or {}, **wanted),
@@ -183,7 +182,7 @@ def bench(
     desk = Desk()
     registry = ToolRegistry([desk])
     kept = sink or TableSink(f"sqlite:///{folder / 'audit.db'}", SEAL)
-    trail = Trail(kept)
+    trail = AuditWriter(kept)
     guardrails = Guardrails(limits or RateLimits(), trail, access or AccessSettings())
     chain = build_chain(
         "desk",

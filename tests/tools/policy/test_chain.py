@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.access.limits import RateLimits
+from server.access.rate_limits import RateLimits
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.settings.access import AccessSettings, AuditSettings, RolesSettings

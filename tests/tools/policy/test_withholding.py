@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from server.chat.adapter import Adapter
-from server.chat.compose import Composer
-from server.chat.service import answer_turn
-from server.core.decision import AskFor, Call, Decision, Match, Missing
+from server.chat.pipeline import run_turn
+from server.chat.respond import Composer
+from server.core.answer import Trace
+from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter
 from server.core.redaction import REDACTED
 from server.core.tools import Source, ToolCall
-from server.core.trace import Trace
 from server.core.turn import Caller, Turn
 from tests.tools.policy.chains import LIBRARY, bench
 
@@ -64,7 +64,7 @@ def everything_said(folder: Path, decision: Decision, question: str) -> str:
             tool_timeout_s=5, verbose=True,
         )  # fmt: skip
         turn = Turn("r", question, "s", Caller("k", "desk", "ana"), datetime.now(UTC))
-        answer = await answer_turn(adapter, turn, timeout_s=5)
+        answer = await run_turn(adapter, turn, timeout_s=5)
         events = await desk.events()
         await desk.trail.close()
         parts = [answer.to_dict("s"), answer.trace.to_list(), events]
@@ -101,8 +101,10 @@ def test_it_is_nowhere(secret: str, way: str) -> None:
         wrong: dict[str, Any] = {**decision.call.arguments, "unknown": secret}
         decision = replace(decision, call=replace(decision.call, arguments=wrong))
     if way == "ask":
-        missing = (Missing("secret", problem=f"{secret!r} is too short"),)
-        decision = AskFor(decision.match, missing, decision.call.arguments, decision.call.sources)
+        missing = (MissingParameter("secret", problem=f"{secret!r} is too short"),)
+        decision = MissingArguments(
+            decision.match, missing, decision.call.arguments, decision.call.sources
+        )
     with TemporaryDirectory() as folder:
         said = everything_said(Path(folder), decision, secret)
     assert REDACTED in said

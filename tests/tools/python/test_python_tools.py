@@ -9,8 +9,7 @@ import pytest
 from server.core.tools import ToolCall, ToolResult
 from server.library.model import Domain, Library, Parameter, PythonExecution, Template
 from server.tools.executor import ToolExecutor
-from server.tools.python.calls import PythonCalls
-from server.tools.python.functions import find_functions
+from server.tools.python import PythonCalls, find_functions
 from server.tools.registry import ToolRegistry
 
 MODULE = "tests.tools.python.sample_tools"

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.rows.comparing import rank
 from server.tools.rows.conditions import OPERATORS, condition, read_operator
-from server.tools.rows.fields import MISSING
+from server.tools.rows.fields import MISSING, rank
 
 
 @pytest.mark.parametrize(

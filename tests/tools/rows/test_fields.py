@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from server.errors import ArgumentsInvalid
-from server.tools.rows.fields import MISSING, find_field
+from server.tools.rows.fields import MISSING, find_row_field
 
 ROWS: list[dict[str, Any]] = [
     {"Unit Price": 5, "a.b": 1, "place": {"city": "Rome"}, "tags": ["x", {"k": "y"}]},
@@ -26,7 +26,7 @@ ROWS: list[dict[str, Any]] = [
     ],
 )
 def test_a_field_is_found(asked: str, name: str, values: list[Any]) -> None:
-    field = find_field(ROWS, asked, "field")
+    field = find_row_field(ROWS, asked, "field")
     assert (field.name, field.values(ROWS)) == (name, values)
 
 
@@ -65,13 +65,13 @@ def test_a_field_that_no_row_has_is_refused(
     rows: list[dict[str, Any]], asked: Any, problem: str
 ) -> None:
     with pytest.raises(ArgumentsInvalid) as refused:
-        find_field(rows, asked, "field")
+        find_row_field(rows, asked, "field")
     assert str(refused.value) == problem
 
 
 def test_of_no_rows_any_field_will_do() -> None:
-    assert find_field([], "anything", "field").name == "anything"
+    assert find_row_field([], "anything", "field").name == "anything"
 
 
 def test_a_field_may_be_one_that_is_looked_for() -> None:
-    assert find_field(ROWS, "nothing", "field", must_exist=False).values(ROWS[:1]) == [MISSING]
+    assert find_row_field(ROWS, "nothing", "field", must_exist=False).values(ROWS[:1]) == [MISSING]

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.rows.reading import MAX_ROWS, check_values, read_json, read_rows
+from server.tools.rows.reader import MAX_ROWS, check_values, parse_json_rows, read_rows
 
 SCALARS = (
     st.none()
@@ -116,7 +116,7 @@ def python_reads(text: str) -> str:
 
 def we_read(text: str) -> str:
     try:
-        return repr(read_json(text, "data"))
+        return repr(parse_json_rows(text, "data"))
     except ArgumentsInvalid:
         return "refused"
 
@@ -137,4 +137,4 @@ def test_json_is_read_as_python_reads_it(text: str) -> None:
 
 @given(st.floats())
 def test_a_float_in_json_keeps_every_digit(number: float) -> None:
-    assert repr(read_json(json.dumps(number), "data")) == repr(number)
+    assert repr(parse_json_rows(json.dumps(number), "data")) == repr(number)

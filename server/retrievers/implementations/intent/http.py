@@ -2,12 +2,12 @@
 
 from typing import ClassVar
 
+from server.core.answer import Trace
 from server.core.decision import Decision
-from server.core.trace import Trace
 from server.core.turn import Turn
 from server.library.model import TemplateKind
-from server.retrievers.base import RetrieverParts
-from server.retrievers.implementations.intent.deciding import decide
+from server.retrievers.base import DeciderDependencies
+from server.retrievers.decide import decide
 
 
 class IntentHTTPRetriever:
@@ -16,7 +16,7 @@ class IntentHTTPRetriever:
     template_kinds: ClassVar[frozenset[TemplateKind]] = frozenset(("query",))
     """Templates that a library of this retriever may hold; `check` reports others."""
 
-    def __init__(self, parts: RetrieverParts) -> None:
+    def __init__(self, parts: DeciderDependencies) -> None:
         self._parts = parts
         parts.extractor.prepare(tuple(parts.library.templates.values()))
 

@@ -1,12 +1,12 @@
 """The retriever for adapters whose rule pack decides what a question asks for."""
 
-from server.core.decision import AskFor, Call, Decision, Match, NoMatch
+from server.core.answer import Trace
+from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch
 from server.core.tools import ToolCall
-from server.core.trace import Trace
 from server.core.turn import Turn
-from server.extraction.extraction import Extraction
+from server.extraction.types import Extraction
 from server.library.model import Template
-from server.retrievers.base import RetrieverParts
+from server.retrievers.base import DeciderDependencies
 
 
 class IntentPackRetriever:
@@ -15,7 +15,7 @@ class IntentPackRetriever:
     One tool is taken as it is; among several, the templates' examples decide.
     """
 
-    def __init__(self, parts: RetrieverParts) -> None:
+    def __init__(self, parts: DeciderDependencies) -> None:
         self._parts = parts
         parts.extractor.prepare(tuple(parts.library.templates.values()))
 
@@ -45,7 +45,7 @@ class IntentPackRetriever:
                 "missing": [missing.name for missing in found.missing],
             }
         if found.missing:
-            return AskFor(match, found.missing, found.arguments, found.sources)
+            return MissingArguments(match, found.missing, found.arguments, found.sources)
         return Call(match, _call(template, found))
 
     async def close(self) -> None:

@@ -1,1 +1,0 @@
-"""What was called and refused, chained so that no entry goes missing unseen."""

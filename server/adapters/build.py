@@ -1,0 +1,190 @@
+"""From an adapter's settings to an open adapter: the library is read, judged and indexed."""
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from server import plugins
+from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
+from server.adapters.models import retriever_of, voice_of
+from server.adapters.resources import SharedResources
+from server.chat.adapter import Adapter
+from server.chat.respond import Composer
+from server.core.ports import Embedder, Retriever
+from server.errors import ConfigurationInvalid, Problem
+from server.guards.guard import Guard
+from server.guards.options import guard_problems, options_of
+from server.intents.pack import Pack
+from server.intents.semantic import Detect, detection_by
+from server.library.model import Library
+from server.matching.background import background
+from server.matching.matcher import Matcher
+from server.retrievers.base import DeciderDependencies, decide_for_template
+from server.retrievers.followups.follower import Follower
+from server.settings.models import AdapterSettings
+from server.tools.executor import ToolExecutor
+from server.tools.http.engine import HttpCalls
+from server.tools.policy.assembly import build_chain
+from server.tools.python import PythonCalls
+
+_HARMLESS: Final = 300
+"""Examples of a library that teach its guard what nobody has to be kept from."""
+
+
+async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> Adapter:
+    """Read, judge and index an adapter's library, and put what a turn needs together.
+
+    Raises:
+        ConfigurationInvalid: the library or the adapter's classes cannot be used.
+        ProviderError: its templates could not be embedded.
+        IndexUnavailable: the vector store cannot be reached.
+    """
+    settings = workshop.settings
+    read = await asyncio.to_thread(
+        load_adapter, adapter, settings.tools, workshop.environ, settings, errors_only=True
+    )
+    library, registry, extractor = read.library, read.registry, read.extractor
+    if not read.usable or library is None or registry is None or extractor is None:
+        raise ConfigurationInvalid(read.problems)
+    matching = workshop.settings.matching
+    embedder = workshop.embedder(adapter.embedding_provider, adapter.embedding_model)
+    matcher = await Matcher.open(
+        adapter.name,
+        library,
+        embedder,
+        workshop.store,
+        search=matching.search,
+        resident_max_vectors=matching.resident_max_vectors,
+        state_dir=workshop.settings.data_dir / "heads",
+    )
+    parts = DeciderDependencies(
+        adapter=adapter.name,
+        library=library,
+        matcher=matcher,
+        extractor=extractor,
+        confidence_threshold=adapter.config.confidence_threshold,
+        max_templates=adapter.config.max_templates,
+        clarify_margin=matching.clarify_margin,
+        intent_tools=adapter.config.policy.intent_tools,
+    )
+    guardrails = await asyncio.to_thread(workshop.guardrails)
+    conversing = await asyncio.to_thread(workshop.conversing)
+    policy = adapter.config.policy
+    python = PythonCalls(read.functions)
+    cage = egress_policy(adapter)
+    chain = build_chain(
+        adapter.name,
+        library,
+        registry,
+        ToolExecutor(registry, http=HttpCalls.of(library, cage=cage), python=python),
+        guardrails,
+        intent_tools=policy.intent_tools,
+        system=python.system,
+    )
+    composer = Composer(library)
+    retriever = retriever_of(
+        adapter,
+        library,
+        chain,
+        read.prompts,
+        workshop.chat_model,
+        _retriever(adapter, parts),
+        workshop.environ,
+    )
+    voice = voice_of(adapter, library, composer, read.prompts, workshop.chat_model)
+    if voice is not None and read.reformulation is not None:
+        # What a model read is proposed, never filled into a call that then simply runs.
+        voice = replace(voice, filler=None)
+    retriever = _reformulated(retriever, parts, read, adapter, workshop)
+    # Last, since from then on operators' changes go to this guard.
+    guard = await _guard(adapter, library, embedder, matcher, workshop)
+    workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
+    return Adapter(
+        name=adapter.name,
+        library=library,
+        retriever=retriever,
+        chain=chain,
+        composer=composer,
+        tool_timeout_s=adapter.config.agent.tool_timeout,
+        detect=_detect(adapter, read.pack, embedder),
+        rate_limits=policy.rate_limit,
+        verbose=adapter.config.agent.verbose,
+        metrics=workshop.metrics,
+        guard=guard,
+        to_template=partial(decide_for_template, parts),
+        # A reformulator reads the whole conversation itself; two readers would contradict.
+        follow=None if read.reformulation else Follower(library, parts.extractor).follow,
+        elsewhere=workshop.elsewhere,
+        conversations=conversing.store if workshop.remembers else None,
+        proposals=conversing.proposals,
+        voice=voice,
+        details=_details(adapter, library, embedder, matcher),
+    )
+
+
+def _detect(adapter: AdapterSettings, pack: Pack | None, embedder: Embedder) -> Detect | None:
+    if pack is None:
+        return None
+    return detection_by(pack, embedder if adapter.config.intents_semantic else None)
+
+
+async def _guard(
+    adapter: AdapterSettings,
+    library: Library,
+    embedder: Embedder,
+    matcher: Matcher,
+    workshop: SharedResources,
+) -> Guard | None:
+    examples = [text for t in library.templates.values() for text in t.nl_examples]
+    settings = workshop.settings
+    problems = guard_problems(adapter, library, settings, workshop.environ)
+    if any(problem.severity == "error" for problem in problems):
+        raise ConfigurationInvalid(problems)
+    # The library's own questions and small talk: what a guard has to leave alone.
+    every = max(1, -(-len(examples) // _HARMLESS))
+    spoken = library.domain.response
+    small_talk = background((spoken.default_language, *spoken.supported_languages), examples)
+    return await workshop.guards.open(
+        options_of(adapter, settings, workshop.environ),
+        workshop.environ,
+        embedder=embedder,
+        readings=matcher.readings,
+        harmless=[*small_talk, *examples[::every]],
+    )
+
+
+def _retriever(adapter: AdapterSettings, parts: DeciderDependencies) -> Retriever:
+    made = plugins.resolve("retriever", adapter.implementation)(parts)
+    if not isinstance(made, Retriever):
+        what = f"{adapter.implementation!r} is no retriever: it needs `decide` and `close`"
+        raise ConfigurationInvalid([Problem(what, adapter.where, "unknown-implementation")])
+    return made
+
+
+def _reformulated(
+    retriever: Retriever,
+    parts: DeciderDependencies,
+    read: LoadedAdapter,
+    adapter: AdapterSettings,
+    workshop: SharedResources,
+) -> Retriever:
+    if read.reformulation is None:
+        return retriever
+    from server.adapters.reformulator import model_for, reformulating  # few adapters need it
+
+    model = model_for(adapter, workshop.chat_model)
+    return reformulating(retriever, parts, read.reformulation, read.pack, model)
+
+
+def _details(
+    adapter: AdapterSettings, library: Library, embedder: Embedder, matcher: Matcher
+) -> dict[str, Any]:
+    return {
+        "kind": f"{adapter.type}/{adapter.datasource}/{adapter.adapter}",
+        "domain": library.domain.name,
+        "domain_version": library.domain.version,
+        "templates": len(library.templates),
+        "embedder": embedder.name,
+        **matcher.stats(),
+    }

@@ -1,0 +1,53 @@
+"""Work that is only worth doing while somebody waits for it."""
+
+import asyncio
+from typing import Any, Final, TypeVar
+
+from starlette.types import Receive
+
+from server.errors import OrbitError
+
+T = TypeVar("T")
+
+_UNWATCHED_S: Final = 0.05
+
+
+class ClientLeft(OrbitError):
+    """The client closed the connection; nobody will read the response."""
+
+    code = "client_left"
+
+
+async def left(receive: Receive) -> None:
+    """Return when the client has closed the connection. The body has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
+    """Return what `work` gives; stop it when the client leaves.
+
+    Raises:
+        ClientLeft: it was stopped.
+    """
+    watch: asyncio.Task[None] | None = None
+    try:
+        # Most answers are there before anybody could leave: no watch is set for those.
+        await asyncio.wait({work}, timeout=_UNWATCHED_S)
+        if not work.done():
+            watch = asyncio.create_task(left(receive))
+            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        raise ClientLeft("the client left before the answer was there")
+    finally:
+        if watch is not None:
+            await stop_task(watch)
+        await stop_task(work)
+
+
+async def stop_task(task: "asyncio.Task[Any]") -> None:
+    """Cancel a task and wait until it has ended; whatever it says is of no interest."""
+    if not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,159 @@
+"""What clients of OpenAI's chat API send, and what they are answered."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.responses import Response
+
+from server.api.error_responses import (
+    error_body,
+    error_headers,
+    json_response,
+    note,
+    shown_message,
+    status_of,
+)
+from server.api.schemas import SESSION_ID, SessionId
+from server.core.answer import Answer
+from server.errors import AdapterUnknown, OrbitError, RequestInvalid
+
+_TYPES: Final[Mapping[int, str]] = {
+    401: "authentication_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+
+
+class ModelUnknown(AdapterUnknown):
+    """The request names a model that is not the adapter of its key."""
+
+    code = "model_not_found"
+
+
+class TextPart(BaseModel):
+    type: Literal["text"]
+    text: str
+
+
+class CompletionMessage(BaseModel):
+    """One message; only those of the user are read."""
+
+    role: str
+    content: str | list[TextPart | dict[str, Any]] | None = None
+
+
+class CompletionMetadata(BaseModel):
+    session_id: SessionId | None = Field(
+        None, description=f"Names the conversation; `{SESSION_ID}`. One is made up without."
+    )
+
+
+class CompletionRequest(BaseModel):
+    """A question, as OpenAI's clients ask it. What steers a language model has no effect."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "intent-agent-example",
+                    "messages": [{"role": "user", "content": "What is 15% of 200?"}],
+                }
+            ]
+        }
+    )
+
+    model: str | None = Field(None, description="The adapter that the key opens.")
+    messages: list[CompletionMessage] = Field(
+        description="The last message of role `user` is the question."
+    )
+    stream: bool | None = Field(default=False, description="Answer as server-sent events.")
+    n: int | None = Field(1, description="There is one answer.")
+    tools: list[Any] | None = Field(None, description="Refused: an adapter has its own.")
+    functions: list[Any] | None = Field(None, description="Refused, as `tools`.")
+    response_format: dict[str, Any] | None = Field(None, description="`text` only.")
+    metadata: CompletionMetadata | None = None
+
+    @property
+    def session_id(self) -> str | None:
+        return self.metadata.session_id if self.metadata else None
+
+
+def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[CompletionRequest, str]:
+    """The request in a body, and the question that it asks.
+
+    Raises:
+        RequestInvalid: it cannot be read, or wants what no adapter does.
+        ModelUnknown: it names a model other than `adapter`.
+    """
+    try:
+        asked = CompletionRequest.model_validate_json(body)
+    except ValidationError as invalid:
+        error = invalid.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, error["loc"])) or "body"
+        raise RequestInvalid(f"{where}: {error['msg'][:1].lower()}{error['msg'][1:]}") from None
+    if asked.model is not None and asked.model != adapter:
+        raise ModelUnknown(f"there is no such model for this key; its model is {adapter!r}")
+    if asked.n not in (None, 1):
+        raise RequestInvalid("n: there is one answer to a question, so n is 1")
+    for name in ("tools", "functions"):
+        if getattr(asked, name):
+            raise RequestInvalid(f"{name}: this model calls tools of its own, and no others")
+    if (asked.response_format or {}).get("type", "text") != "text":
+        raise RequestInvalid("response_format: answers are text")
+    question = _question(asked.messages)
+    if not question.strip():
+        raise RequestInvalid("messages: the last message of role 'user' holds no text")
+    if len(question) > max_chars:
+        raise RequestInvalid(
+            f"messages: the question has {len(question)} characters; the most is {max_chars}"
+        )
+    return asked, question
+
+
+def _question(messages: list[CompletionMessage]) -> str:
+    said = next((message for message in reversed(messages) if message.role == "user"), None)
+    if said is None:
+        raise RequestInvalid("messages: none is of role 'user'")
+    if isinstance(said.content, str):
+        return said.content
+    parts = said.content or []
+    if any(not isinstance(part, TextPart) for part in parts):
+        raise RequestInvalid("messages: only text can be read")
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def completion(
+    answer: Answer, adapter: str, session_id: str, request_id: str, created: int
+) -> dict[str, Any]:
+    """An answer as a chat completion. `orbit` holds what `POST /chat` says of it."""
+    rest = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
+    message = {"role": "assistant", "content": answer.content, "refusal": None}
+    return {
+        "id": f"chatcmpl-{request_id}",
+        "object": "chat.completion",
+        "created": created,
+        "model": adapter,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "orbit": rest,
+    }
+
+
+def model(adapter: str, created: int) -> dict[str, Any]:
+    return {"id": adapter, "object": "model", "created": created, "owned_by": "orbit"}
+
+
+def failure_body(failure: OrbitError, request_id: str) -> dict[str, Any]:
+    """A failure in OpenAI's shape, which has all that the one error shape has, and more."""
+    status = status_of(failure)
+    body = error_body(failure.code, shown_message(failure), request_id)
+    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    body["error"] |= {"type": kind, "param": None}
+    return body
+
+
+def failure_response(failure: OrbitError, request_id: str) -> Response:
+    note(failure, request_id)
+    return json_response(
+        failure_body(failure, request_id), status_of(failure), error_headers(failure)
+    )

@@ -1,0 +1,40 @@
+"""A question decided in its conversation."""
+
+from dataclasses import replace
+
+from server.chat.adapter import Adapter
+from server.chat.intent import IntentResult, detect_intent
+from server.core.answer import Answer, Trace
+from server.core.turn import NO_CONTEXT
+from server.retrievers.followups.context import FollowUpDecision
+
+
+async def decide_turn(
+    adapter: Adapter, understood: IntentResult, trace: Trace, *, at_home: bool
+) -> FollowUpDecision:
+    """What the turn means, going by what its conversation remembers.
+
+    A conversation that began in another adapter (`at_home` is False) says nothing of this one.
+
+    Raises:
+        ProviderError: the question could not be embedded.
+    """
+    turn = understood.turn
+
+    async def alone(text: str) -> FollowUpDecision:
+        found = understood
+        if text != turn.text:
+            found = await detect_intent(adapter, replace(turn, text=text, intent=None), trace)
+        decision = found.decision or await adapter.retriever.decide(found.turn, trace)
+        return FollowUpDecision(decision, found.turn.intent)
+
+    if adapter.follow is None or not at_home or turn.context is NO_CONTEXT:
+        return await alone(turn.text)
+    return await adapter.follow(turn, understood.named, alone, trace)
+
+
+def add_metadata(decided: FollowUpDecision, answer: Answer) -> Answer:
+    """The answer, saying in its metadata what the conversation contributed."""
+    if not decided.how:
+        return answer
+    return replace(answer, metadata={**answer.metadata, "conversation": {"as": decided.how}})

@@ -1,0 +1,82 @@
+"""What a guard's verdict means for a turn."""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+
+from server.chat.adapter import Adapter
+from server.chat.response_format import RenderingFailed, render
+from server.core.answer import Answer, Trace
+from server.core.decision import Blocked, Decision
+from server.core.turn import Turn
+from server.errors import AdapterUnavailable
+from server.guards.model import GuardVerdict
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardOutcome:
+    """Who answers, and the decision when it is made already. `verdict` is told with it."""
+
+    adapter: Adapter
+    decision: Decision | None = None
+    verdict: GuardVerdict | None = None
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer, saying in its metadata what a guard had to say about it."""
+        verdict = self.verdict
+        if verdict is None or verdict.outcome in ("pass", "allow"):
+            return answer
+        return replace(answer, metadata={**answer.metadata, "guard": _public(verdict)})
+
+
+async def guard_turn(
+    adapter: Adapter, turn: Turn, trace: Trace, *, routed: bool = False
+) -> GuardOutcome:
+    """Let the adapter's guard judge, and follow where it leads: once, never in circles.
+
+    Raises:
+        AdapterUnknown, AdapterUnavailable: it leads to an adapter that does not serve.
+    """
+    if adapter.guard is None:
+        return GuardOutcome(adapter)
+    verdict = await adapter.guard.check(turn, trace)
+    if not verdict.enforced:
+        return GuardOutcome(adapter, None, verdict)
+    if verdict.action == "block":
+        return GuardOutcome(adapter, _blocked(adapter, turn, verdict), verdict)
+    if verdict.action != "route" or verdict.route is None or routed:
+        return GuardOutcome(adapter, None, verdict)
+    if verdict.route.template is not None:
+        if adapter.to_template is None:
+            raise AdapterUnavailable(f"adapter {adapter.name!r} cannot be led to a template")
+        return GuardOutcome(adapter, adapter.to_template(verdict.route.template, turn), verdict)
+    if adapter.elsewhere is None:
+        raise AdapterUnavailable(
+            f"the guard leads to adapter {verdict.route.adapter!r}, which only a server opens"
+        )
+    other = adapter.elsewhere(verdict.route.adapter or "")
+    there = await guard_turn(other, turn, trace, routed=True)
+    return there if isinstance(there.decision, Blocked) else replace(there, verdict=verdict)
+
+
+def _blocked(adapter: Adapter, turn: Turn, verdict: GuardVerdict) -> Blocked:
+    context = {
+        "question": turn.text,
+        "category": verdict.category,
+        "adapter": adapter.name,
+        "language": adapter.composer.language_for(turn.languages),
+    }
+    try:
+        response = render(verdict.response, context)
+    except RenderingFailed as failed:
+        _log.warning("response of guard category %s: %s", verdict.category, failed)
+        response = render("I cannot help with that type of question.", {})
+    return Blocked(verdict.category, response, verdict.confidence, verdict.method)
+
+
+def _public(verdict: GuardVerdict) -> dict[str, Any]:
+    """What goes over the wire: not the pattern or score that decided, which helps evasion."""
+    told = verdict.to_dict()
+    return {name: told[name] for name in ("outcome", "category", "method") if name in told}

@@ -1,0 +1,136 @@
+"""What a person sees and types: a prompt, colours and a history, on a terminal alone.
+
+Answers go to standard output, and everything else to standard error, so that what is
+piped on is the conversation's answers and nothing more.
+"""
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from server.cli.ask import print_stages
+from server.cli.output import say
+from server.core.answer import Trace
+from server.core.json import to_json
+
+_MOST_REMEMBERED: Final = 1000
+_PROMPT: Final = "› "
+_NO_CONTROLS: Final = {n: None for n in (*range(32), *range(127, 160)) if chr(n) not in "\n\t"}
+"""What could move the cursor or recolour the terminal: answers hold what services say."""
+
+
+class Screen:
+    """The terminal, or the pipes in its place. `history` is a file of what was typed."""
+
+    def __init__(self, history: Path) -> None:
+        self.reads_from_terminal = sys.stdin.isatty()
+        self._terminal = sys.stdout.isatty()
+        self._colours = self._terminal and not os.environ.get("NO_COLOR")
+        self._history = history if self.reads_from_terminal else None
+        self._midline = False
+        self._unsaid = ""
+        self._readline: Any = None
+        if self._history is not None and self._terminal:
+            self._readline = _readline(self._history)
+
+    def read(self) -> str | None:
+        """The next line that is typed; None when there are no more.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+        """
+        try:
+            if not self.reads_from_terminal:
+                return input().strip()
+            if not self._terminal:
+                sys.stderr.write(_PROMPT)
+                sys.stderr.flush()
+                return input().strip()
+            return input(self._prompt()).strip()
+        except EOFError:
+            return None
+        except UnicodeDecodeError:
+            self.remark("That is no text in UTF-8, and was left out.")
+            return ""
+
+    def say(self, words: str) -> None:
+        """Words of an answer, as they come; what is piped on gets the whole answer at its end."""
+        if not self._terminal:
+            self._unsaid += words
+            return
+        sys.stdout.write(words.translate(_NO_CONTROLS))
+        sys.stdout.flush()
+        self._midline = not words.endswith("\n") if words else self._midline
+
+    def take_back(self) -> None:
+        """The words of the answer so far do not count."""
+        self._unsaid = ""
+        if self._midline:
+            self.say(" … no:\n")
+
+    def end_answer(self) -> None:
+        if self._unsaid:
+            sys.stdout.write(self._unsaid + ("" if self._unsaid.endswith("\n") else "\n"))
+            sys.stdout.flush()
+            self._unsaid = ""
+        if self._midline:
+            self.say("\n")
+
+    def choices(self) -> None:
+        """What a proposal can be answered with, for people; pipes need no telling."""
+        if self.reads_from_terminal:
+            self.remark("[1] Yes  [2] No")
+
+    def remark(self, text: str) -> None:
+        self.end_answer()
+        say(f"\x1b[2m{text}\x1b[0m" if self._colours else text)
+
+    def fault(self, text: str) -> None:
+        self.end_answer()
+        say(f"\x1b[31merror: {text}\x1b[0m" if self._colours else f"error: {text}")
+
+    def trace(self, trace: Trace) -> None:
+        print_stages(self._stages(), trace)
+
+    def metadata(self, metadata: Any) -> None:
+        say(to_json(metadata, indent=2))
+
+    def new_line(self) -> None:
+        """End the line on which Ctrl-C or Ctrl-D was typed."""
+        if self.reads_from_terminal:
+            say("")
+
+    def close(self) -> None:
+        """Keep the history, for its owner alone."""
+        if self._readline is None or self._history is None:
+            return
+        try:
+            self._history.touch(mode=0o600)
+            self._readline.write_history_file(str(self._history))
+            self._history.chmod(0o600)
+        except OSError as refused:
+            say(f"the history could not be kept: {refused.strerror}")
+
+    def _prompt(self) -> str:
+        # The marks tell readline which characters take no room.
+        return f"\x01\x1b[1m\x02{_PROMPT}\x01\x1b[0m\x02" if self._colours else _PROMPT
+
+    def _stages(self) -> Console:
+        no_color = None if self._colours else True
+        return Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color)
+
+
+def _readline(history: Path) -> Any:
+    """Line editing with the history of earlier conversations; None where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    readline.set_history_length(_MOST_REMEMBERED)
+    with suppress(OSError):  # the first conversation has none
+        readline.read_history_file(str(history))
+    return readline

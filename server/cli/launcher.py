@@ -1,0 +1,266 @@
+"""A server in the background: spawned, waited for, asked how it is, and ended."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from server.cli.logs import last_lines, log_path, make_room
+from server.cli.output import Interruption, Progress, fail, notice_interruption
+from server.cli.runfile import (
+    IN_BACKGROUND,
+    Running,
+    describe_process,
+    forget_running,
+    write_running,
+)
+from server.errors import OrbitError
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReadiness:
+    """`status` is ready, degraded, opening or unavailable; `adapters` has a row for each."""
+
+    status: str
+    adapters: tuple[Mapping[str, Any], ...]
+
+    @property
+    def serves(self) -> bool:
+        """Whether at least one adapter answers questions."""
+        return self.status in ("ready", "degraded")
+
+    @property
+    def opening(self) -> tuple[str, ...]:
+        """Names of the adapters that are still being opened."""
+        return self._named("opening")
+
+    @property
+    def serving(self) -> tuple[str, ...]:
+        return self._named("ready")
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """One line for each adapter that does not serve and is not about to."""
+        settled = [row for row in self.adapters if row.get("state") not in ("ready", "opening")]
+        return tuple(
+            f"adapter {row.get('name')} is {row.get('state')}"
+            + (f": {row['why']}" if row.get("why") else "")
+            for row in settled
+        )
+
+    def _named(self, state: str) -> tuple[str, ...]:
+        return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
+
+
+def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:
+    """Return what the server at `url` says; None when it does not answer (yet)."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
+    try:
+        connection.request("GET", "/ready")
+        body = json.loads(connection.getresponse().read())
+        return ServerReadiness(str(body["status"]), tuple(dict(row) for row in body["adapters"]))
+    except (OSError, http.client.HTTPException):
+        return None
+    except (ValueError, KeyError, TypeError):
+        return None  # something else answers there
+    finally:
+        connection.close()
+
+
+_POLL_S: Final = 0.1
+_SILENCE_S: Final = 120.0
+"""Longest wait for a server that runs but does not answer at all."""
+_SHOWN_LINES: Final = 15
+
+
+class StartFailed(OrbitError):
+    """The server did not come up; the message has the end of its log."""
+
+    code = "start_failed"
+
+
+class StartInterrupted(OrbitError):
+    """Somebody did not want to wait any longer; nothing is left running."""
+
+    code = "start_interrupted"
+
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+        super().__init__("interrupted; the server that was starting has been stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start, with nothing left to be looked up."""
+
+    host: str
+    port: int
+    config: Path
+    data_dir: Path
+    shutdown_grace_s: float
+    asked_host: str | None = None
+    asked_port: int | None = None
+
+
+def serve_command(wanted: Launch) -> list[str]:
+    """The command that serves in the foreground, as this process was started."""
+    # -P is passed on: a folder named "server" where the user stands must not pass for ours.
+    safe = ["-P"] if sys.flags.safe_path else []
+    options = {
+        "--host": wanted.host,
+        "--port": str(wanted.port),
+        "--config": str(wanted.config.absolute()),
+        "--data": str(wanted.data_dir),
+    }
+    given = [part for option in options.items() for part in option]
+    return [sys.executable, *safe, "-m", "server", "serve", *given]
+
+
+def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadiness]:
+    """Start a server with `command`, and wait until all its adapters are settled.
+
+    Raises:
+        StartFailed: it ended, or it does not answer.
+        StartInterrupted: by a signal. In both cases no process is left behind.
+    """
+    log = log_path(wanted.data_dir)
+    log_start = make_room(log)
+    with notice_interruption() as interruption, log.open("ab") as output:
+        child = subprocess.Popen(  # noqa: S603  our own command
+            command,
+            env=os.environ | {IN_BACKGROUND: "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        settled = False
+        try:
+            running = _remember(child, wanted, log)
+            readiness = _wait(child, running, interruption) if running else None
+            if interruption.signal is not None:
+                raise StartInterrupted(interruption.exit_code)
+            if running is None or readiness is None:
+                raise StartFailed(_why(child, log, log_start))
+            settled = True
+            child.returncode = 0  # it outlives this process, and is no longer its business
+            return running, readiness
+        finally:
+            if not settled:
+                _take_back(child, wanted.data_dir)
+
+
+def _remember(child: "subprocess.Popen[bytes]", wanted: Launch, log: Path) -> Running | None:
+    running = describe_process(
+        child.pid,
+        host=wanted.host,
+        port=wanted.port,
+        config=wanted.config,
+        shutdown_grace_s=wanted.shutdown_grace_s,
+    )
+    if running is None:
+        return None
+    running = replace(
+        running,
+        log=str(log),
+        asked_host=wanted.asked_host,
+        asked_port=wanted.asked_port,
+    )
+    write_running(wanted.data_dir, running)
+    return running
+
+
+def _wait(
+    child: "subprocess.Popen[bytes]", running: Running, interruption: Interruption
+) -> ServerReadiness | None:
+    """What the server says once its adapters are settled; None when that never comes."""
+    with Progress("Starting") as progress:
+        heard_at = time.monotonic()
+        while interruption.signal is None and child.poll() is None:
+            readiness = ask_readiness(running.url)
+            if readiness is not None and not readiness.opening:
+                return readiness
+            if readiness is not None:
+                heard_at = time.monotonic()
+                progress.show(f"opening {', '.join(readiness.opening)}")
+            elif time.monotonic() - heard_at > _SILENCE_S:
+                return None
+            else:
+                progress.show()
+            time.sleep(_POLL_S)
+    return None
+
+
+def _why(child: "subprocess.Popen[bytes]", log: Path, log_start: int) -> str:
+    code = child.poll()
+    if code is None:
+        what = f"the server did not answer within {_SILENCE_S:.0f} s and has been stopped"
+    elif code < 0:
+        what = f"the server was ended by signal {-code} while starting"
+    else:
+        what = f"the server ended while starting (exit code {code})"
+    lines = last_lines(log, _SHOWN_LINES, since=log_start)
+    if not lines:
+        return f"{what}; it wrote nothing to {log}"
+    shown = "\n".join(f"  {line}" for line in lines)
+    return f"{what}. The end of its log, {log}:\n{shown}"
+
+
+def _take_back(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+    forget_running(data_dir, child.pid)
+
+
+Ending = Literal["stopped", "killed", "left"]
+
+_END_POLL_S: Final = 0.05
+_WIND_DOWN_S: Final = 5.0
+"""Beyond the grace for requests: closing providers, writing down what is pending."""
+
+
+def end(running: Running) -> Ending:
+    """Ask a server to end, and wait while it finishes its requests.
+
+    `killed` when it took longer than its own grace allows, `left` when somebody did
+    not want to wait for it.
+    """
+    with notice_interruption() as interruption, Progress("Stopping") as progress:
+        _send(running, signal.SIGTERM)
+        deadline = time.monotonic() + running.shutdown_grace_s + _WIND_DOWN_S
+        ending: Ending = "stopped"
+        while running.is_alive():
+            if interruption.signal is not None:
+                return "left"
+            if ending == "stopped" and time.monotonic() > deadline:
+                _send(running, signal.SIGKILL)
+                ending = "killed"
+            progress.show("requests in flight may finish")
+            time.sleep(_END_POLL_S)
+        return ending
+
+
+def _send(running: Running, number: signal.Signals) -> None:
+    """Signal that process, and no other that may have its pid by now."""
+    if not running.is_alive():
+        return
+    try:
+        os.kill(running.pid, number)
+    except ProcessLookupError:
+        return  # it ended in between
+    except PermissionError:
+        fail(f"pid {running.pid} belongs to another user, who has to stop it")

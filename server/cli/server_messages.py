@@ -1,0 +1,114 @@
+"""What people are told of a server: that it runs, how it is, and what to type next."""
+
+import json
+import os
+import shlex
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from server.access.key_format import sample_name
+from server.cli import server_messages
+from server.cli.launcher import ServerReadiness
+from server.cli.output import print_text, say
+from server.cli.runfile import Running
+
+if TYPE_CHECKING:
+    from server.settings.models import AdapterSettings, Settings
+
+
+def say_started(
+    running: Running, readiness: ServerReadiness, settings: "Settings", *, elapsed_s: float
+) -> None:
+    """Say where it is, what is wrong with it, and a line to paste."""
+    warn_of(readiness)
+    if not readiness.serves:
+        say(
+            f"Orbit is running at {running.url} (pid {running.pid}), but no adapter serves. "
+            f"The log is {running.log}"
+        )
+        return
+    say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
+    say(f"  log:   {running.log}")
+    say(f"  stop:  {server_messages.command('stop')}")
+    say("")
+    adapter = readiness.serving[0]
+    question = server_messages.example_question(
+        next(a for a in settings.adapters if a.name == adapter)
+    )
+    if settings.access.sample_keys:
+        say("Make its sample key once, then ask:")
+        say(f"  {server_messages.sample_key_command(adapter)}")
+        say(f"  {server_messages.curl(running.url, sample_name(adapter), question)}")
+    else:
+        say("Make a key, then ask with it:")
+        say(f"  {server_messages.command('keys', 'create', '--adapter', adapter)}")
+        say(f"  {server_messages.curl(running.url, 'YOUR_KEY', question)}")
+
+
+def warn_of(readiness: ServerReadiness) -> None:
+    """Say which adapters do not serve, and why."""
+    if not readiness.adapters:
+        say("warning: the configuration enables no adapter, so there is nothing to ask")
+    for complaint in readiness.complaints:
+        say(f"warning: {complaint}")
+
+
+def say_status(data_dir: Path, running: Running | None, readiness: ServerReadiness | None) -> None:
+    if running is None:
+        print_text(f"Orbit is not running (data folder {data_dir})")
+        return
+    how = "not answering" if readiness is None else readiness.status
+    print_text(f"Orbit is running at {running.url} (pid {running.pid}): {how}")
+    print_text(f"  since  {running.started_at}")
+    print_text(f"  log    {running.log or 'the terminal it runs in'}")
+    for row in () if readiness is None else readiness.adapters:
+        why = f": {row['why']}" if row.get("why") else ""
+        print_text(f"  {row.get('state')}  {row.get('name')}{why}")
+
+
+_SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"
+
+
+def command(*words: str) -> str:
+    """An Orbit command, by the name it was called by."""
+    return shlex.join([os.environ.get("ORBIT_COMMAND") or "orbit", *words])
+
+
+def curl(url: str, key: str, question: str) -> str:
+    """The line that asks a question over HTTP."""
+    return (
+        f"curl -X POST {url}/chat -H {_quoted(f'Authorization: Bearer {key}')} "
+        f"-H {_quoted('Content-Type: application/json')} "
+        f"-d {shlex.quote(json.dumps({'message': question}, ensure_ascii=False))}"
+    )
+
+
+def example_question(adapter: "AdapterSettings") -> str:
+    """The first question that the adapter's own templates give as an example."""
+    import yaml
+
+    for pattern in adapter.config.template_library_path:
+        for file in sorted(glob(str(pattern))):
+            library = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+            for template in library.get("templates") or ():
+                if template.get("nl_examples"):
+                    return str(template["nl_examples"][0])
+    return "What can you do?"
+
+
+def sample_key_command(adapter: str, options: tuple[str, ...] = ()) -> str:
+    """The command that makes the sample key of an adapter."""
+    home = os.environ.get("ORBIT_HOME")
+    if home and (Path(home) / _SCRIPT).exists():
+        script = Path(os.environ.get("ORBIT_COMMAND", "")).parent.parent / _SCRIPT
+        shown = script if script.exists() else Path(home) / _SCRIPT
+        named = str(shown) if shown.is_absolute() else f"./{shown}"
+        return shlex.join([named, "--adapter", adapter, *options])
+    return command("keys", "sample", "--adapter", adapter, *options)
+
+
+def _quoted(text: str) -> str:
+    return (
+        f'"{text}"' if text.isprintable() and not set(text) & set('"$`\\!') else shlex.quote(text)
+    )

@@ -1,1 +1,0 @@
-"""A conversation at the terminal: who answers, what is shown, and the loop between them."""

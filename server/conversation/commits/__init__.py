@@ -1,1 +1,0 @@
-"""Telling others what was committed."""

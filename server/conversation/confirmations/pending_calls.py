@@ -1,0 +1,287 @@
+"""Calls that wait for a yes: what would run, for whom, until when, and their table."""
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+import sqlalchemy as sa
+
+from server.access.queries import UtcTime
+from server.conversation.memory import ConversationKey, conversation_key_columns, is_conversation
+from server.conversation.serialization import arguments_from_json, arguments_to_json
+from server.core.decision import Match, Origin
+from server.core.tools import Source
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """`arguments` are as they will run, and hold what must not be shown.
+
+    `intent` and `target` are what is committed. `detected` is the intent that the server's
+    rule pack found in the question, and `template_hash` what the template was like.
+    """
+
+    proposal_id: str
+    place: ConversationKey
+    library: str
+    """The adapter whose template it is; a guard may have led there from the key's own."""
+    template_id: str
+    template_hash: str
+    arguments: Mapping[str, Any]
+    sources: Mapping[str, Source]
+    match: Match
+    intent: str
+    target: str | None
+    detected: str | None
+    origin: Origin
+    proposed_by: Literal["system", "model"]
+    question: str
+    created_at: datetime
+    expires_at: datetime
+    seal: str = field(default="", repr=False)
+
+
+class CallSignature:
+    """Seals calls with the secret of the installation; without it nobody makes one that holds."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = hmac.digest(secret, b"proposals", "sha256")
+
+    def of(self, held: PendingCall) -> str:
+        """HMAC-SHA-256, in hexadecimal, of what would run, for whom, and until when."""
+        plain = json.dumps(
+            [
+                held.proposal_id,
+                *held.place,
+                held.library,
+                held.template_id,
+                held.template_hash,
+                arguments_to_json(held.arguments),
+                held.intent,
+                held.target,
+                held.detected,
+                held.origin,
+                held.proposed_by,
+                held.expires_at.astimezone(UTC).isoformat(),
+            ]
+        )
+        return hmac.new(self._secret, plain.encode(), "sha256").hexdigest()
+
+    def holds(self, held: PendingCall) -> bool:
+        return hmac.compare_digest(self.of(held), held.seal)
+
+
+State = Literal[
+    "held",  # waits for a yes
+    "taken",  # confirmed, and being judged; nothing has run
+    "running",  # committed; the tool was called
+    "done",  # the tool answered, or failed
+    "refused",  # confirmed, and not allowed any more
+    "declined",
+    "replaced",  # the conversation went on to another proposal
+    "expired",
+    "interrupted",  # the server was ended while the tool was running
+]
+OPEN: Final[tuple[State, ...]] = ("held", "taken", "running")
+"""States in which the arguments are still needed."""
+
+METADATA: Final = sa.MetaData()
+PROPOSALS: Final = sa.Table(
+    "proposals",
+    METADATA,
+    sa.Column("proposal_id", sa.String(32), primary_key=True),
+    *conversation_key_columns(nullable=False),
+    sa.Column("library", sa.String(255), nullable=False),
+    sa.Column("template_id", sa.String(255), nullable=False),
+    sa.Column("template_hash", sa.String(64), nullable=False),
+    sa.Column("arguments", sa.Text, nullable=False),
+    sa.Column("shown", sa.Text, nullable=False),
+    sa.Column("intent", sa.String(255), nullable=False),
+    sa.Column("target", sa.Text),
+    sa.Column("detected", sa.String(255)),
+    sa.Column("origin", sa.String(16), nullable=False),
+    sa.Column("proposed_by", sa.String(16), nullable=False),
+    sa.Column("created_at", UtcTime, nullable=False),
+    sa.Column("expires_at", UtcTime, nullable=False),
+    sa.Column("seal", sa.String(64), nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("state_at", UtcTime, nullable=False),
+    sa.Column("owner", sa.String(32)),
+    sa.Column("outcome", sa.String(64), nullable=False, server_default=""),
+    sa.Index("proposals_of_key", "key_id", "state", "created_at"),
+    sa.Index("proposals_by_state", "state", "expires_at"),
+)
+"""`arguments` are emptied as soon as nothing can run any more. `shown` holds what the answer
+says beside them: the match, the sources, the question. `owner` is the server that took it."""
+
+Row = Mapping[str, Any]
+
+
+def insert_proposal(connection: sa.Connection, held: PendingCall) -> None:
+    match = held.match
+    shown = {
+        "match": [match.confidence, match.similarity, match.why, match.nearest_example],
+        "sources": {name: [each.kind, each.note] for name, each in held.sources.items()},
+        "question": held.question,
+    }
+    row = {
+        "proposal_id": held.proposal_id,
+        **held.place._asdict(),
+        "library": held.library,
+        "template_id": held.template_id,
+        "template_hash": held.template_hash,
+        "arguments": arguments_to_json(held.arguments),
+        "shown": json.dumps(shown),
+        "intent": held.intent,
+        "target": held.target,
+        "detected": held.detected,
+        "origin": held.origin,
+        "proposed_by": held.proposed_by,
+        "created_at": held.created_at,
+        "expires_at": held.expires_at,
+        "seal": held.seal,
+        "state": "held",
+        "state_at": held.created_at,
+    }
+    connection.execute(PROPOSALS.insert(), row)
+
+
+def find(connection: sa.Connection, place: ConversationKey, proposal_id: str) -> Row | None:
+    """The row of that id, when it is of that place."""
+    asked = sa.select(PROPOSALS).where(_one(place, proposal_id))
+    row = connection.execute(asked).mappings().first()
+    return None if row is None else dict(row)
+
+
+def take(
+    connection: sa.Connection, place: ConversationKey, proposal_id: str, owner: str, now: datetime
+) -> bool:
+    """Take a held call out, as the one who does; of many at once, one is told that it did."""
+    waiting = sa.and_(
+        _one(place, proposal_id), PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now
+    )
+    change = PROPOSALS.update().where(waiting)
+    return connection.execute(change.values(state="taken", state_at=now, owner=owner)).rowcount == 1
+
+
+def move(
+    connection: sa.Connection,
+    proposal_id: str,
+    owner: str,
+    before: State,
+    after: State,
+    now: datetime,
+    outcome: str = "",
+) -> bool:
+    """Change the state of a call that `owner` took, if it is what it has to be."""
+    here = sa.and_(
+        PROPOSALS.c.proposal_id == proposal_id,
+        PROPOSALS.c.owner == owner,
+        PROPOSALS.c.state == before,
+    )
+    change = PROPOSALS.update().where(here).values(_in_state(after, now, outcome))
+    return connection.execute(change).rowcount == 1
+
+
+def decline(
+    connection: sa.Connection, place: ConversationKey, now: datetime, proposal_id: str | None = None
+) -> int:
+    """Decline one held call of a place, or all of them; return how many."""
+    here = is_conversation(PROPOSALS, place) if proposal_id is None else _one(place, proposal_id)
+    waiting = sa.and_(here, PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now)
+    return connection.execute(
+        PROPOSALS.update().where(waiting).values(_in_state("declined", now))
+    ).rowcount
+
+
+def replace_waiting(connection: sa.Connection, place: ConversationKey, now: datetime) -> None:
+    """End what waits in a place, for another takes its place."""
+    waiting = sa.and_(is_conversation(PROPOSALS, place), PROPOSALS.c.state == "held")
+    connection.execute(PROPOSALS.update().where(waiting).values(_in_state("replaced", now)))
+
+
+def expire(connection: sa.Connection, now: datetime) -> int:
+    """End what nobody said yes to in time; return how many."""
+    late = sa.and_(PROPOSALS.c.state == "held", PROPOSALS.c.expires_at <= now)
+    change = PROPOSALS.update().where(late).values(_in_state("expired", now))
+    return connection.execute(change).rowcount
+
+
+def keep_latest(connection: sa.Connection, key_id: str, most: int, now: datetime) -> None:
+    """End the oldest held calls of a key that has too many."""
+    of_key = sa.and_(PROPOSALS.c.key_id == key_id, PROPOSALS.c.state == "held")
+    newest = PROPOSALS.c.created_at.desc()
+    oldest = sa.select(PROPOSALS.c.created_at).where(of_key).order_by(newest)
+    last = connection.execute(oldest.offset(most).limit(1)).scalar()
+    if last is not None:
+        late = sa.and_(of_key, PROPOSALS.c.created_at <= last)
+        connection.execute(PROPOSALS.update().where(late).values(_in_state("expired", now)))
+
+
+def delete_proposals_before(connection: sa.Connection, end: datetime) -> None:
+    """Delete what came to its end before that time."""
+    over = sa.and_(PROPOSALS.c.state.not_in(OPEN), PROPOSALS.c.state_at < end)
+    connection.execute(PROPOSALS.delete().where(over))
+
+
+def recover(connection: sa.Connection, left: sa.ColumnElement[bool], now: datetime) -> int:
+    """Return what its server left when it was ended: how many calls had been running.
+
+    What had not run waits for a yes again; what was running may or may not have been done,
+    so it is never run again.
+    """
+    taken = sa.and_(PROPOSALS.c.state == "taken", left)
+    connection.execute(PROPOSALS.update().where(taken).values(_in_state("held", now)))
+    running = sa.and_(PROPOSALS.c.state == "running", left)
+    change = PROPOSALS.update().where(running).values(_in_state("interrupted", now))
+    return connection.execute(change).rowcount
+
+
+def to_held(row: Row) -> PendingCall:
+    """The call in a row.
+
+    Raises:
+        ValueError: what stands in the row is nothing that was ever written there.
+    """
+    try:
+        shown = json.loads(row["shown"])
+        confidence, similarity, why, nearest = shown["match"]
+        return PendingCall(
+            proposal_id=row["proposal_id"],
+            place=ConversationKey(*(row[name] for name in ConversationKey._fields)),
+            library=row["library"],
+            template_id=row["template_id"],
+            template_hash=row["template_hash"],
+            arguments=arguments_from_json(row["arguments"]),
+            sources={
+                name: Source(kind, note=note) for name, (kind, note) in shown["sources"].items()
+            },
+            match=Match(row["template_id"], confidence, similarity, why, nearest),
+            intent=row["intent"],
+            target=row["target"],
+            detected=row["detected"],
+            origin=row["origin"],
+            proposed_by=row["proposed_by"],
+            question=shown["question"],
+            created_at=row["created_at"],
+            expires_at=row["expires_at"],
+            seal=row["seal"],
+        )
+    except (KeyError, TypeError, AttributeError) as broken:
+        raise ValueError(f"proposal {row['proposal_id']} cannot be read") from broken
+
+
+def _in_state(state: State, now: datetime, outcome: str = "") -> dict[str, Any]:
+    values: dict[str, Any] = {"state": state, "state_at": now, "outcome": outcome}
+    if state not in OPEN:
+        values |= {"arguments": "", "shown": ""}
+    if state == "held":
+        values["owner"] = None
+    return values
+
+
+def _one(place: ConversationKey, proposal_id: str) -> sa.ColumnElement[bool]:
+    return sa.and_(PROPOSALS.c.proposal_id == proposal_id, is_conversation(PROPOSALS, place))

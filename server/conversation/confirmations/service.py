@@ -1,0 +1,278 @@
+"""Holding calls until somebody says yes, and letting each go once."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex
+from typing import Any, Final, Literal, TypeVar
+
+import sqlalchemy as sa
+
+from server.conversation.confirmations import pending_calls
+from server.conversation.confirmations.pending_calls import (
+    PROPOSALS,
+    CallSignature,
+    PendingCall,
+    State,
+)
+from server.conversation.memory import ConversationKey, conversation_key
+from server.conversation.outbox.delivery import Commits
+from server.core.turn import Caller
+from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
+from server.storage.database import Database
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+_KEPT_FOR: Final = timedelta(days=1)
+"""How long the end of a proposal is remembered, without its arguments."""
+
+_SETTLED: Final[dict[State, str]] = {
+    "taken": "this is being carried out already",
+    "running": "this is being carried out already",
+    "done": "this was confirmed and carried out before; it runs once",
+    "refused": "this was confirmed before, and was not allowed any more",
+    "declined": "this was declined before",
+    "replaced": "something else was proposed since in this conversation; ask for this again",
+    "interrupted": (
+        "this was being carried out when the server was ended, so nobody knows whether it was "
+        "done; it is not run again"
+    ),
+}
+
+
+def new_id() -> str:
+    return token_hex(16)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long calls wait, how many of one key do, and how long carrying one out may take."""
+
+    expires_after_s: float
+    most_per_key: int
+    longest_run_s: float
+
+
+class ConfirmationService:
+    """Calls that wait for a yes, in the database of keys.
+
+    held → taken → running → done. Every arrow is one update that finds its row in the state
+    before it, so that of many who confirm at once one does. `running` begins in the same
+    transaction as the commit event is written; before it nothing has run.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        seal: CallSignature,
+        commits: Commits,
+        limits: Limits,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._seal = seal
+        self._commits = commits
+        self._limits = limits
+        self._now = now
+        self._owner = token_hex(8)
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def hold(self, call: PendingCall) -> PendingCall:
+        """Keep a call until somebody says yes; it is kept when this returns.
+
+        Its times and its seal are set here. What waited in its conversation before is
+        replaced: one thing at a time waits for a yes.
+
+        Raises:
+            StoreUnavailable: it could not be kept.
+        """
+        now = self._now()
+        ends = now + timedelta(seconds=self._limits.expires_after_s)
+        unsealed = replace(call, created_at=now, expires_at=ends)
+        held = replace(unsealed, seal=self._seal.of(unsealed))
+
+        def work(connection: sa.Connection) -> None:
+            pending_calls.replace_waiting(connection, held.place, now)
+            pending_calls.insert_proposal(connection, held)
+            pending_calls.keep_latest(connection, held.place.key_id, self._limits.most_per_key, now)
+
+        await self._database.run(work)
+        return held
+
+    async def look(self, caller: Caller, session_id: str, proposal_id: str) -> PendingCall:
+        """Return a call that still waits.
+
+        Raises:
+            ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered.
+            StoreUnavailable: the database cannot be read.
+        """
+        place, now = conversation_key(caller, session_id), self._now()
+        return await self._database.run(
+            lambda c: self._waiting(c, place, proposal_id, now, taken=False)
+        )
+
+    async def take(
+        self, caller: Caller, session_id: str, proposal_id: str, *, seal: str | None = None
+    ) -> PendingCall:
+        """Take a call out to carry it out; of many at once, one is given it.
+
+        `seal` is that of what the person was shown, where the client sends it.
+
+        Raises:
+            ProposalUnknown: this conversation has none of that id.
+            ProposalSettled: it was confirmed or declined before; the message says which.
+            ProposalExpired: the yes came too late.
+            ProposalAltered: its seal does not hold, or is not the one that was shown.
+            StoreUnavailable: the database cannot be used.
+        """
+        place, now = conversation_key(caller, session_id), self._now()
+
+        def work(connection: sa.Connection) -> PendingCall:
+            # The update comes first: on every database it is what decides.
+            taken = pending_calls.take(connection, place, proposal_id, self._owner, now)
+            held = self._waiting(connection, place, proposal_id, now, taken=taken)
+            if seal is not None and seal != held.seal:
+                raise ProposalAltered("this is not what was shown: the seal is another")
+            return held
+
+        return await self._database.run(work)
+
+    async def decline(self, caller: Caller, session_id: str, proposal_id: str) -> None:
+        """Let go of a call that waits.
+
+        Raises:
+            ProposalUnknown, ProposalSettled, ProposalExpired, StoreUnavailable: as `take`.
+        """
+        place, now = conversation_key(caller, session_id), self._now()
+
+        def work(connection: sa.Connection) -> None:
+            if not pending_calls.decline(connection, place, now, proposal_id):
+                row = pending_calls.find(connection, place, proposal_id)
+                raise _why_not(row, now)
+
+        await self._database.run(work)
+
+    async def forget(self, caller: Caller, session_id: str) -> None:
+        """Decline everything that waits in a conversation."""
+        place, now = conversation_key(caller, session_id), self._now()
+        await self._database.run(lambda c: pending_calls.decline(c, place, now))
+
+    async def commit(self, held: PendingCall) -> None:
+        """Write that a taken call is about to run, and the event that says so, or neither.
+
+        Raises:
+            ProposalSettled: it is not taken any more.
+            StoreUnavailable: it could not be written; the call must not run.
+        """
+        now = self._now()
+        event = self._commits.event(held.intent, held.target, held.place.session_id, now)
+
+        def work(connection: sa.Connection) -> None:
+            if not self._move(connection, held, "taken", "running", now):
+                raise ProposalSettled("this is not being carried out any more")
+            self._commits.write(connection, event)
+
+        await self._database.run(work)
+        self._commits.written(event)
+
+    async def settle(
+        self,
+        held: PendingCall,
+        how: Literal["done", "refused", "held", "interrupted"],
+        outcome: str,
+    ) -> None:
+        """Write how it ended: `held` when nothing ran and a later yes may succeed."""
+        before: State = "running" if how in ("done", "interrupted") else "taken"
+        now = self._now()
+        await self._database.run(lambda c: self._move(c, held, before, how, now, outcome))
+
+    async def to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Carry something out to its end, also when whoever waits for it does not any more."""
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def recover(self) -> None:
+        """Take up what servers left that were ended; for a server that starts.
+
+        On SQLite, which one server at a time uses, everything is left that is not its own;
+        elsewhere what has been under way for longer than anything may take.
+        """
+        now = self._now()
+        left: sa.ColumnElement[bool] = PROPOSALS.c.owner != self._owner
+        if not self._database.is_sqlite:
+            left = PROPOSALS.c.state_at < now - timedelta(seconds=self._limits.longest_run_s)
+        running = await self._database.run(lambda c: pending_calls.recover(c, left, now))
+        if running:
+            _log.warning(
+                "%d confirmed calls were under way when a server was ended: whether they were "
+                "done is not known, and they are not run again",
+                running,
+            )
+
+    async def tidy(self) -> None:
+        """End what has expired, and delete what came to its end long ago."""
+        if not self._database.is_sqlite:
+            await self.recover()
+        now = self._now()
+
+        def work(connection: sa.Connection) -> None:
+            pending_calls.expire(connection, now)
+            pending_calls.delete_proposals_before(connection, now - _KEPT_FOR)
+
+        await self._database.run(work)
+
+    async def finish(self) -> None:
+        """Wait for what is being carried out."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    def _move(
+        self,
+        connection: sa.Connection,
+        held: PendingCall,
+        before: State,
+        after: State,
+        now: datetime,
+        outcome: str = "",
+    ) -> bool:
+        id_ = held.proposal_id
+        return pending_calls.move(connection, id_, self._owner, before, after, now, outcome)
+
+    def _waiting(
+        self,
+        connection: sa.Connection,
+        place: ConversationKey,
+        proposal_id: str,
+        now: datetime,
+        *,
+        taken: bool,
+    ) -> PendingCall:
+        row = pending_calls.find(connection, place, proposal_id)
+        waits = row is not None and row["state"] == "held" and row["expires_at"] > now
+        if row is None or not (taken or waits):
+            raise _why_not(row, now)
+        try:
+            held = pending_calls.to_held(row)
+        except ValueError as broken:
+            raise ProposalAltered("this was altered since it was shown") from broken
+        if not self._seal.holds(held):
+            _log.error("proposal %s: the seal does not hold", proposal_id)
+            raise ProposalAltered("this was altered since it was shown")
+        return held
+
+
+def _why_not(
+    row: pending_calls.Row | None, now: datetime
+) -> ProposalUnknown | ProposalExpired | ProposalSettled:
+    if row is None:
+        return ProposalUnknown("this conversation has no proposal of that id")
+    state = row["state"]
+    if state == "expired" or (state == "held" and row["expires_at"] <= now):
+        return ProposalExpired("the time to confirm this is over; ask for it again")
+    return ProposalSettled(_SETTLED.get(state, "this was confirmed elsewhere"))

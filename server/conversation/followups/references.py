@@ -1,0 +1,191 @@
+"""What a message points to: one of the offers, a place in a list, the last value."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from server.conversation.followups.lexicon import Lexicon, Word, split, split_words
+from server.conversation.followups.rows import singular
+from server.conversation.followups.utterances import Utterance
+from server.core.turn import CompletedCall
+from server.library.model import Template
+
+ReferenceKind = Literal["last", "previous", "specific"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """`position` counts from the end for `last` (1) and `previous` (2), else from the start."""
+
+    kind: ReferenceKind
+    position: int
+    span: Span = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A row that was shown, and the call that showed it."""
+
+    row: Mapping[str, Any]
+    by: CompletedCall
+
+
+def read_reference(text: str, wording: Lexicon, things: Collection[str] = ()) -> Reference | None:
+    """The place in a list that a message speaks of: "the second one you showed".
+
+    `things` are nouns of what was listed, which may stand behind the place. More than one
+    place is none.
+    """
+    words = split(text)
+    inside = tuple(word.text for word in words)
+    found: list[Reference] = []
+    at = 0
+    while at < len(words):
+        kind, position, end = _place(inside, at, wording)
+        if end == at:
+            at += 1
+            continue
+        first, last = at, end
+        if last < len(words) and (inside[last] in wording.things or inside[last] in things):
+            last += 1
+        elif not _may_end(inside, last, wording):
+            at = end
+            continue
+        last = wording.shown.at(inside, last)
+        while first and inside[first - 1] in wording.before:
+            first -= 1
+        found.append(Reference(kind, position, (words[first].start, words[last - 1].end)))
+        at = last
+    return found[0] if len(found) == 1 else None
+
+
+def read_result(text: str, wording: Lexicon) -> Span | None:
+    """Where a message speaks of the value of the last answer, if it does so once."""
+    words = split(text)
+    inside = tuple(word.text for word in words)
+    found: list[Span] = []
+    at = 0
+    while at < len(words):
+        end = wording.results.at(inside, at)
+        if end > at:
+            found.append((words[at].start, words[end - 1].end))
+        at = max(end, at + 1)
+    return found[0] if len(found) == 1 else None
+
+
+def read_possessive(text: str, wording: Lexicon) -> tuple[Span, str] | None:
+    """The one word that stands for a thing with a number, and how its name is put there."""
+    found = [
+        ((word.start, word.end), wording.possessives[word.text])
+        for word in split(text)
+        if word.text in wording.possessives
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def has_anaphor(words: Sequence[Word], wording: Lexicon) -> bool:
+    """Whether a word stands for something that was named before."""
+    return any(word.text in wording.anaphors for word in words)
+
+
+def resolve_reference(reference: Reference, done: Sequence[CompletedCall]) -> ShownValue | None:
+    """The row that a reference points to; None when there is none in that place.
+
+    The last and the one before it are counted from the end of everything that was shown;
+    the first, the second … from the start of the latest list of several, and of everything
+    that was shown where there is no list so long.
+    """
+    position = reference.position
+    everything = [ShownValue(row, call) for call in done for row in call.rows]
+    if not 0 < position <= len(everything):
+        return None
+    if reference.kind != "specific":
+        return everything[-position]
+    for call in reversed(done):
+        if len(call.rows) >= max(position, 2):
+            return ShownValue(call.rows[position - 1], call)
+    return everything[position - 1]
+
+
+def only_shown(done: Sequence[CompletedCall]) -> ShownValue | None:
+    """The row of the last answer that showed any, when it showed but one."""
+    listed = [call for call in done if call.rows]
+    if not listed or len(listed[-1].rows) != 1:
+        return None
+    return ShownValue(listed[-1].rows[0], listed[-1])
+
+
+def _place(words: tuple[str, ...], at: int, wording: Lexicon) -> tuple[ReferenceKind, int, int]:
+    """What place in a list is named at the word `at`, and where it ends; `at` when none is."""
+    end = wording.previous.at(words, at)
+    if end > at:
+        return "previous", 2, end
+    end = wording.last.at(words, at)
+    if end > at:
+        return "last", 1, end
+    position = wording.positions.get(words[at])
+    return ("specific", position, at + 1) if position is not None else ("last", 0, at)
+
+
+def _may_end(words: tuple[str, ...], at: int, wording: Lexicon) -> bool:
+    """Whether a place may stand alone there: at the end, or before "you showed"."""
+    return at == len(words) or wording.shown.at(words, at) > at
+
+
+_MOST_WORDS: Final = 8
+
+
+def chosen(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -> Template | None:
+    """The one that is meant: by its place, its number, or words that are only its own."""
+    return by_place(saying, offered, wording) or by_words(saying, offered, wording)
+
+
+def by_place(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -> Template | None:
+    """The template at the place that a short message names: "the first", "2", "option 2"."""
+    words = [word.text for word in saying.words]
+    named = [word for word in words if word not in wording.idle and word not in wording.things]
+    if len(named) == 1 and named[0].isdecimal():
+        return _at(int(named[0]), offered)
+    reference = read_reference(saying.text, wording)
+    if reference is None or len(words) > _MOST_WORDS:
+        return None
+    if any(word.text not in wording.things for word in saying.left([reference.span], wording)):
+        return None
+    if reference.kind == "specific":
+        return _at(reference.position, offered)
+    return offered[-1] if reference.kind == "last" else None
+
+
+def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -> Template | None:
+    """The template whose description, or else whose examples, have every word of the message.
+
+    One word at least has to be in no other's. A question chooses nothing.
+    """
+    words = [word.text for word in saying.words]
+    said = {singular(word) for word in words if word not in wording.idle} - wording.never
+    if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
+        return None
+    for texts in (_about, _examples):
+        vocabularies = [_vocabulary(texts(template)) for template in offered]
+        for template, known in zip(offered, vocabularies, strict=True):
+            others = (other for other in vocabularies if other is not known)
+            if said <= known and not said <= set[str]().union(*others):
+                return template
+    return None
+
+
+def _at(position: int, offered: Sequence[Template]) -> Template | None:
+    return offered[position - 1] if 0 < position <= len(offered) else None
+
+
+def _about(template: Template) -> Iterable[str]:
+    return (template.description, template.id.replace("_", " "), *template.tags)
+
+
+def _examples(template: Template) -> Iterable[str]:
+    return template.nl_examples
+
+
+def _vocabulary(texts: Iterable[str]) -> set[str]:
+    return {singular(word) for text in texts for word in split_words(text)}

@@ -1,0 +1,235 @@
+"""Delivering commit events in the background, at least once each."""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex
+from time import time
+from typing import TYPE_CHECKING, Final
+
+import sqlalchemy as sa
+
+from server import __version__
+from server.conversation.outbox import events_table
+from server.conversation.outbox.events_table import COMMIT, CommitEvent, Parcel
+from server.errors import StoreUnavailable
+from server.metrics.metrics import Metrics
+from server.settings.conversation import CommitsSettings, WebhookSettings
+from server.storage.database import Database
+
+if TYPE_CHECKING:
+    import httpx
+
+
+ID: Final = "Idempotency-Key"
+SIGNATURE: Final = "X-Orbit-Signature"
+
+
+class Undelivered(Exception):
+    """The receiver did not take an event; the message says why, and holds no secret."""
+
+
+def sign_event(secret: bytes, stamp: int, body: bytes) -> str:
+    """`t=STAMP,v1=HEX`: HMAC-SHA-256 over the stamp, a point, and the body."""
+    signed = hmac.new(secret, f"{stamp}.".encode() + body, "sha256").hexdigest()
+    return f"t={stamp},v1={signed}"
+
+
+class Webhook:
+    """One receiver. A status of 200 to 299 is its word that it has the event."""
+
+    def __init__(
+        self,
+        url: str,
+        secret: bytes,
+        timeout_s: float,
+        *,
+        clock_s: Callable[[], float] = time,
+    ) -> None:
+        self._url = url
+        self._secret = secret
+        self._timeout_s = timeout_s
+        self._clock_s = clock_s
+        self._client: httpx.AsyncClient | None = None
+
+    async def send(self, event_id: str, body: str) -> None:
+        """Deliver one event.
+
+        Raises:
+            Undelivered: it was not taken, or nobody knows whether it was.
+        """
+        import httpx  # here, so that a server without a webhook does not load it
+
+        if self._client is None:
+            self._client = httpx.AsyncClient(timeout=self._timeout_s, trust_env=False)
+        content = body.encode()
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"orbit/{__version__}",
+            ID: event_id,
+            SIGNATURE: sign_event(self._secret, int(self._clock_s()), content),
+        }
+        try:
+            answer = await self._client.post(self._url, content=content, headers=headers)
+        except httpx.TimeoutException:
+            raise Undelivered(f"no answer within {self._timeout_s:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as failed:
+            raise Undelivered(f"it cannot be reached ({type(failed).__name__})") from None
+        if not answer.is_success:
+            raise Undelivered(f"it answered {answer.status_code}")
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+
+_log = logging.getLogger(__name__)
+
+
+class Commits:
+    """Makes events, keeps them, and says when there is one to be delivered."""
+
+    def __init__(self, settings: CommitsSettings) -> None:
+        self._logs = settings.log
+        self._kept_for = timedelta(days=settings.keep_days)
+        self.keeps = settings.outbox
+        self.delivers = settings.webhook.url is not None
+        self.fresh = asyncio.Event()
+        """Set when there is an event that was not delivered yet."""
+
+    async def tidy(self, database: Database) -> None:
+        """Delete events that were kept long enough.
+
+        Raises:
+            StoreUnavailable: the table cannot be used.
+        """
+        end = datetime.now(UTC) - self._kept_for
+        await database.run(lambda c: events_table.delete_events_before(c, end))
+
+    def event(self, intent: str, target: str | None, session_id: str, at: datetime) -> CommitEvent:
+        return CommitEvent(token_hex(16), at, intent, target, session_id)
+
+    def write(self, connection: sa.Connection, event: CommitEvent) -> None:
+        """Keep an event, within the transaction that commits what it tells of."""
+        if self.keeps or self.delivers:
+            events_table.insert_event(connection, event, to_deliver=self.delivers)
+
+    def written(self, event: CommitEvent) -> None:
+        """Tell those who need no delivery, once the transaction has ended well."""
+        if self._logs:
+            _log.info("%s %s", COMMIT, event.to_text())
+        if self.delivers:
+            self.fresh.set()
+
+
+_LOOK_EVERY_S: Final = 2.0
+"""How often is looked for what others left, or what is to be tried again."""
+_AT_ONCE: Final = 8
+_LEASE_MARGIN_S: Final = 20.0
+
+
+class Delivery:
+    """Takes events out of the table and sends them; any number of servers may do so at once.
+
+    An event is leased while it is being sent, so that no other server sends it needlessly.
+    Where the sender is ended in between, or the answer is lost, it is sent again: a receiver
+    that must act once goes by the event's `id`, which is also the idempotency key.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        commits: Commits,
+        webhook: Webhook,
+        settings: WebhookSettings,
+        metrics: Metrics,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        look_every_s: float = _LOOK_EVERY_S,
+    ) -> None:
+        self._database = database
+        self._commits = commits
+        self._webhook = webhook
+        self._settings = settings
+        self._metrics = metrics
+        self._now = now
+        self._look_every_s = look_every_s
+        self._worker = token_hex(8)
+
+    async def run(self) -> None:
+        """Deliver whatever is due, and wait for more; ends only when it is cancelled."""
+        while True:
+            self._commits.fresh.clear()
+            try:
+                tried = await self.deliver_due()
+            except StoreUnavailable as failure:
+                _log.warning("commit events cannot be delivered yet: %s", failure)
+                tried = 0
+            if tried < _AT_ONCE:
+                await self._until_there_may_be_more()
+
+    async def deliver_due(self) -> int:
+        """Try what is due now, once; return how many that were.
+
+        Raises:
+            StoreUnavailable: the table cannot be used.
+        """
+        lease = timedelta(seconds=self._settings.timeout_s + _LEASE_MARGIN_S)
+        now = self._now()
+        parcels = await self._database.run(
+            lambda c: events_table.claim(c, self._worker, now, lease=lease, most=_AT_ONCE)
+        )
+        await asyncio.gather(*map(self._deliver, parcels))
+        self._metrics.commits_waiting(await self._database.run(events_table.waiting))
+        return len(parcels)
+
+    async def close(self) -> None:
+        await self._webhook.close()
+
+    async def _until_there_may_be_more(self) -> None:
+        try:
+            async with asyncio.timeout(self._look_every_s):
+                await self._commits.fresh.wait()
+        except TimeoutError:
+            pass
+
+    async def _deliver(self, parcel: Parcel) -> None:
+        try:
+            await self._webhook.send(parcel.id, parcel.body)
+        except Undelivered as failed:
+            await self._put_off(parcel, str(failed))
+            return
+        self._metrics.commit_delivery("delivered")
+        now, keep = self._now(), self._commits.keeps
+        await self._database.run(lambda c: events_table.delivered(c, parcel.id, now, keep=keep))
+
+    async def _put_off(self, parcel: Parcel, why: str) -> None:
+        now = self._now()
+        pause_s = min(
+            self._settings.first_retry_s * 2.0 ** min(parcel.attempts - 1, 30),
+            self._settings.longest_retry_s,
+        )
+        again_at: datetime | None = now + timedelta(seconds=pause_s)
+        if now - parcel.at >= timedelta(hours=self._settings.give_up_after_h):
+            again_at = None
+            _log.error("commit event %s is given up: %s", parcel.id, why)
+        elif parcel.attempts == 1:
+            _log.warning("commit event %s: the receiver is tried again: %s", parcel.id, why)
+        self._metrics.commit_delivery("failed" if again_at is not None else "given_up")
+        await self._database.run(
+            lambda c: events_table.failed(c, parcel, self._worker, why, again_at)
+        )
+
+
+def open_delivery(
+    database: Database, commits: Commits, settings: CommitsSettings, metrics: Metrics
+) -> Delivery | None:
+    """The delivery that the settings ask for; None without a receiver."""
+    webhook = settings.webhook
+    if webhook.url is None or webhook.secret is None:
+        return None
+    secret = webhook.secret.get_secret_value().encode()
+    sender = Webhook(webhook.url, secret, webhook.timeout_s)
+    return Delivery(database, commits, sender, webhook, metrics)

@@ -1,1 +1,0 @@
-"""Calls that wait for a yes."""

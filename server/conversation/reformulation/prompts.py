@@ -1,0 +1,85 @@
+"""The texts of a reformulator: what a model is told, and what a customer is asked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from server.conversation.reformulation.model import OfferedIntent, Reformulation, Understanding
+from server.settings.documents import read_yaml
+
+UNKNOWN: Final = "unknown"
+"""What a model says when it cannot tell."""
+
+PROMPT_VARIABLES: Final = frozenset({"intents"})
+PROPOSAL_VARIABLES: Final = frozenset({"intent", "title", "target"})
+
+_TEXTS: Final = Path(__file__).with_name("texts.yaml")
+
+_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, autoescape=False, trim_blocks=False
+)
+
+
+def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
+    """The shape of a model's reading; with `intents`, its verb is one of them or unknown."""
+    verb: dict[str, Any] = {"type": "string"}
+    if intents is not None:
+        verb["enum"] = [*intents, UNKNOWN]
+    return {
+        "type": "object",
+        "properties": {"verb": verb, "object": {"type": ["string", "null"]}},
+        "required": ["verb", "object"],
+        "additionalProperties": False,
+    }
+
+
+@cache
+def shipped() -> Mapping[str, str]:
+    """The `prompt`, `proposal` and `clarify` of those who write none themselves."""
+    texts: Mapping[str, str] = read_yaml(_TEXTS, {}).data
+    return texts
+
+
+def prompt_for(prompt: str | None, intents: Sequence[OfferedIntent]) -> str:
+    """The instruction, with every intent that may be answered.
+
+    Raises:
+        jinja2.TemplateError: the author's text cannot be rendered.
+    """
+    offered = [
+        {"name": i.name, "description": i.description, "examples": i.examples} for i in intents
+    ]
+    return _ENVIRONMENT.from_string(prompt or shipped()["prompt"]).render(intents=offered).strip()
+
+
+def title_of(intent: str) -> str:
+    """An intent as people read it: `cancel_order` is Cancel Order."""
+    return intent.replace("_", " ").title()
+
+
+def proposal_text(
+    reformulation: Reformulation, understood: Understanding, language: str = ""
+) -> str:
+    """The question that a customer answers with yes or no.
+
+    Raises:
+        jinja2.TemplateError: the author's text cannot be rendered.
+    """
+    intent = understood.intent or ""
+    text = _in(reformulation.proposal, language) or shipped()["proposal"]
+    context = {"intent": intent, "title": title_of(intent), "target": understood.target}
+    return _ENVIRONMENT.from_string(text).render(context).strip()
+
+
+def clarify_text(reformulation: Reformulation, language: str = "") -> str:
+    """What is asked when it is not clear what is wanted."""
+    return (_in(reformulation.clarify, language) or shipped()["clarify"]).strip()
+
+
+def _in(texts: Mapping[str, str], language: str) -> str:
+    """The text for a language, else the one for all, else the first."""
+    return texts.get(language) or texts.get("") or next(iter(texts.values()), "")

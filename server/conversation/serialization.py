@@ -1,0 +1,142 @@
+"""What a conversation remembers, and the arguments of calls, as JSON for the database."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from server.core.chat_messages import Message
+from server.core.json import to_json
+from server.core.turn import CompletedCall, ConversationContext, OfferedChoices, PendingQuestion
+
+_KIND: Final = "$"
+"""The one key that marks a value which JSON has no form for; a key of a mapping that begins
+with it is written with it doubled."""
+
+_WRITERS: Final[tuple[tuple[type, str, Callable[[Any], str]], ...]] = (
+    (datetime, "datetime", datetime.isoformat),  # before date, which it also is
+    (date, "date", date.isoformat),
+    (time, "time", time.isoformat),
+    (timedelta, "duration", lambda value: f"{value.days},{value.seconds},{value.microseconds}"),
+    (Decimal, "decimal", str),
+)
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "duration": lambda text: timedelta(*map(int, text.split(","))),
+    "decimal": Decimal,
+}
+
+
+def arguments_to_json(value: Any) -> str:
+    """`value` as JSON text, always in the same spelling.
+
+    Raises:
+        TypeError: it holds something that is neither JSON nor a date, a time or a decimal.
+    """
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def arguments_from_json(text: str) -> Any:
+    """The value in a text of `to_text`.
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    return _rich(json.loads(text))
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return {_KIND: "tuple", "is": [_plain(item) for item in value]}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    for kind, name, write in _WRITERS:
+        if isinstance(value, kind):
+            return {_KIND: name, "is": write(value)}
+    raise TypeError(f"a value of type {type(value).__name__} cannot be kept")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key of type {type(key).__name__} cannot be kept")
+    return _KIND + key if key.startswith(_KIND) else key
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rich(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _KIND not in value:
+        return {
+            key[1:] if key.startswith(_KIND) else key: _rich(item) for key, item in value.items()
+        }
+    kind, content = value[_KIND], value["is"]
+    if kind == "tuple":
+        return tuple(_rich(item) for item in content)
+    try:
+        return _READERS[kind](content)
+    except KeyError:
+        raise ValueError(f"a value of kind {kind!r} is unknown") from None
+
+
+def context_to_json(context: ConversationContext) -> str:
+    """The context as JSON text; `from_text` reads it back."""
+    data: dict[str, Any] = {"messages": [[m.role, m.content] for m in context.messages]}
+    if context.asked is not None:
+        data["asked"] = _fields(context.asked)
+    if context.options is not None:
+        data["options"] = _fields(context.options)
+    if context.done:
+        data["done"] = [_fields(done) for done in context.done]
+    if context.held is not None:
+        data["held"] = context.held
+    if context.waiting is not None:
+        data["waiting"] = _fields(context.waiting)
+    return to_json(data)
+
+
+def context_from_json(text: str) -> ConversationContext:
+    """The context in a text of `to_text`.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is no such text.
+    """
+    # Numbers with a fraction stay exact, as they are in questions.
+    data: dict[str, Any] = json.loads(text, parse_float=Decimal)
+    return ConversationContext(
+        messages=tuple(Message(role, content) for role, content in data["messages"]),
+        asked=_asked(data["asked"]) if "asked" in data else None,
+        options=_options(data["options"]) if "options" in data else None,
+        done=tuple(_done(done) for done in data.get("done", ())),
+        held=data.get("held"),
+        waiting=_done(data["waiting"]) if "waiting" in data else None,
+    )
+
+
+def _fields(part: PendingQuestion | OfferedChoices | CompletedCall) -> dict[str, Any]:
+    """What is not as it is by default."""
+    return {
+        name: value
+        for name in part.__dataclass_fields__
+        if (value := getattr(part, name)) not in (None, "", (), {})
+    }
+
+
+def _asked(data: Mapping[str, Any]) -> PendingQuestion:
+    return PendingQuestion(**{**data, "missing": tuple(data.get("missing", ()))})
+
+
+def _options(data: Mapping[str, Any]) -> OfferedChoices:
+    return OfferedChoices(**{**data, "template_ids": tuple(data["template_ids"])})
+
+
+def _done(data: Mapping[str, Any]) -> CompletedCall:
+    return CompletedCall(**{**data, "rows": tuple(data.get("rows", ()))})

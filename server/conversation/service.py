@@ -1,0 +1,98 @@
+"""What conversations share on one server: their memory, what waits for a yes, and commits."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from server.access import secret
+from server.conversation.confirmations import pending_calls
+from server.conversation.confirmations.pending_calls import CallSignature
+from server.conversation.confirmations.service import ConfirmationService, Limits
+from server.conversation.outbox import events_table
+from server.conversation.outbox.delivery import Commits, Delivery, open_delivery
+from server.conversation.replies import shipped_replies
+from server.conversation.store import ConversationStore
+from server.errors import StoreUnavailable
+from server.metrics.metrics import Metrics
+from server.settings.models import Settings
+from server.storage.database import Database
+
+_log = logging.getLogger(__name__)
+
+_TIDY_EVERY_S: Final = 30.0
+_MARGIN_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationService:
+    store: ConversationStore
+    proposals: ConfirmationService
+    delivery: Delivery | None
+    commits: Commits
+    database: Database
+
+    @classmethod
+    def open(cls, settings: Settings, metrics: Metrics) -> Self:
+        """Open the tables, making those that are not there. Blocks.
+
+        Raises:
+            StoreUnavailable: the database cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used.
+        """
+        conversation = settings.conversation
+        found, _ = secret.load_or_create(settings.secret_path)
+        longest_tool_s = max((a.config.agent.tool_timeout for a in settings.adapters), default=0.0)
+        limits = Limits(
+            conversation.proposal_expires_after_s,
+            conversation.max_held_per_key,
+            longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
+        )
+        shipped_replies()
+        database = Database.open(
+            settings.database_url, pending_calls.METADATA, events_table.METADATA
+        )
+        commits = Commits(conversation.commits)
+        return cls(
+            ConversationStore.open(settings.database_url, conversation),
+            ConfirmationService(database, CallSignature(found), commits, limits),
+            open_delivery(database, commits, conversation.commits, metrics),
+            commits,
+            database,
+        )
+
+    async def serve(self) -> None:
+        """Take up what an earlier server left, deliver events, end what has expired; for ever."""
+        await _trying(self.proposals.recover())
+        delivering = asyncio.create_task(self.delivery.run()) if self.delivery else None
+        try:
+            while True:
+                await _trying(self.proposals.tidy())
+                await _trying(self.store.tidy())
+                await _trying(self.commits.tidy(self.database))
+                await asyncio.sleep(_TIDY_EVERY_S)
+        finally:
+            if delivering is not None:
+                delivering.cancel()
+                await asyncio.gather(delivering, return_exceptions=True)
+
+    async def deliver_once(self) -> None:
+        """Try once to deliver what was committed here, for a process that ends soon."""
+        if self.delivery is not None and self.commits.fresh.is_set():
+            await _trying(self.delivery.deliver_due())
+
+    async def close(self) -> None:
+        """Wait for what is being carried out, write what waits, and let go of the database."""
+        await self.proposals.finish()
+        if self.delivery is not None:
+            await self.delivery.close()
+        await self.store.close()
+        await self.database.close()
+
+
+async def _trying(work: Awaitable[object]) -> None:
+    try:
+        await work
+    except StoreUnavailable as failure:
+        _log.warning("%s", failure)

@@ -1,0 +1,100 @@
+"""Phrases that problems share: lists, nearest names, values shown short."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any, Final
+
+_MAX_SHOWN: Final = 60
+_MAX_LISTED: Final = 40
+_MIN_SECRET: Final = 4
+"""Shorter values are found inside other words by chance."""
+
+
+def join_words(names: Iterable[object], last: str = "or") -> str:
+    """`a, b or c`."""
+    words = [str(name) for name in names]
+    if len(words) > _MAX_LISTED:
+        words = [*words[:_MAX_LISTED], f"{len(words) - _MAX_LISTED} more"]
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def did_you_mean(word: object, known: Sequence[str]) -> str:
+    """What to write instead of an unknown word: the one meant, or all there are."""
+    close = get_close_matches(str(word), known, n=1, cutoff=0.7)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known are {join_words(known, 'and')}" if known else "there are none"
+
+
+def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
+    """A value as a message shows it: short, and never one that came from the environment."""
+    text = repr(value)
+    if any(s == str(value) or (len(s) >= _MIN_SECRET and s in text) for s in secrets):
+        return "a value from the environment"
+    if isinstance(value, dict | list) and len(text) > _MAX_SHOWN:
+        return "`name: value` lines" if isinstance(value, dict) else f"a list of {len(value)}"
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """As much of a text as a message has room for."""
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+
+
+_MAX_SHOWN_CHARS: Final = 40
+_MAX_COMPARED_CHARS: Final = 80
+_MAX_SHOWN_BITS: Final = 128
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    """Say that `name` is not a known `kind`, list those that are, and the nearest."""
+    names = list(dict.fromkeys(known))
+    close = closest(name, names)
+    hint = f"; did you mean {close!r}?" if close is not None else ""
+    return f"{kind} {shown_value(name)} is not one of {', '.join(names)}{hint}"
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """The known name that looks most like `name`, whatever its case, if any does."""
+    if not isinstance(name, str):
+        return None
+    by_folded = {other.casefold(): other for other in known}
+    matches = get_close_matches(name[:_MAX_COMPARED_CHARS].casefold(), by_folded, n=1)
+    return by_folded[matches[0]] if matches else None
+
+
+def shown_value(value: Any) -> str:
+    """A value for an error message: short, on one line, and cheap however big it is."""
+    if isinstance(value, str):
+        text = value if len(value) <= _MAX_SHOWN_CHARS else f"{value[:_MAX_SHOWN_CHARS]}…"
+        return repr(text)
+    if isinstance(value, bool) or value is None:
+        return str(value).lower() if value is not None else "nothing"
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= _MAX_SHOWN_BITS else "a very large number"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Decimal):
+        text = str(value)
+        return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
+    return described_value(value)
+
+
+def described_value(value: Any) -> str:
+    """The kind of a value, as a person would call it."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true or false"
+        case int() | float() | Decimal():
+            return "a number"
+        case str():
+            return "text"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,265 @@
+"""Which value goes to which parameter, among parameters that could take the same ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from server.extraction.english import FILLERS
+from server.extraction.plan import ParameterPlan
+from server.extraction.types import HINT, ValueCandidate
+from server.text.tokens import Tokens
+
+Scored = Sequence[tuple[int, ValueCandidate]]
+"""The candidates of one parameter, first choice first, each with its score."""
+
+_RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
+
+_MAX_TRIED: Final = 40
+"""Candidates of a parameter that are looked at; enough for anything but a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What each parameter got.
+
+    `sure` are those whose value nothing else in the question could be: the words around
+    it say so, or there was no other. `unclear` has, for a required parameter, the values
+    between which nothing decides.
+    """
+
+    chosen: Mapping[str, ValueCandidate]
+    sure: frozenset[str]
+    unclear: Mapping[str, Sequence[ValueCandidate]]
+
+
+def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
+    """Give each value to at most one parameter.
+
+    Values that the words around them claim for a parameter go there. What remains goes
+    in order of mention to the required parameters in the order they were written, so
+    that as many as possible get one; then to an optional one, if no other could mean it.
+    A value with a problem is kept from other parameters when it is claimed; else a
+    required parameter is left with one only if nothing better remains.
+    """
+    sure = _claimed(plans, scored)
+    open_plans = [plan for plan in plans if plan.key not in sure]
+    filler = _Filler(
+        {plan.key: _open_to(plan, scored[plan.key], sure.values()) for plan in open_plans}
+    )
+    required = [plan for plan in open_plans if plan.required]
+    for plan in required:
+        filler.place(plan.key, set())
+    filler.in_order_of_mention(required)
+    optional = [plan for plan in open_plans if not plan.required]
+    filler.place_pair(optional)
+    for plan in optional:
+        if plan.key not in filler.placed:
+            others = [other.key for other in optional if other is not plan]
+            filler.place_if_alone(plan.key, others)
+    chosen = sure | filler.placed
+    unclear = {
+        plan.key: values for plan in required if len(values := filler.alternatives(plan.key)) > 1
+    }
+    unclear |= {
+        key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
+    }
+    no_doubt = len(required) == 1 and len(filler.placed) == 1 and not unclear
+    only = filler.placed.keys() if no_doubt else ()
+    return Assignment(chosen, frozenset(sure) | frozenset(only), unclear)
+
+
+def _equally_sure(
+    key: str, scored: Scored, chosen: Mapping[str, ValueCandidate]
+) -> Sequence[ValueCandidate]:
+    """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
+    mine = chosen[key]
+    points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
+    others = [
+        candidate
+        for score, candidate in scored[:_MAX_TRIED]
+        if score == points[mine.start]
+        and candidate.value != mine.value
+        and not candidate.problem
+        and not any(candidate.overlaps(taken) for taken in chosen.values())
+    ]
+    return () if mine.problem else (mine, *others)
+
+
+def _open_to(
+    plan: ParameterPlan, scored: Scored, sure: Iterable[ValueCandidate]
+) -> Sequence[ValueCandidate]:
+    """What the parameter may take besides what is sure, values with a problem last."""
+    free = [
+        candidate
+        for _, candidate in scored[:_MAX_TRIED]
+        if not any(candidate.overlaps(taken) for taken in sure)
+    ]
+    good = [one for one in free if not one.problem and not one.hinted]
+    return [*good, *(one for one in free if one.problem)] if plan.required else good
+
+
+def _claimed(
+    plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]
+) -> dict[str, ValueCandidate]:
+    claims = [
+        ((-points, bool(one.problem), order, one.rank, one.start), plan.key, one)
+        for order, plan in enumerate(plans)
+        for points, one in scored[plan.key][:_MAX_TRIED]
+        if points >= HINT
+    ]
+    claims.sort(key=lambda claim: claim[0])
+    sure: dict[str, ValueCandidate] = {}
+    for _, key, candidate in claims:
+        if key not in sure and not any(candidate.overlaps(taken) for taken in sure.values()):
+            sure[key] = candidate
+    return sure
+
+
+class _Filler:
+    """Places candidates one by one, moving earlier ones when that makes room."""
+
+    def __init__(self, choices: Mapping[str, Sequence[ValueCandidate]]) -> None:
+        self._choices = choices
+        self.placed: dict[str, ValueCandidate] = {}
+
+    def _clashes(self, candidate: ValueCandidate, but: str = "") -> list[str]:
+        return [
+            key for key, taken in self.placed.items() if key != but and candidate.overlaps(taken)
+        ]
+
+    def place(self, key: str, tried: set[tuple[str, int, int]]) -> bool:
+        for candidate in self._choices[key]:
+            if not self._clashes(candidate):
+                self.placed[key] = candidate
+                return True
+        for candidate in self._choices[key]:
+            attempt = (key, candidate.start, candidate.end)
+            clashes = self._clashes(candidate)
+            if attempt in tried or len(clashes) != 1:
+                continue
+            tried.add(attempt)
+            other = clashes[0]
+            moved = self.placed.pop(other)
+            self.placed[key] = candidate
+            if self.place(other, tried):
+                return True
+            self.placed[other] = moved
+            del self.placed[key]
+        return False
+
+    def alternatives(self, key: str) -> Sequence[ValueCandidate]:
+        """What the parameter has, and what it could as well have had."""
+        mine = self.placed.get(key)
+        if mine is None or mine.problem:
+            return ()
+        others = [
+            candidate
+            for candidate in self._choices[key]
+            if candidate.rank <= mine.rank
+            and not candidate.problem
+            and candidate.value != mine.value
+            and not self._clashes(candidate)
+        ]
+        return (mine, *others)
+
+    def place_if_alone(self, key: str, others: Sequence[str]) -> None:
+        """Place an optional parameter's value, unless it could as well be another's."""
+        for candidate in self._choices[key]:
+            if self._clashes(candidate):
+                continue
+            rivals = (
+                rival
+                for other in others
+                if other not in self.placed
+                for rival in self._choices[other]
+            )
+            if not any(candidate.overlaps(rival) for rival in rivals):
+                self.placed[key] = candidate
+            return
+
+    def place_pair(self, plans: Sequence[ParameterPlan]) -> None:
+        """Place both ends of a range: between 2025-01-01 and 2025-01-31."""
+        for low, high in pairwise(plans):
+            ends = low.name.topics[:1], high.name.topics[:1]
+            if low.role != high.role or ends not in _RANGES:
+                continue
+            free = [c for c in self._choices[low.key] if not self._clashes(c)]
+            if len(free) == 2 and not {low.key, high.key} & self.placed.keys():
+                free.sort(key=lambda candidate: candidate.start)
+                upper = [c for c in self._choices[high.key] if c.start == free[1].start]
+                if upper:
+                    self.placed |= {low.key: free[0], high.key: upper[0]}
+
+    def in_order_of_mention(self, plans: Sequence[ParameterPlan]) -> None:
+        """Let parameters of the same kind have their values in the order they stand."""
+        for role in {plan.role for plan in plans}:
+            keys = [p.key for p in plans if p.role == role and p.key in self.placed]
+            places = sorted(self.placed[key].start for key in keys)
+            swapped: dict[str, ValueCandidate] = {}
+            for key, start in zip(keys, places, strict=True):
+                fitting = [c for c in self._choices[key] if c.start == start]
+                if fitting:
+                    swapped[key] = fitting[0]
+            before = sum(bool(self.placed[key].problem) for key in keys)
+            after = sum(bool(candidate.problem) for candidate in swapped.values())
+            if len(swapped) == len(keys) and after <= before:
+                self.placed |= swapped
+
+
+_REACH: Final = 3
+"""How many words before a value may belong to it."""
+_NAMED_BEFORE: Final = 6
+_NAMED_AFTER: Final = 5
+_PAIR: Final = 6
+_SINGLE: Final = 3
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWords:
+    """Words that stood right before or after a value in the template's examples.
+
+    One or two words each, and only those that lead to no other parameter's value.
+    """
+
+    left: frozenset[Words] = frozenset()
+    right: frozenset[Words] = frozenset()
+
+
+Contexts = Mapping[str, ContextWords]
+NO_CONTEXT: Final = ContextWords()
+
+
+def context_score(
+    plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens, context: ContextWords
+) -> int:
+    """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
+    return max(
+        candidate.fit,
+        _by_name(plan, candidate, tokens),
+        _by_context(candidate, tokens, context),
+    )
+
+
+def _by_name(plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens) -> int:
+    before, after = plan.name.before, plan.name.after
+    for distance in range(1, _REACH + 1):
+        word = tokens.word(candidate.first - distance)
+        if word in before:
+            return _NAMED_BEFORE - distance
+        if word not in FILLERS:
+            break
+    return _NAMED_AFTER if tokens.word(candidate.last) in after else 0
+
+
+def _by_context(candidate: ValueCandidate, tokens: Tokens, context: ContextWords) -> int:
+    if context is NO_CONTEXT:
+        return 0
+    first, last = candidate.first, candidate.last
+    left = (tokens.word(first - 2), tokens.word(first - 1))
+    right = (tokens.word(last), tokens.word(last + 1))
+    if left in context.left or right in context.right:
+        return _PAIR
+    return _SINGLE if left[1:] in context.left or right[:1] in context.right else 0

@@ -1,0 +1,212 @@
+"""How a parameter is read: its type, and for plain strings what its name says."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from server.extraction.english import FOLLOWS, LEADS, TOPICS
+from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
+from server.library.parameters import has_data_beside, is_compared_with_data, is_data, name_words
+from server.text.dates import MONTHS_IN, SECONDS
+from server.text.tokens import word_set
+
+PERCENT: Final = word_set("percent percentage pct")
+MAYBE_PERCENT: Final = word_set("rate tip discount tax vat interest margin share growth")
+MONEY: Final = word_set("amount price cost budget salary fee total sum payment money fare")
+FIELDS: Final = word_set("field fields column columns key keys property attribute attributes")
+ORDERING: Final = word_set("sort order group")
+NUMBERS: Final = word_set("values numbers nums number amounts figures scores addends operands")
+DATES: Final = word_set("date dates deadline due birthday")
+URLS: Final = word_set("url uri link website webpage")
+WRITTEN: Final = word_set("string text")
+
+_TIME_UNITS: Final = {unit: unit for unit in (*SECONDS, *MONTHS_IN)} | {
+    f"{unit}s": unit for unit in (*SECONDS, *MONTHS_IN)
+}
+_PAGING: Final = word_set("offset skip per")
+_SAYS_NOTHING: Final = word_set("id value number num string text data input arg param the of")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parameter's name, taken apart.
+
+    `before` and `after` are words that stand next to its value: the words of the name
+    and their synonyms, and those that usually lead to such a value.
+    """
+
+    words: tuple[str, ...]
+    before: frozenset[str]
+    after: frozenset[str]
+    unit: str
+    """The unit of time that the name ends in, as `days` does; empty for none."""
+    topics: tuple[str, ...]
+    """What the parameter is about, as `TOPICS` has it."""
+    pages: bool
+    """Whether it says how much to show, which no question has to mean by a number."""
+
+    def has(self, words: frozenset[str]) -> bool:
+        return not words.isdisjoint(self.words)
+
+    @property
+    def leads(self) -> frozenset[str]:
+        """Words that usually lead to a value of this name, without the name itself."""
+        return frozenset().union(*(LEADS[t] for t in self.topics if t in LEADS))
+
+
+def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
+    """`name` in snake_case or camelCase; `synonyms` are other words for the same thing."""
+    words = name_words(name)
+    telling = {word for word in words if len(word) > 1 and not word.isdigit()}
+    more = {part for synonym in synonyms for part in synonym.split() if len(part) > 2}
+    near = _inflected((telling - _SAYS_NOTHING) | more)
+    topics = tuple(dict.fromkeys(TOPICS[word] for word in words if word in TOPICS))
+    leads = frozenset[str]().union(*(LEADS.get(topic, ()) for topic in topics))
+    follows = frozenset[str]().union(*(FOLLOWS.get(topic, ()) for topic in topics))
+    unit = _TIME_UNITS.get(words[-1], "") if words else ""
+    directions = {word for word in near if TOPICS.get(word) in ("from", "to")}
+    pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
+    return Name(words, near | leads, near - directions | follows, unit, topics, pages)
+
+
+def _inflected(words: Iterable[str]) -> frozenset[str]:
+    """The words, each in the singular and the plural."""
+    found: set[str] = set()
+    for word in words:
+        stem = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+        found |= {word, stem, f"{stem}s"}
+    return frozenset(found)
+
+
+ValueKind = Literal[
+    "number",  # any number; `integer` is one that must be whole
+    "percentage",
+    "money",
+    "currency",
+    "date",
+    "written_date",  # a date as it was written
+    "datetime",
+    "time",
+    "duration",
+    "date_format",
+    "email",
+    "url",
+    "boolean",
+    "choice",  # one of the enum's values, or of an entity's
+    "choices",  # several of them
+    "numbers",
+    "records",  # a JSON array
+    "object",  # a JSON object
+    "strings",
+    "field",  # a key of the JSON data in the question
+    "fields",
+    "cell",  # what a field of the data is compared with
+    "custom",  # a type of the domain's own
+    "text",
+]
+
+Group = Literal[
+    "data", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
+    "text",
+]  # fmt: skip
+"""Roles whose values could be taken for one another's; filled in this order."""
+
+GROUPS: Final[dict[ValueKind, Group]] = {
+    "records": "data", "object": "data",
+    "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
+    "date_format": "claim", "custom": "claim",
+    "date": "date", "written_date": "date", "datetime": "date",
+    "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",
+    "time": "amount",
+    "numbers": "numbers", "field": "field", "fields": "fields", "cell": "cell",
+    "boolean": "boolean", "strings": "words", "choices": "words", "text": "text",
+}  # fmt: skip
+
+_BY_FORMAT: Final[dict[str, ValueKind]] = {
+    "date": "date", "date-time": "datetime", "time": "time", "duration": "duration",
+    "email": "email", "uri": "url", "url": "url", "currency": "currency",
+}  # fmt: skip
+
+_BY_TYPE: Final[dict[str, ValueKind]] = {
+    "number": "number", "integer": "number", "boolean": "boolean", "object": "object",
+    "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
+    "email": "email", "url": "url", "percentage": "percentage", "money": "money",
+    "currency": "currency",
+}  # fmt: skip
+
+
+def value_kind(parameter: Parameter, name: Name, template: Template, domain: Domain) -> ValueKind:
+    """How the values of `parameter` are recognised."""
+    numeric = PARAMETER_TYPES.get(parameter.type, ("string",))[0] in ("number", "integer")
+    if numeric:
+        return _numeric(parameter, name)
+    if parameter.type == "array":
+        return _array(parameter, name, template)
+    if (parameter.choices or parameter.enum) and parameter.type != "boolean":
+        return "choice"
+    if parameter.type in _BY_TYPE:
+        return _BY_TYPE[parameter.type]
+    if parameter.type not in PARAMETER_TYPES:
+        entity = domain.entities.get(parameter.type)
+        if entity is not None and entity.values:
+            return "choice"
+        return "custom" if entity is None or _has_patterns(parameter, domain) else "text"
+    return _string(parameter, name, template)
+
+
+def takes_percent(parameter: Parameter, name: Name) -> bool:
+    """Whether `15%` may be 15 for this number, going by what its author says of it."""
+    told = f"{parameter.description} {parameter.example}".lower()
+    return name.has(PERCENT) or name.has(MAYBE_PERCENT) or "percent" in told or "%" in told
+
+
+def has_records(template: Template) -> bool:
+    """Whether the template takes data as JSON."""
+    return any(is_data(p) for p in template.parameters)
+
+
+def _numeric(parameter: Parameter, name: Name) -> ValueKind:
+    if parameter.type in ("percentage", "money"):
+        return _BY_TYPE[parameter.type]
+    if name.has(PERCENT):
+        return "percentage"
+    return "money" if name.has(MONEY) else "number"
+
+
+def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:
+    items = parameter.items or {}
+    if parameter.choices or items.get("enum"):
+        return "choices"
+    kind = items.get("type")
+    if kind in ("number", "integer"):
+        return "numbers"
+    if kind == "string" or (kind is None and name.has(FIELDS)):
+        return "fields" if name.has(FIELDS) and has_data_beside(parameter, template) else "strings"
+    return "numbers" if kind is None and name.has(NUMBERS) else "records"
+
+
+def _string(parameter: Parameter, name: Name, template: Template) -> ValueKind:
+    if parameter.format:
+        return _BY_FORMAT.get(parameter.format, "text")
+    if has_data_beside(parameter, template):
+        if name.has(FIELDS) or (name.has(ORDERING) and "by" in name.words):
+            return "field"
+        if is_compared_with_data(parameter, template):
+            return "cell"
+    return _by_name(name)
+
+
+def _by_name(name: Name) -> ValueKind:
+    if name.has(frozenset({"format"})):
+        return "date_format" if name.has(DATES | WRITTEN) or len(name.words) == 1 else "text"
+    if name.has(DATES):
+        return "written_date" if name.has(WRITTEN) else "date"
+    if name.has(frozenset({"currency"})):
+        return "currency"
+    if name.has(frozenset({"email"})):
+        return "email"
+    return "url" if name.has(URLS) else "text"
+
+
+def _has_patterns(parameter: Parameter, domain: Domain) -> bool:
+    return bool(parameter.extraction_patterns) or parameter.type in domain.parameter_patterns

@@ -1,0 +1,171 @@
+"""The guards of one server, and the changes that operators make to them."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from server.core.ports import Embedder
+from server.errors import AdapterUnknown, ConfigurationInvalid, OrbitError, StoreUnavailable
+from server.guards.changes import Change, check_change, with_changes
+from server.guards.engine import Readings
+from server.guards.guard import Guard
+from server.guards.model import GuardSet
+from server.guards.options import GuardOptions
+from server.guards.pack import load_guards
+from server.guards.scorer import ExampleVectors
+from server.guards.store import DecisionLog, GuardStore
+from server.metrics.metrics import Metrics
+
+_log = logging.getLogger(__name__)
+
+_LOOK_EVERY_S: Final = 2.0
+
+
+class GuardManager:
+    """Opens guards, and keeps them in step with the changes in the database.
+
+    A change that is made here holds at once; one that another process makes, a command
+    or a second server, within two seconds. Nothing is opened before the first guard is.
+    """
+
+    def __init__(self, database_url: str, state_dir: Path, metrics: Metrics) -> None:
+        self._database_url = database_url
+        self._state_dir = state_dir
+        self._metrics = metrics
+        self._guards: dict[str, Guard] = {}
+        self._store: GuardStore | None = None
+        self._ledger: DecisionLog | None = None
+        self._opening = asyncio.Lock()
+        self._seen = 0
+        self._looking: asyncio.Task[None] | None = None
+
+    async def open(
+        self,
+        options: GuardOptions,
+        environ: Mapping[str, str],
+        *,
+        embedder: Embedder,
+        readings: Readings,
+        harmless: Sequence[str],
+    ) -> Guard | None:
+        """Open the guard of an adapter; None when no pack judges its questions.
+
+        Raises:
+            ConfigurationInvalid: a pack cannot be used.
+            ProviderError: its examples could not be embedded.
+            StoreUnavailable: the database cannot be used.
+        """
+        if not options.packs:
+            self.forget(options.adapter)
+            return None
+        packs, compared = await asyncio.to_thread(_read, options, environ)
+        store, ledger = await self._opened()
+        guard = Guard(
+            options,
+            packs,
+            compared,
+            embedder=embedder,
+            vectors=ExampleVectors(self._state_dir, embedder),
+            readings=readings,
+            harmless=harmless,
+            metrics=self._metrics,
+            ledger=ledger,
+        )
+        await guard.rebuild(await store.changes(options.adapter))
+        self._guards[options.adapter] = guard
+        return guard
+
+    def forget(self, adapter: str) -> None:
+        """Know of no guard before an adapter any more; what was changed stays written down."""
+        self._guards.pop(adapter, None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._guards)
+
+    def get(self, name: str) -> Guard:
+        """Raises AdapterUnknown when no guard stands before an adapter of that name."""
+        try:
+            return self._guards[name]
+        except KeyError:
+            known = ", ".join(self._guards) or "none"
+            raise AdapterUnknown(f"no guard stands before {name!r}; guarded are: {known}") from None
+
+    async def change(self, change: Change) -> Change:
+        """Make a change: kept in the database, and in force when this returns.
+
+        Raises:
+            AdapterUnknown, RequestInvalid, ProviderError, StoreUnavailable: nothing is changed.
+        """
+        guard = self.get(change.guard)
+        store, _ = await self._opened()
+        async with self._opening:
+            before = await store.changes(change.guard)
+            check_change(with_changes(guard.packs, before), change)
+            # In force first: an example that cannot be embedded must not be kept.
+            await guard.rebuild((*before, change))
+            try:
+                return await store.add_change(change)
+            except StoreUnavailable:
+                await guard.rebuild(before)
+                raise
+
+    async def counts(self, name: str) -> list[dict[str, Any]]:
+        store, ledger = await self._opened()
+        await ledger.flush()
+        return await store.counts(self.get(name).options.adapter)
+
+    async def decisions(self, name: str, *, limit: int, differing: bool) -> list[dict[str, Any]]:
+        store, ledger = await self._opened()
+        await ledger.flush()
+        guard = self.get(name).options.adapter
+        found = await store.decisions(guard, limit=limit, differing=differing)
+        return [decided.to_dict() for decided in found]
+
+    async def changes(self, name: str) -> list[dict[str, Any]]:
+        store, _ = await self._opened()
+        return [c.to_dict() for c in await store.changes(self.get(name).options.adapter)]
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+        if self._ledger is not None:
+            await self._ledger.close()
+        if self._store is not None:
+            await self._store.close()
+
+    async def _opened(self) -> tuple[GuardStore, DecisionLog]:
+        async with self._opening:
+            if self._store is None or self._ledger is None:
+                self._store = await GuardStore.open(self._database_url)
+                self._ledger = DecisionLog(self._store)
+                self._seen = await self._store.last_change()
+                self._looking = asyncio.create_task(self._look(self._store))
+            return self._store, self._ledger
+
+    async def _look(self, store: GuardStore) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            try:
+                last = await store.last_change()
+                if last != self._seen:
+                    for name, guard in list(self._guards.items()):
+                        await guard.rebuild(await store.changes(name))
+                    self._seen = last
+            except OrbitError as failed:
+                _log.warning("changes to guards cannot be taken up yet: %s", failed)
+            except Exception:
+                # One change that cannot be taken up must not end the looking.
+                _log.exception("changes to guards cannot be taken up yet")
+
+
+def _read(options: GuardOptions, environ: Mapping[str, str]) -> tuple[GuardSet, GuardSet | None]:
+    first = load_guards(options.packs, environ)
+    second = load_guards(options.compare, environ) if options.compare else None
+    problems = [*first.problems, *(second.problems if second else ())]
+    if first.guards is None or (second is not None and second.guards is None):
+        raise ConfigurationInvalid(problems)
+    return first.guards, second.guards if second else None

@@ -1,0 +1,178 @@
+"""How sure one can be that a question is of a category, learnt from a few examples of each.
+
+Each category is a regression, over the distances between embeddings, towards 1 on its own
+examples and 0 on everyone else's; far from all of them it says 0. Ridge regression has its
+leave-one-out predictions in closed form, so calibration needs no held-out data: they are
+what the probability is fitted on, and what the threshold is chosen by.
+"""
+
+import asyncio
+import hashlib
+import logging
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Embedder, Vectors
+
+Numbers = NDArray[np.float64]
+
+_SHARPNESS: Final = 2.0
+_RIDGE: Final = 0.1
+_FALSE_BLOCK_COST: Final = 2.0
+"""The share of good questions refused, in shares of bad ones missed, when a threshold is
+chosen. Shares, since a library has far more harmless questions than a category examples."""
+_LOWEST: Final = 0.6
+_HIGHEST: Final = 0.9
+_SAME: Final = 0.97
+"""Cosine from which a question is as good as the example itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardScorer:
+    """What was learnt: for category k, probability = sigmoid(slope[k] · f[k] + offset[k])."""
+
+    rows: Vectors
+    owners: NDArray[np.int64]
+    """For each row its category; -1 for what is harmless and in none."""
+    weights: Numbers
+    slopes: Numbers
+    offsets: Numbers
+    thresholds: tuple[float, ...]
+    """The calibrated threshold of each category."""
+
+    def scores(self, vectors: Vectors) -> Numbers:
+        """(categories,) probabilities; of several readings of a question, the likeliest."""
+        cosines = (vectors @ self.rows.T).astype(np.float64)
+        raw = np.exp(_SHARPNESS * (cosines - 1)) @ self.weights
+        found = _sigmoid(self.slopes * raw + self.offsets)
+        for category in range(found.shape[1]):
+            own = cosines[:, self.owners == category]
+            if own.size:
+                nearest = own.max(axis=1)
+                same = nearest >= _SAME
+                found[same, category] = np.maximum(found[same, category], nearest[same])
+        return np.asarray(np.minimum(found.max(axis=0), 1.0))
+
+
+def learn_scorer(rows: Vectors, owners: NDArray[np.int64], categories: int) -> GuardScorer:
+    """Learn from `rows`, (n, d) unit rows, of which `owners` says the category, -1 for none."""
+    kernel = np.exp(_SHARPNESS * (rows.astype(np.float64) @ rows.T - 1))
+    inverse = np.linalg.inv(kernel + _RIDGE * np.eye(len(rows)))
+    targets = (owners[:, None] == np.arange(categories)[None, :]).astype(np.float64)
+    weights = inverse @ targets
+    left_out = targets - weights / np.diag(inverse)[:, None]
+    slopes, offsets = np.zeros(categories), np.zeros(categories)
+    thresholds = []
+    for k in range(categories):
+        slopes[k], offsets[k] = _fit(left_out[:, k], targets[:, k])
+        odds = _sigmoid(slopes[k] * left_out[:, k] + offsets[k])
+        thresholds.append(_threshold(odds, targets[:, k] > 0))
+    return GuardScorer(rows, owners, weights, slopes, offsets, tuple(thresholds))
+
+
+def _sigmoid(values: Numbers) -> Numbers:
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -40, 40))))
+
+
+def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
+    """Slope and offset of a logistic curve, both sides weighing the same. Newton's method."""
+    positives = max(targets.sum(), 1.0)
+    negatives = max(len(targets) - targets.sum(), 1.0)
+    shares = np.where(targets > 0, 0.5 / positives, 0.5 / negatives)
+    # Targets short of 0 and 1, as Platt has them: few examples are no certainty.
+    wanted = np.where(targets > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    features = np.stack([values, np.ones_like(values)], axis=1)
+    line = np.array([4.0, -2.0])
+    for _ in range(50):
+        guess = _sigmoid(features @ line)
+        slope = features.T @ (shares * (guess - wanted)) + 1e-4 * line
+        curve = features.T @ (features * (shares * guess * (1 - guess))[:, None])
+        step = np.linalg.solve(curve + 1e-4 * np.eye(2), slope)
+        line = line - step
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    return max(float(line[0]), 1e-6), float(line[1])
+
+
+def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
+    """The middle of the range of thresholds that cost least on what was left out."""
+    if own.all() or not own.any():
+        return _HIGHEST
+    places = np.unique(odds)
+    cuts = np.concatenate([[0.0], (places[1:] + places[:-1]) / 2, [1.0]])
+    costs = [
+        float((odds[own] < cut).mean() + _FALSE_BLOCK_COST * (odds[~own] >= cut).mean())
+        for cut in cuts
+    ]
+    best = cuts[np.array(costs) == min(costs)]
+    return float(np.clip((best[0] + best[-1]) / 2, _LOWEST, _HIGHEST))
+
+
+_log = logging.getLogger(__name__)
+
+
+class ExampleVectors:
+    """Vectors of examples as one encoder makes them, in a folder."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        name = hashlib.blake2b(embedder.fingerprint.encode(), digest_size=8).hexdigest()
+        self._path = folder / f"{name}.npz"
+        self._embedder = embedder
+        self._known: dict[str, Vectors] | None = None
+        self.made = 0
+        """How many had to be embedded since this was opened."""
+
+    async def of(self, texts: Sequence[str]) -> Vectors:
+        """(len(texts), d) unit rows, in their order.
+
+        Raises:
+            ProviderError: what is not known could not be embedded.
+        """
+        if self._known is None:
+            self._known = await asyncio.to_thread(self._read)
+        known = self._known
+        missing = [text for text in dict.fromkeys(texts) if _key(text) not in known]
+        if missing:
+            rows = await self._embedder.embed(missing)
+            self.made += len(missing)
+            known |= {_key(text): row for text, row in zip(missing, rows, strict=True)}
+            await asyncio.to_thread(self._write, dict(known))
+        if not texts:
+            return np.empty((0, 0), np.float32)
+        return np.vstack([known[_key(text)] for text in texts]).astype(np.float32)
+
+    def _read(self) -> dict[str, Vectors]:
+        try:
+            with np.load(self._path, allow_pickle=False) as kept:
+                keys, rows = kept["keys"], kept["rows"]
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as broken:
+            _log.warning("%s cannot be read, so its vectors are made again: %s", self._path, broken)
+            return {}
+        if rows.ndim != 2 or len(keys) != len(rows) or not np.isfinite(rows).all():
+            _log.warning("%s is damaged, so its vectors are made again", self._path)
+            return {}
+        return {str(key): row for key, row in zip(keys, rows, strict=True)}
+
+    def _write(self, known: dict[str, Vectors]) -> None:
+        beside = self._path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("wb") as stream:
+                np.savez(stream, keys=np.array(list(known)), rows=np.vstack(list(known.values())))
+            beside.replace(self._path)
+        except OSError as refused:
+            _log.warning("%s cannot be written: %s", self._path, refused)
+            beside.unlink(missing_ok=True)
+
+
+def _key(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

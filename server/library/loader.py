@@ -1,0 +1,73 @@
+"""A domain file and template files, into one library or all that is wrong with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from server.errors import Location, Problem
+from server.library.domain import build_domain
+from server.library.model import Domain, Library, Template
+from server.library.problems import ProblemCollector
+from server.library.templates import build_templates, report_duplicates
+from server.settings.documents import Document, read_yaml, shown_path
+from server.settings.fields import expand
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedLibrary:
+    """A library, or None when a problem is an error.
+
+    `readable` holds what could be read of it all the same, so that more can be said of it.
+    `from_environment` are the values that placeholders brought in, which no log should
+    show.
+    """
+
+    library: Library | None
+    problems: tuple[Problem, ...]
+    readable: Library | None = None
+    from_environment: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def load_library(
+    domain_path: Path, template_paths: Sequence[Path], environ: Mapping[str, str]
+) -> LoadedLibrary:
+    """Read a library; `template_paths` are files or globs. Never raises for what they hold."""
+    findings = ProblemCollector()
+    documents = [read_yaml(domain_path, environ)]
+    # Templates are judged by themselves when the domain cannot be read, so that an
+    # author sees everything at once; nothing of the domain is then held against them.
+    domain = build_domain(documents[0], findings)
+    documents += _read_templates(template_paths, environ, findings)
+    templates: list[Template] = []
+    for document in documents[1:]:
+        found = ProblemCollector() if domain is None else findings
+        templates += build_templates(document, domain or Domain(name=""), found)
+        if domain is None:
+            findings.problems += [p for p in found.problems if p.kind not in _NEED_THE_DOMAIN]
+    report_duplicates(templates, findings)
+    if not templates and not findings.failed:
+        where = Location(documents[-1].file if len(documents) > 1 else shown_path(domain_path))
+        findings.add("empty-library", "there is no template that can be used", where)
+    readable = None
+    if domain is not None:
+        readable = Library(domain, {template.id: template for template in templates})
+    secrets = frozenset[str]().union(*(document.from_environment for document in documents))
+    library = None if findings.failed else readable
+    return LoadedLibrary(library, findings.all(), readable, secrets)
+
+
+_NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing", "no-base-url"})
+
+
+def _read_templates(
+    paths: Sequence[Path], environ: Mapping[str, str], findings: ProblemCollector
+) -> list[Document]:
+    """Read each file once, whichever of the paths name it."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        found = expand(path)
+        if not found:
+            findings.add("not-found", "there is no such file", Location(shown_path(path)))
+        for file in found:
+            files.setdefault(file.resolve(), file)
+    return [read_yaml(file, environ, top=(dict, list)) for file in files.values()]

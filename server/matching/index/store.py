@@ -1,0 +1,190 @@
+"""Where the vectors of templates are kept: ChromaDB, in this process or on a server.
+
+Chroma's client blocks, and importing it takes over a second, so both happen on a thread of
+this class, which nothing else shares.
+"""
+
+import asyncio
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import uuid4
+
+import httpx
+
+from server.errors import IndexUnavailable
+from server.settings.models import VectorStoreSettings
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+
+T = TypeVar("T")
+
+_TIMEOUT_S: Final = 60.0
+_DATABASE: Final = "chroma.sqlite3"
+_UNSAFE: Final = re.compile(r"[^a-zA-Z0-9]+")
+
+
+class TemplateStore:
+    """The collections of one installation. Opened on first use; safe to share."""
+
+    def __init__(self, settings: VectorStoreSettings, data_dir: Path) -> None:
+        self._settings = settings
+        self._path = data_dir / "chroma"
+        self._client: ClientAPI | None = None
+        self._opening = threading.Lock()
+        self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="chroma")
+
+    @property
+    def place(self) -> str:
+        """Where the vectors are, for messages."""
+        if self._settings.mode == "embedded":
+            return str(self._path)
+        return f"{self._settings.host}:{self._settings.port}"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may be using the same collections."""
+        return self._settings.mode == "server"
+
+    def generation(self, collection: str) -> str | None:
+        """What changes whenever a collection is written to.
+
+        None when there is no such collection, or other processes may write to it.
+        """
+        if self.is_shared or not (self._path / _DATABASE).exists():
+            return None
+        try:
+            return self._marker(collection).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def renew_generation(self, collection: str) -> None:
+        """Say that a collection is being written to, before it is. Blocks."""
+        if not self.is_shared:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._marker(collection).write_text(uuid4().hex, "utf-8")
+
+    def _marker(self, collection: str) -> Path:
+        return self._path / f"{collection}.generation"
+
+    async def warm(self) -> None:
+        """Import Chroma and open the client, which takes a second or two.
+
+        Raises:
+            IndexUnavailable
+        """
+        await self.run(lambda _: None)
+
+    async def run(self, work: Callable[["ClientAPI"], T]) -> T:
+        """Run `work` with the client, on a thread of the store.
+
+        Raises:
+            IndexUnavailable: Chroma cannot be reached, read or written, or is too slow.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                return await loop.run_in_executor(self._threads, self._run, work)
+        except TimeoutError:
+            raise IndexUnavailable(
+                f"ChromaDB at {self.place} gave no answer within {_TIMEOUT_S:g} s"
+            ) from None
+
+    async def close(self) -> None:
+        """Give back files and threads."""
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    def _run(self, work: Callable[["ClientAPI"], T]) -> T:
+        from chromadb.errors import ChromaError
+
+        try:
+            client = self._opened()
+        except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as failure:
+            # An address that does not answer is a ValueError to Chroma.
+            raise self._unavailable("opened", failure) from failure
+        try:
+            return work(client)
+        except (ChromaError, httpx.HTTPError, OSError) as failure:
+            raise self._unavailable("used", failure) from failure
+
+    def _unavailable(self, what: str, failure: Exception) -> IndexUnavailable:
+        said = next(iter(str(failure).splitlines()), "") or type(failure).__name__
+        return IndexUnavailable(f"ChromaDB at {self.place} cannot be {what}: {said}")
+
+    def _opened(self) -> "ClientAPI":
+        with self._opening:
+            if self._client is None:
+                self._client = self._open()
+            return self._client
+
+    def _open(self) -> "ClientAPI":
+        import chromadb
+        from chromadb.config import Settings as ChromaSettings
+
+        quiet = ChromaSettings(anonymized_telemetry=False)
+        if self._settings.mode == "embedded":
+            self._path.mkdir(parents=True, exist_ok=True)
+            return chromadb.PersistentClient(path=str(self._path), settings=quiet)
+        secrets = self._settings.headers.items()
+        client = chromadb.HttpClient(
+            host=self._settings.host,
+            port=self._settings.port,
+            ssl=self._settings.ssl,
+            headers={name: secret.get_secret_value() for name, secret in secrets},
+            settings=quiet,
+            tenant=self._settings.tenant,
+            database=self._settings.database,
+        )
+        for session in _sessions_of(client):
+            session.timeout = httpx.Timeout(_TIMEOUT_S)
+        return client
+
+    def _close(self) -> None:
+        self._threads.shutdown(wait=True)
+        client, self._client = self._client, None
+        if client is None:
+            return
+        sessions = _sessions_of(client)
+        if isinstance(client, AbstractContextManager):
+            client.__exit__(None, None, None)  # closing is no part of Chroma's declared interface
+        for session in sessions:
+            session.close()
+
+
+def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
+    """The HTTP sessions of a client, which Chroma opens without a timeout and never closes.
+
+    There are two: its administrative half has one of its own.
+    """
+    halves = (client, getattr(client, "_admin_client", None))
+    sessions = (getattr(getattr(half, "_server", None), "_session", None) for half in halves)
+    return [session for session in sessions if isinstance(session, httpx.Client)]
+
+
+def collection_name(adapter: str, domain: str, fingerprint: str) -> str:
+    """A name that Chroma takes and no other adapter, domain or encoder has."""
+    readable = _UNSAFE.sub("-", adapter).strip("-").lower()[:40] or "adapter"
+    parts = "\x00".join((adapter, domain, fingerprint)).encode()
+    return f"orbit-{readable}-{hashlib.blake2b(parts, digest_size=8).hexdigest()}"
+
+
+def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "Collection":
+    """The collection of that name, made when there is none.
+
+    Vectors have unit length, so that the inner product is the cosine; Chroma's own
+    cosine space would store them changed in the last bit.
+    """
+    return client.get_or_create_collection(
+        name,
+        configuration={"hnsw": {"space": "ip"}},
+        metadata=dict(about),
+        embedding_function=None,
+    )

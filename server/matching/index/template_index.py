@@ -1,0 +1,267 @@
+"""One adapter's vectors in Chroma, kept in step with its library.
+
+The id of a vector is a hash of all that decides it, so keeping in step is a comparison of
+two sets of ids. Whatever was cut short is put right by the next comparison.
+"""
+
+import hashlib
+import logging
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
+
+import numpy as np
+
+from server.core.ports import Embedder, Vectors
+from server.errors import IndexUnavailable
+from server.library.model import Library, Template
+from server.matching import masking
+from server.matching.index.store import TemplateStore, collection_name, open_collection
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+
+EntryKind = Literal["example", "description"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """One text of a template: what the author wrote, and what is embedded in its stead."""
+
+    template_id: str
+    kind: EntryKind
+    text: str
+    masked: str
+
+    def key(self, fingerprint: str) -> str:
+        """The id of this entry's vector; another text, template, mask or encoder has another."""
+        parts = (self.template_id, self.kind, self.text, self.masked, fingerprint)
+        digest = hashlib.blake2b(digest_size=16)
+        for part in parts:
+            encoded = part.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "big") + encoded)
+        return digest.hexdigest()
+
+
+def library_entries(library: Library) -> tuple[IndexEntry, ...]:
+    """Every example and description, in the order of the library, none twice."""
+    entries = (entry for t in library.templates.values() for entry in _template_entries(t))
+    return tuple(dict.fromkeys(entries))
+
+
+def _template_entries(template: Template) -> Iterator[IndexEntry]:
+    for example in template.nl_examples:
+        yield IndexEntry(template.id, "example", example, masking.mask(example))
+    # A template that says nothing of itself still has a name.
+    about = template.description or _in_words(template.id)
+    masked = masking.mask(about if template.nl_examples else _all_that_is_said(template))
+    yield IndexEntry(template.id, "description", about, masked)
+
+
+def _all_that_is_said(template: Template) -> str:
+    """Name, description and arguments, for a template that has no example to go by."""
+    arguments = ", ".join(_in_words(parameter.name) for parameter in template.parameters)
+    name = _in_words(template.function_name or template.id)
+    said = " ".join(part for part in (template.description, arguments) if part)
+    return f"{name}: {said}" if said else name
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").replace(".", " ")
+
+
+T = TypeVar("T")
+
+_EMBEDDED_AT_ONCE: Final = 256
+_READ_AT_ONCE: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What keeping in step took: vectors made, found as they were, and taken out."""
+
+    embedded: int
+    reused: int
+    removed: int
+
+
+class VectorsLost(IndexUnavailable):
+    """A vector that was there a moment ago is gone, or is none: another process may have been
+    keeping the same collection in step with another version of the library.
+    """
+
+
+class TemplateIndex:
+    """The vectors of one adapter's library, as one encoder makes them.
+
+    `ids` and `entries` go together, in the order of the library.
+    """
+
+    def __init__(
+        self, adapter: str, library: Library, fingerprint: str, store: TemplateStore
+    ) -> None:
+        self.name = collection_name(adapter, library.domain.name, fingerprint)
+        self.entries = library_entries(library)
+        self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
+        self._store = store
+        self._collection: Collection | None = None
+        self._about = {
+            "orbit_adapter": adapter,
+            "orbit_domain": library.domain.name,
+            "orbit_encoder": fingerprint,
+        }
+
+    async def sync(self, embedder: Embedder) -> SyncReport:
+        """Embed what is missing, take out what the library no longer has.
+
+        Batches are written as they are made: what was embedded before a crash is kept.
+
+        Raises:
+            IndexUnavailable, ProviderError
+        """
+        there = await self._store.run(self._stored_ids)
+        missing = [
+            (key, entry)
+            for key, entry in zip(self.ids, self.entries, strict=True)
+            if key not in there
+        ]
+        for batch in _batches(missing, _EMBEDDED_AT_ONCE):
+            vectors = await embedder.embed([entry.masked for _, entry in batch])
+            await self._store.run(partial(self._write, batch=batch, vectors=vectors))
+        stale = there - set(self.ids)
+        if stale:
+            await self._store.run(partial(self._remove, ids=stale))
+        return SyncReport(
+            embedded=len(missing), reused=len(self.ids) - len(missing), removed=len(stale)
+        )
+
+    @property
+    def generation(self) -> str | None:
+        """What changes whenever the vectors do; None where others may change them."""
+        return self._store.generation(self.name)
+
+    def mark_generation(self) -> None:
+        """Name the state the vectors are in, when it has no name yet. Blocks."""
+        if self.generation is None:
+            self._store.renew_generation(self.name)
+
+    async def vectors(self) -> Vectors:
+        """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
+
+        Raises:
+            VectorsLost, IndexUnavailable
+        """
+        return await self.vectors_of(self.ids)
+
+    async def vectors_of(self, ids: Sequence[str]) -> Vectors:
+        """The vectors of some ids, in their order. Raises as `vectors`."""
+        parts = [
+            await self._store.run(partial(self._read, ids=part))
+            for part in _batches(ids, _READ_AT_ONCE)
+        ]
+        return np.vstack(parts)
+
+    def _open(self, client: "ClientAPI") -> "Collection":
+        if self._collection is None:
+            self._collection = open_collection(client, self.name, self._about)
+        return self._collection
+
+    def _stored_ids(self, client: "ClientAPI") -> set[str]:
+        if not self._store.is_shared:
+            self._drop_other_encoders(client)
+        return set(self._open(client).get(include=[])["ids"])
+
+    def _drop_other_encoders(self, client: "ClientAPI") -> None:
+        """Vectors of an encoder that is no longer used only take room.
+
+        On a Chroma server another replica may still be using them, so there they stay.
+        """
+        for collection in client.list_collections():
+            about = collection.metadata or {}
+            same = all(about.get(k) == self._about[k] for k in ("orbit_adapter", "orbit_domain"))
+            if same and collection.name != self.name:
+                self._store.renew_generation(collection.name)
+                client.delete_collection(collection.name)
+
+    def _write(
+        self, client: "ClientAPI", batch: Sequence[tuple[str, IndexEntry]], vectors: Vectors
+    ) -> None:
+        self._store.renew_generation(self.name)
+        self._open(client).upsert(
+            ids=[key for key, _ in batch],
+            embeddings=vectors,
+            metadatas=[
+                {"template": entry.template_id, "kind": entry.kind, "text": entry.text}
+                for _, entry in batch
+            ],
+        )
+
+    def _remove(self, client: "ClientAPI", ids: Iterable[str]) -> None:
+        self._store.renew_generation(self.name)
+        for batch in _batches(sorted(ids), _READ_AT_ONCE):
+            self._open(client).delete(ids=list(batch))
+
+    def _read(self, client: "ClientAPI", ids: Sequence[str]) -> Vectors:
+        found = self._open(client).get(ids=list(ids), include=["embeddings"])
+        vectors = np.asarray(found["embeddings"], np.float32)
+        if len(found["ids"]) != len(ids) or not np.isfinite(vectors).all():
+            raise VectorsLost(
+                f"ChromaDB at {self._store.place} lost vectors of {self.name!r}; "
+                "start again to rebuild them"
+            )
+        places = {key: place for place, key in enumerate(found["ids"])}
+        return vectors[[places[key] for key in ids]]
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+_log = logging.getLogger(__name__)
+
+
+def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
+    """The vectors of `ids`, in their order; None when the file is of something else.
+
+    `generation` names the state of the collection; None for one that others may write to.
+    """
+    if generation is None:
+        return None
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            if str(stored["key"]) != _key(ids, generation):
+                return None
+            vectors: Vectors = stored["vectors"]
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+        return None  # cut short or not ours: ChromaDB has them
+    fits = vectors.ndim == 2 and len(vectors) == len(ids) and vectors.dtype == np.float32
+    return vectors if fits and bool(np.isfinite(vectors).all()) else None
+
+
+def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vectors: Vectors) -> None:
+    """Write the vectors so that a reader finds the old file or the new one, never half of it."""
+    if generation is None:
+        return
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with unfinished.open("wb") as file:
+            np.savez(file, key=_key(ids, generation), vectors=vectors)
+        unfinished.replace(path)
+    except OSError as full:
+        # The server works without the file; the next start only takes longer.
+        _log.warning("%s cannot be written: %s", path, full)
+
+
+def _key(ids: Sequence[str], generation: str) -> str:
+    digest = hashlib.blake2b(generation.encode(), digest_size=16)
+    for one in ids:
+        digest.update(b"\x00" + one.encode())
+    return digest.hexdigest()

@@ -1,0 +1,88 @@
+"""The words of a text as a short vector: what an encoder blurs, names and jargon, kept sharp.
+
+Every word and pair of neighbouring words, weighted by how rare it is in the library,
+is hashed onto a few places of a fixed-length vector. The inner product of two sketches
+is close to the cosine of the two bags of words, and needs no vocabulary to be kept.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import log, sqrt
+from typing import Final
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.core.ports import Vectors
+from server.matching.normalization import tokens
+
+DIMENSIONS: Final = 512
+BUCKETS: Final = 1 << 16
+_PLACES: Final = 8
+_SCALE: Final = 1 / sqrt(_PLACES)
+
+# Odd multipliers, one a place: multiply-shift hashing gives each word its places and
+# signs from its checksum alone, the same on every machine and in every release.
+_MULTIPLIERS: Final = np.array(
+    [
+        0x9E3779B1,
+        0x85EBCA6B,
+        0xC2B2AE35,
+        0x27D4EB2F,
+        0x165667B1,
+        0xD3A2646D,
+        0xFD7046C5,
+        0xB55A4F09,
+    ],
+    np.uint32,
+)
+
+Rarity = NDArray[np.float32]
+"""(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
+
+
+def rarity(texts: Iterable[str]) -> Rarity:
+    """How rare words are in `texts`; a word that is in none of them is the rarest."""
+    counts = np.zeros(BUCKETS, np.float32)
+    count = 0
+    for text in texts:
+        counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
+        count += 1
+    return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
+
+
+def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:
+    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all.
+
+    A word that the library never uses still takes its share of the length: a text full
+    of foreign words lies further from everything.
+    """
+    sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
+    for row, text in zip(sketches, texts, strict=True):
+        places, shares = hashed_features(text, weights)
+        row += np.bincount(places, shares, DIMENSIONS).astype(np.float32)
+    return sketches
+
+
+def hashed_features(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """What a text's sketch is made of: places, and what is added there; a place may recur."""
+    hashes = _hashes(text)
+    grams = np.array(list(dict.fromkeys(hashes)), np.uint32)
+    weight = weights.take(grams % BUCKETS)
+    if len(grams) < len(hashes):
+        weight *= np.array([1 + log(said) for said in Counter(hashes).values()], np.float32)
+    if hashes:
+        weight *= _SCALE / sqrt(weight.dot(weight))
+    mixed = np.multiply.outer(grams, _MULTIPLIERS)
+    shares = (mixed >> 15 & 2).astype(np.float32)
+    shares -= 1
+    shares *= weight[:, None]
+    mixed >>= 23
+    return mixed.ravel(), shares.ravel()
+
+
+def _hashes(text: str) -> list[int]:
+    words = [word.encode() for word in tokens(text)]
+    return [*map(crc32, words), *map(crc32, map(b" ".join, pairwise(words)))]

@@ -1,1 +1,0 @@
-"""What a question decides when it goes on with a conversation."""

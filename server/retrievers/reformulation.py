@@ -1,0 +1,167 @@
+"""A retriever that reads the conversation first, and proposes what it asks for."""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from jinja2 import TemplateError
+
+from server.conversation.reformulation.model import OfferedIntent, Understanding
+from server.conversation.reformulation.prompts import clarify_text, proposal_text
+from server.conversation.reformulation.reformulator import Reformulator
+from server.core.answer import Trace
+from server.core.chat_messages import Message
+from server.core.decision import (
+    Call,
+    ClarifyingQuestion,
+    Decision,
+    MissingArguments,
+    MissingParameter,
+    ProposedAction,
+)
+from server.core.ports import Retriever
+from server.core.tools import Source
+from server.core.turn import Intent, Turn
+from server.retrievers.base import DeciderDependencies, decide_for_template
+
+_log = logging.getLogger(__name__)
+
+_SCRIPTS: Final[Mapping[str, re.Pattern[str]]] = {
+    "he": re.compile("[א-ת]"),
+    "ar": re.compile("[ء-ي]"),
+    "ru": re.compile("[а-яё]", re.IGNORECASE),
+    "ja": re.compile("[ぁ-ヿ]"),
+    "ko": re.compile("[가-힣]"),
+}
+"""Languages that show by their letters, whatever a client says it prefers."""
+
+
+class ReformulationDecider:
+    """Proposes one of the reformulator's intents, or leaves the question to `other`.
+
+    What `other` finds counts only where no intent stands for the template: what an intent
+    stands for is done by way of a proposal and no other.
+    """
+
+    def __init__(
+        self, other: Retriever, parts: DeciderDependencies, reformulator: Reformulator
+    ) -> None:
+        self._other = other
+        self._parts = parts
+        self._reformulator = reformulator
+        offered = reformulator.reformulation.intents.values()
+        self._proposed = frozenset(intent.template for intent in offered)
+        self._has_more = not self._proposed.issuperset(parts.library.templates)
+
+    async def decide(self, turn: Turn, trace: Trace) -> Decision:
+        """Raises what `other` raises; a reformulator's model that fails is no failure."""
+        with trace.stage("reformulate") as details:
+            said = (*turn.context.messages, Message("user", turn.text))
+            understood = await self._reformulator.understand(said)
+            details |= understood.to_dict() | {"by": understood.by, "why": understood.why}
+        reformulation = self._reformulator.reformulation
+        if understood.intent is not None:
+            return self._proposal(turn, reformulation.intents[understood.intent], understood)
+        if self._has_more:
+            decision = await self._other.decide(turn, trace)
+            found = (
+                decision.match.template_id
+                if isinstance(decision, Call | MissingArguments)
+                else None
+            )
+            if found is not None and found not in self._proposed:
+                return decision
+        question = clarify_text(reformulation, language_of(turn, reformulation.clarify))
+        return ClarifyingQuestion(question, 0.0, understood.why)
+
+    async def close(self) -> None:
+        await self._other.close()
+
+    def _proposal(self, turn: Turn, offered: OfferedIntent, understood: Understanding) -> Decision:
+        """The call that is to be confirmed; a question, when it lacks something."""
+        entities = dict(turn.intent.entities) if turn.intent is not None else {}
+        if offered.target is not None:
+            entities.pop(offered.target, None)
+            if understood.target is not None:
+                entities[offered.target] = understood.target
+        intent = Intent(offered.name, understood.confidence, "keyword", entities)
+        decision = decide_for_template(
+            self._parts,
+            offered.template,
+            replace(turn, intent=intent),
+            why=understood.why,
+            confidence=understood.confidence,
+        )
+        if not isinstance(decision, Call | MissingArguments):
+            return decision
+        if understood.target is None:
+            decision = self._untargeted(decision, offered)
+        if isinstance(decision, MissingArguments):
+            return decision
+        question = self._question(turn, understood)
+        return replace(
+            _aimed(decision, offered, understood, turn.text),
+            proposed=ProposedAction(offered.name, understood.target, question),
+        )
+
+    def _untargeted(
+        self, decision: Call | MissingArguments, offered: OfferedIntent
+    ) -> Call | MissingArguments:
+        """The decision without a target that extraction guessed: none was understood."""
+        parameters = self._parts.library.templates[offered.template].parameters
+        aimed = next((p for p in parameters if p.name == offered.target), None)
+        if aimed is None:
+            return decision
+        part = decision.call if isinstance(decision, Call) else decision
+        arguments = {name: part.arguments[name] for name in part.arguments if name != aimed.name}
+        sources = {name: part.sources[name] for name in part.sources if name != aimed.name}
+        missing = decision.missing if isinstance(decision, MissingArguments) else ()
+        if aimed.required and all(each.name != aimed.name for each in missing):
+            lacking = MissingParameter(
+                aimed.name, aimed.description, aimed.type, aimed.enum, aimed.example
+            )
+            return MissingArguments(decision.match, (lacking, *missing), arguments, sources)
+        if isinstance(decision, MissingArguments):
+            return replace(decision, arguments=arguments, sources=sources)
+        call = replace(decision.call, arguments=arguments, sources=sources)
+        return replace(decision, call=call)
+
+    def _question(self, turn: Turn, understood: Understanding) -> str:
+        reformulation = self._reformulator.reformulation
+        language = language_of(turn, reformulation.proposal)
+        try:
+            return proposal_text(reformulation, understood, language)
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as failed:
+            _log.warning("proposal text of the reformulator: %s", failed)
+            return proposal_text(replace(reformulation, proposal={}), understood)
+
+
+def _aimed(call: Call, offered: OfferedIntent, understood: Understanding, text: str) -> Call:
+    """The call with the target that was understood, saying where it comes from."""
+    name, target = offered.target, understood.target
+    if name is None or target is None:
+        return call
+    arguments, sources = {**call.call.arguments, name: target}, dict(call.call.sources)
+    at = text.casefold().find(target.casefold())
+    if understood.earlier:
+        sources[name] = Source("conversation")
+    elif at >= 0:
+        span = (at, at + len(target))
+        sources[name] = Source("intent", span, text[at : span[1]])
+    elif name not in sources:
+        sources[name] = Source("model" if understood.by == "model" else "intent")
+    return replace(call, call=replace(call.call, arguments=arguments, sources=sources))
+
+
+def language_of(turn: Turn, texts: Mapping[str, str]) -> str:
+    """The language to speak in: that of the turn's letters, else the first preferred one."""
+    for language, letters in _SCRIPTS.items():
+        if language in texts and letters.search(turn.text):
+            return language
+    for tag in turn.languages:
+        for candidate in (tag.lower(), tag.lower().split("-")[0]):
+            if candidate in texts:
+                return candidate
+    return ""

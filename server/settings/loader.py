@@ -1,0 +1,211 @@
+"""A configuration file, with what it imports, into `Settings`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from dotenv.parser import parse_stream
+
+from server.core.suggestions import join_words
+from server.errors import Location, Problem
+from server.settings.adapters import AdapterSettings
+from server.settings.documents import Document, Keys, read_yaml, shown_path
+from server.settings.fields import expand, is_glob
+from server.settings.models import Imports, Settings
+from server.settings.validation import validate
+
+
+def with_env_file(
+    path: Path, environ: Mapping[str, str]
+) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """Return `environ` on top of what the file at `path` sets, if there is one.
+
+    Values of the file are taken as written: `${NAME}` inside them means nothing.
+    """
+    try:
+        stream = path.open(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return environ, ()
+    except OSError as unreadable:
+        why = f"cannot be read: {unreadable.strerror}"
+        return environ, (Problem(why, Location(shown_path(path)), "unreadable"),)
+    problems, found = [], {}
+    with stream:
+        try:
+            bindings = list(parse_stream(stream))
+        except UnicodeDecodeError:
+            return environ, (Problem("is not UTF-8 text", Location(shown_path(path)), "not-utf8"),)
+    for binding in bindings:
+        if binding.error or (binding.key is not None and binding.value is None):
+            # What stands there instead may well be a secret, so it is not shown.
+            where = Location(shown_path(path), binding.original.line)
+            problems.append(Problem("expected NAME=value", where, "bad-env-file"))
+        elif binding.key is not None:
+            found[binding.key] = binding.value or ""
+    return {**found, **environ}, tuple(problems)
+
+
+@dataclass(slots=True)
+class Files:
+    """Documents in the order they are read, and what is wrong with how they import."""
+
+    documents: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def gather(path: Path, root: Path, environ: Mapping[str, str]) -> Files:
+    """Read `path` and everything it imports, each file once."""
+    files = Files()
+    _visit(path, root, environ, (), set(), files)
+    return files
+
+
+def _visit(
+    path: Path,
+    root: Path,
+    environ: Mapping[str, str],
+    importers: tuple[Path, ...],
+    seen: set[Path],
+    files: Files,
+) -> None:
+    seen.add(path.resolve())
+    # An imported file may be a list of adapters and nothing else.
+    document = read_yaml(path, environ, top=(dict, list) if importers else (dict,))
+    files.documents.append(document)
+    if not isinstance(document.data, dict) or "import" not in document.data:
+        return
+    # The problems of the list come again, with those of the whole file.
+    wanted: Imports = validate(Imports, document)[0] or Imports.model_construct()
+    chain = (*importers, path)
+    for number, pattern in enumerate(wanted.imports):
+        where = document.where(("import", number))
+        found, tried = _find(pattern, path, root)
+        if not found:
+            what = f"import: nothing at {join_words(map(shown_path, tried))}"
+            # A folder of adapters may well be empty; a file that is named may not be gone.
+            severity: Literal["error", "warning"] = "warning" if is_glob(Path(pattern)) else "error"
+            files.problems.append(Problem(what, where, "not-found", severity))
+        for target in found:
+            if target.resolve() in {importer.resolve() for importer in chain}:
+                trail = " → ".join(shown_path(step) for step in (*chain, target))
+                files.problems.append(Problem(f"import goes round: {trail}", where, "import-cycle"))
+            elif target.resolve() not in seen:
+                _visit(target, root, environ, chain, seen, files)
+
+
+def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
+    """The files meant, and the places looked at: beside the importing file, then the root."""
+    places = list(dict.fromkeys([importer.absolute().parent / pattern, root / pattern]))
+    for place in places:
+        found = [
+            file for file in expand(place) if file != importer.absolute() or not is_glob(place)
+        ]
+        if found:
+            return found, places
+    return [], places
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """Settings, or None when a problem is an error.
+
+    `environ` is what placeholders were filled from, for the files that adapters name.
+    `from_environment` are the values that were filled in, which no log should show.
+    """
+
+    settings: Settings | None
+    problems: tuple[Problem, ...]
+    environ: Mapping[str, str] = field(repr=False)
+    from_environment: frozenset[str] = field(repr=False)
+
+
+def root_of(config_path: Path) -> Path:
+    """The folder that relative paths start from: the one that holds `config/`."""
+    folder = config_path.absolute().parent
+    return folder.parent if folder.name == "config" else folder
+
+
+def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
+    """Read the configuration at `path`; variables come from `environ`, then from `.env`."""
+    root = root_of(path)
+    variables, problems = with_env_file(root / ".env", environ)
+    files = gather(path, root, variables)
+    merged = _Merged(root)
+    for document in files.documents:
+        merged.add(document)
+    found = (*problems, *files.problems, *merged.problems)
+    return LoadedSettings(
+        settings=None if any(p.severity == "error" for p in found) else merged.settings(),
+        problems=found,
+        environ=variables,
+        from_environment=frozenset().union(*(d.from_environment for d in files.documents)),
+    )
+
+
+class _Merged:
+    """What several files set together. A section comes from one file; adapters add up."""
+
+    def __init__(self, root: Path) -> None:
+        self.problems: list[Problem] = []
+        self._context = {"root": root}
+        self._sections: dict[str, Any] = {}
+        self._set_by: dict[str, Document] = {}
+        self._adapters: dict[str, AdapterSettings] = {}
+
+    def add(self, document: Document) -> None:
+        bare_list = isinstance(document.data, list)
+        at: Keys = () if bare_list else ("adapters",)
+        entries = document.at(at)
+        disabled = [(*at, i) for i, e in enumerate(entries or ()) if _disabled(e)]
+        found = list(document.problems_outside(disabled))
+        if bare_list:
+            parts = [
+                validate(AdapterSettings, document, (number,), context=self._context)
+                for number in range(len(entries))
+            ]
+            complete = all(adapter is not None for adapter, _ in parts)
+            found += [problem for _, problems in parts for problem in problems]
+            adapters = [adapter for adapter, _ in parts if adapter is not None]
+        else:
+            settings, problems = validate(Settings, document, context=self._context)
+            complete = settings is not None
+            found += problems
+            adapters = list(settings.adapters) if settings is not None else []
+            if settings is not None:
+                self._take_sections(settings, document)
+        if not complete and not any(p.severity == "error" for p in found):
+            # A part that is switched off must still be readable, and misses a variable.
+            found = list(document.problems)
+        self.problems += found
+        if complete:
+            self._take_adapters(adapters, document, at)
+
+    def _take_sections(self, settings: Settings, document: Document) -> None:
+        for name in sorted(settings.model_fields_set - {"adapters", "imports"}):
+            first = self._set_by.setdefault(name, document)
+            if first is document:
+                self._sections[name] = getattr(settings, name)
+            else:
+                what = f"{name!r} is set twice; first at {first.where((name,))}"
+                where = document.where((name,))
+                self.problems.append(Problem(what, where, "duplicate-section"))
+
+    def _take_adapters(
+        self, adapters: Sequence[AdapterSettings], document: Document, at: Keys
+    ) -> None:
+        for number, adapter in enumerate(adapters):
+            where = document.where((*at, number))
+            other = self._adapters.setdefault(adapter.name, adapter.at(where))
+            if other.where != where:
+                what = f"adapter {adapter.name!r} is defined twice; first at {other.where}"
+                self.problems.append(Problem(what, where, "duplicate-adapter"))
+
+    def settings(self) -> Settings:
+        defaults = Settings.model_validate({}, context=self._context)
+        adapters = tuple(self._adapters.values())
+        return defaults.model_copy(update={**self._sections, "adapters": adapters})
+
+
+def _disabled(entry: Any) -> bool:
+    return isinstance(entry, dict) and entry.get("enabled") is False

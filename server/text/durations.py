@@ -1,0 +1,181 @@
+"""Durations: 2 hours 30 minutes, an hour and a half, 1h30m, PT2H30M."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import re2
+
+from server.text.dates import MONTHS_IN, SECONDS, UNITS
+from server.text.decimals import Number, as_decimal, plain_number
+from server.text.number_words import STARTERS, and_a_half, read_words
+from server.text.numbers import read_digits
+from server.text.tokens import Tokens, is_digits
+
+_ISO: Final = re2.compile(
+    r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
+    r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+)
+_ISO_UNITS: Final = ("year", "month", "week", "day", "hour", "minute", "second")
+LONGEST_ISO: Final = 40
+
+_BIGGEST: Final = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A span of time: whole months, which have no fixed length, and seconds."""
+
+    months: int = 0
+    seconds: Fraction = Fraction(0)
+
+    def to_iso(self) -> str:
+        """ISO 8601, such as P1Y2M, P21D or PT2H30M."""
+        years, months = divmod(self.months, 12)
+        days, rest = divmod(self.seconds, 86400)
+        hours, rest = divmod(rest, 3600)
+        minutes, seconds = divmod(rest, 60)
+        day_part = "".join(
+            f"{n}{unit}" for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n
+        )
+        time_part = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
+        if seconds:
+            time_part += f"{_decimal(seconds)}S"
+        return f"P{day_part}{'T' if time_part else ''}{time_part}" if self else "PT0S"
+
+    def __bool__(self) -> bool:
+        return bool(self.months or self.seconds)
+
+    def count_in(self, unit: str) -> Number | None:
+        """How many of `unit` this is, or None when that has no fixed answer."""
+        if unit in MONTHS_IN:
+            if self.seconds:
+                return None
+            return _plain(Fraction(self.months, MONTHS_IN[unit]))
+        return None if self.months else _plain(self.seconds / SECONDS[unit])
+
+    def whole_days(self) -> int | None:
+        days = self.seconds / 86400
+        return int(days) if days.denominator == 1 else None
+
+
+class Part(NamedTuple):
+    value: Number
+    unit: str
+
+
+def unit_at(word: str, *, glued: bool) -> str:
+    """The unit of time that `word` names, or empty."""
+    unit = UNITS.get(word, "")
+    return unit if unit and (glued or len(word) > 1) else ""
+
+
+def total_duration(parts: list[Part]) -> Duration | None:
+    """The duration that the parts make; None for half a month or a million years."""
+    months, seconds = Fraction(0), Fraction(0)
+    for value, unit in parts:
+        amount = Fraction(as_decimal(value))
+        if abs(amount) > _BIGGEST:
+            return None
+        if unit in MONTHS_IN:
+            months += amount * MONTHS_IN[unit]
+        else:
+            seconds += amount * SECONDS[unit]
+    if months.denominator != 1:
+        return None
+    return Duration(int(months), seconds)
+
+
+def read_iso_duration(text: str) -> Duration | None:
+    """The duration that the whole `text` writes in ISO 8601."""
+    if not 3 <= len(text) <= LONGEST_ISO or not text.isascii():
+        return None
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return None
+    groups: tuple[str | None, ...] = match.groups()
+    parts = [
+        Part(plain_number(Decimal(number)) or 0, unit)
+        for number, unit in zip(groups, _ISO_UNITS, strict=True)
+        if number is not None
+    ]
+    return total_duration(parts) if parts else None
+
+
+def _plain(fraction: Fraction) -> Number | None:
+    quotient = Decimal(fraction.numerator) / Decimal(fraction.denominator)
+    return plain_number(quotient) if Fraction(quotient) == fraction else None
+
+
+def _decimal(fraction: Fraction) -> str:
+    return f"{Decimal(fraction.numerator) / Decimal(fraction.denominator):f}"
+
+
+_SIZE: Final = {
+    unit: size
+    for size, unit in enumerate(("second", "minute", "hour", "day", "week", "month", "year"))
+}
+_CARRY: Final = {"second": 60, "minute": 60, "hour": 24}
+_LONGEST_ISO: Final = 16
+
+
+def read_duration(tokens: Tokens, unit_index: int, value: Number) -> tuple[Duration | None, int]:
+    """The duration of `value` units and what is added to it, and the index after it.
+
+    The unit is the word at `unit_index`. Of 2 hours, 30 minutes both parts count.
+    """
+    unit = unit_at(tokens.words[unit_index], glued=tokens.glued(unit_index))
+    parts, last = [Part(value, unit)], unit_index + 1
+    half = and_a_half(tokens, last)
+    if half:
+        parts.append(Part(0.5, unit))
+        last = half
+    while more := _next_part(tokens, last, parts[-1].unit):
+        part, last = more
+        parts.append(part)
+    return total_duration(parts), last
+
+
+def _next_part(tokens: Tokens, index: int, larger: str) -> tuple[Part, int] | None:
+    index += tokens.word(index) == ","
+    index += tokens.word(index) == "and"
+    word = tokens.word(index)
+    value: Number | None
+    if is_digits(word):
+        digits = read_digits(tokens, index)
+        value, last = digits.value, digits.last
+    elif word in STARTERS and (read := read_words(tokens, index)):
+        value, last = read
+    else:
+        return None
+    unit = unit_at(tokens.word(last), glued=tokens.glued(last))
+    if tokens.word(last) == "m" and larger == "hour":
+        unit = "minute"
+    if value is None or not unit or _SIZE[unit] >= _SIZE[larger]:
+        return None
+    if value >= _CARRY.get(unit, value + 1):
+        return None  # 1h30m, 90s are two durations
+    return Part(value, unit), last + 1
+
+
+def read_unit_alone(tokens: Tokens, index: int) -> tuple[Number, int] | None:
+    """How many units "an hour" or "half a day" says, and the index of its unit."""
+    words = tokens.words
+    half = words[index] == "half"
+    unit_index = index + 1 + half
+    if words[index + half : unit_index] not in (["a"], ["an"]):
+        return None
+    word = tokens.word(unit_index)
+    if not unit_at(word, glued=False) or word.endswith("s"):
+        return None
+    return (0.5 if half else 1), unit_index
+
+
+def read_iso_run(tokens: Tokens, index: int) -> tuple[Duration, int] | None:
+    """The duration that begins with a P: PT2H30M; and the index after it."""
+    last = index + 1
+    while last - index < _LONGEST_ISO and tokens.glued(last) and tokens.words[last].isalnum():
+        last += 1
+    length = read_iso_duration(tokens.slice(index, last)) if last > index + 1 else None
+    return None if length is None else (length, last)

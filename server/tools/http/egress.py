@@ -1,0 +1,211 @@
+"""Where calls may go: every address is resolved, judged and connected to here."""
+
+import ipaddress
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import anyio
+import httpcore
+import httpx
+
+from server import __version__
+from server.errors import Problem
+from server.library.http_model import HttpExecution
+from server.library.model import Library
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+
+_NOT_IN_THE_LIBRARY: Final = tuple(
+    map(
+        ipaddress.ip_network,
+        # Site-local as it once was, documentation, identifiers that are no places, relays to 6to4.
+        ("fec0::/10", "3fff::/20", "2001:20::/28", "192.88.99.0/24"),
+    )
+)
+"""What is not on the open internet, though Python's `is_global` has it so."""
+
+
+class AddressRefused(httpcore.ConnectError):
+    """The host is not one that may be called, or stands where no call may go."""
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """`allowed_hosts`, when there are any, are the only ones that may be called.
+
+    `private_hosts` may stand on loopback, link-local and private addresses. Both are
+    written as `host` or `host:port`.
+    """
+
+    allowed_hosts: frozenset[str] = frozenset()
+    private_hosts: frozenset[str] = frozenset()
+
+    def admits(self, host: str, port: int) -> bool:
+        return not self.allowed_hosts or _listed(self.allowed_hosts, host, port)
+
+    def may_be_private(self, host: str, port: int) -> bool:
+        return _listed(self.private_hosts, host, port)
+
+
+def _listed(hosts: frozenset[str], host: str, port: int) -> bool:
+    name = host.lower().rstrip(".")
+    bracketed = f"[{name}]" if ":" in name else name
+    return not hosts.isdisjoint({name, bracketed, f"{bracketed}:{port}"})
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is on the open internet, also within what IPv6 wraps around it."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if inner is None and address.teredo is not None:
+            inner = address.teredo[1]
+        if inner is not None:
+            return is_public(inner)
+        if int(address) >> 32 == 0:
+            return False  # the old IPv4-compatible form, ::127.0.0.1
+    if any(address in network for network in _NOT_IN_THE_LIBRARY):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+class EgressBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to judged addresses alone."""
+
+    def __init__(self, cage: EgressPolicy) -> None:
+        self._cage = cage
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises `AddressRefused`, or as httpcore does."""
+        if not self._cage.admits(host, port):
+            raise AddressRefused(f"{host} is not among the hosts that may be called")
+        try:
+            with anyio.fail_after(timeout):
+                addresses = await _resolve(host, port)
+        except TimeoutError as late:
+            raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from late
+        private = self._cage.may_be_private(host, port)
+        if not private and not all(is_public(address) for address in addresses):
+            raise AddressRefused(f"{host} is on an address that must not be called")
+        failure: httpcore.ConnectError | None = None
+        for address in addresses:
+            try:
+                return await self._network.connect_tcp(
+                    str(address), port, timeout, local_address, socket_options
+                )
+            except httpcore.ConnectError as failed:
+                failure = failed
+        raise failure or httpcore.ConnectError(f"{host} has no address")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._network.sleep(seconds)
+
+
+async def _resolve(host: str, port: int) -> list[Address]:
+    """The addresses of a host, in the resolver's order; odd spellings of numbers included."""
+    try:
+        found = await anyio.getaddrinfo(host, port, type=1)
+    except (OSError, UnicodeError) as unknown:
+        raise httpcore.ConnectError(f"{host} could not be resolved") from unknown
+    texts = dict.fromkeys(str(entry[4][0]).split("%")[0] for entry in found)
+    return [ipaddress.ip_address(text) for text in texts]
+
+
+class EgressTransport(httpx.AsyncHTTPTransport):
+    """httpx's own transport, over connections that the cage opens."""
+
+    def __init__(self, cage: EgressPolicy, limits: httpx.Limits, context: ssl.SSLContext) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_keepalive_connections,
+            keepalive_expiry=limits.keepalive_expiry,
+            network_backend=EgressBackend(cage),
+        )
+
+
+MAX_CONNECTIONS: Final = 100
+_KEEPALIVE_S: Final = 30.0
+_CONNECT_TIMEOUT_S: Final = 10.0
+
+
+def open_client(
+    transport: httpx.AsyncBaseTransport | None = None, cage: EgressPolicy | None = None
+) -> httpx.AsyncClient:
+    """Return a pooled client that follows nothing, keeps no cookies and never waits itself.
+
+    Deadlines belong to the caller; only connecting has a limit of its own, so that a
+    host that swallows packets leaves time for another try. Without a `cage` none but
+    public addresses are called.
+    """
+    limits = httpx.Limits(
+        max_connections=MAX_CONNECTIONS,
+        max_keepalive_connections=MAX_CONNECTIONS,
+        keepalive_expiry=_KEEPALIVE_S,
+    )
+    # A cookie set for one caller must never travel with another one's call.
+    no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
+    return httpx.AsyncClient(
+        transport=transport
+        or EgressTransport(cage or EgressPolicy(), limits, httpx.create_ssl_context()),
+        headers={"user-agent": f"orbit/{__version__}", "accept-encoding": "gzip"},
+        timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S),
+        follow_redirects=False,
+        cookies=no_cookies,
+    )
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return not is_public(ip_address(host))
+    except ValueError:
+        return host.rstrip(".") == "localhost"
+
+
+def host_problems(library: Library, cage: EgressPolicy) -> list[Problem]:
+    """Templates whose requests go where the adapter lets none go.
+
+    Kinds: `host-not-allowed`, and the warning `private-host`: only addresses that are
+    written out are judged here, since what a name means is known when it is called.
+    """
+    problems = []
+    for template in library.templates.values():
+        execution = template.execution
+        if not isinstance(execution, HttpExecution):
+            continue
+        requests = [execution.request]
+        if execution.prepare is not None:
+            requests.append(execution.prepare.request)
+        for request in requests:
+            place = urlsplit(request.origin)
+            host, port = place.hostname or "", place.port or _PORTS.get(place.scheme, 0)
+            if not cage.admits(host, port):
+                what = f"template {template.id!r} calls {place.netloc}, which is not among "
+                what += f"http.allowed_hosts ({', '.join(sorted(cage.allowed_hosts))})"
+                problems.append(Problem(what, template.where, "host-not-allowed"))
+            elif _is_private(host) and not cage.may_be_private(host, port):
+                what = (
+                    f"template {template.id!r} calls {place.netloc}, which is private, so it will "
+                )
+                what += "be refused; list it in config.http.private_hosts to allow it"
+                problems.append(Problem(what, template.where, "private-host", "warning"))
+    return problems

@@ -1,1 +1,0 @@
-"""Functions of the operator's own, as tools."""

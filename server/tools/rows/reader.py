@@ -1,0 +1,188 @@
+"""Data to rows, with nothing in them that JSON could not say again."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import chain
+from types import NoneType
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from server.core.suggestions import described_value, shown_value
+from server.errors import ArgumentsInvalid
+from server.tools.numbers import MAX_DIGITS
+
+MAX_ROWS: Final = 100_000
+MAX_JSON_CHARS: Final = 5_000_000
+MAX_DEPTH: Final = 50
+"""Most levels of lists and objects inside one row."""
+
+Row = dict[str, Any]
+
+_TEXTS: Final = frozenset({str, bool, NoneType, date, datetime})
+_NUMBERS: Final = frozenset({int, float, Decimal})
+_CONTAINERS: Final = frozenset({list, tuple, dict})
+_KNOWN: Final = _TEXTS | _NUMBERS | _CONTAINERS
+_COUNTABLE: Final = frozenset({int, float, bool, NoneType})
+_BOUND: Final = 10**MAX_DIGITS
+_FEW: Final = 20
+"""Up to so many rows, looking at columns takes longer than looking at each value."""
+
+_SAFE_INT: Final = 2**62
+_LEAST_SAFE: Final = -1e49
+_MOST_SAFE: Final = 1e49
+"""Safely below the bound, and quicker to compare with."""
+
+
+def read_rows(data: Any, name: str) -> list[Row]:
+    """Return the rows of `data`: a list of objects, one object, or JSON text of either.
+
+    Raises:
+        ArgumentsInvalid: something else, too much of it, or a value that is no JSON
+            (not a number, infinite, or of more than `MAX_DIGITS` digits).
+    """
+    rows = data if type(data) is list else _listed(data, name)
+    if len(rows) > MAX_ROWS:
+        raise ArgumentsInvalid(f"{name} has {len(rows)} rows; at most {MAX_ROWS} are taken")
+    if not set(map(type, rows)) <= {dict}:
+        rows = [_as_row(row, f"{name}[{place}]") for place, row in enumerate(rows)]
+    if not _are_plain(rows):
+        check_values(chain.from_iterable(map(dict.values, rows)), name)
+    return list(rows)
+
+
+def parse_json_rows(text: str, name: str) -> Any:
+    """Return what JSON text holds.
+
+    Raises:
+        ArgumentsInvalid: the text is not JSON, too long, or nested too deeply.
+    """
+    if len(text) > MAX_JSON_CHARS:
+        raise ArgumentsInvalid(f"{name} is longer than {MAX_JSON_CHARS} characters")
+    try:
+        return from_json(text, cache_strings="keys")
+    except ValueError:
+        pass  # the slower one below says what is wrong, and reads a few things more
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as wrong:
+        where = f"line {wrong.lineno} column {wrong.colno}"
+        raise ArgumentsInvalid(f"{name} is not JSON: {wrong.msg} at {where}") from None
+    except RecursionError:
+        raise ArgumentsInvalid(f"{name} is nested too deeply") from None
+    except ValueError:  # an integer of thousands of digits
+        raise ArgumentsInvalid(_too_long(name)) from None
+
+
+def _listed(data: Any, name: str) -> Sequence[Any]:
+    """Rows that were not given as a list."""
+    if isinstance(data, str):
+        data = parse_json_rows(data, name)
+    rows = [data] if isinstance(data, Mapping) else data
+    if not isinstance(rows, list | tuple):
+        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described_value(rows)}")
+    return rows
+
+
+def _as_row(row: Any, name: str) -> Row:
+    if not isinstance(row, Mapping):
+        raise ArgumentsInvalid(f"{name} is {described_value(row)}; every row must be an object")
+    return dict(row)
+
+
+def _are_plain(rows: Sequence[Any]) -> bool:
+    """Whether a glance shows that nothing in the rows needs a closer look."""
+    if len(rows) <= _FEW:
+        return _are_plain_values(chain.from_iterable(map(dict.values, rows)))
+    same_width = len(set(map(len, rows))) == 1
+    return same_width and all(map(_is_plain_column, zip(*map(dict.values, rows), strict=True)))
+
+
+def _are_plain_values(values: Iterable[Any]) -> bool:
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            continue
+        if kind is float:
+            if not _LEAST_SAFE < value < _MOST_SAFE:  # NaN is not, either
+                return False
+        elif kind is int:
+            if not -_SAFE_INT < value < _SAFE_INT:
+                return False
+        elif kind not in _TEXTS:
+            return False
+    return True
+
+
+def _is_plain_column(values: Sequence[Any]) -> bool:
+    """One sum tells of all numbers in it, as NaN is below nothing."""
+    kinds = set(map(type, values))
+    if kinds <= _TEXTS:
+        return True
+    try:
+        return kinds <= _COUNTABLE and sum(map(abs, filter(None, values))) < _MOST_SAFE
+    except OverflowError:  # an int that no float comes near
+        return False
+
+
+def check_values(values: Iterable[Any], name: str) -> None:
+    """Look at every value, level by level, for what JSON could not say.
+
+    Raises:
+        ArgumentsInvalid: there is such a value.
+    """
+    level = list(values)
+    for _ in range(MAX_DEPTH):
+        kinds = set(map(type, level))
+        if not kinds <= _KNOWN:
+            odd = next(iter(kinds - _KNOWN)).__name__
+            raise ArgumentsInvalid(f"{name} holds a {odd}, which is no JSON")
+        if not kinds.isdisjoint(_NUMBERS) and not _are_ordinary(level):
+            for kind in kinds & _NUMBERS:
+                _check_numbers([value for value in level if type(value) is kind], name)
+        if kinds.isdisjoint(_CONTAINERS):
+            return
+        level = list(
+            chain.from_iterable(
+                value.values() if type(value) is dict else value
+                for value in level
+                if type(value) in _CONTAINERS
+            )
+        )
+    raise ArgumentsInvalid(f"{name} is nested too deeply; at most {MAX_DEPTH} levels are taken")
+
+
+def _are_ordinary(values: list[Any]) -> bool:
+    """Whether nothing is amiss with any number: one sum tells, as NaN is below nothing."""
+    try:
+        sizes = [abs(value) for value in values if type(value) in _NUMBERS]
+        return bool(sum(sizes) < _BOUND)
+    except (ArithmeticError, TypeError):  # too large for a float, or decimals among floats
+        return False
+
+
+def _check_numbers(numbers: list[Any], name: str) -> None:
+    """Look at numbers of one type: all at once, and one by one only if something is wrong."""
+    for number in numbers if isinstance(numbers[0], Decimal) else ():
+        # Comparing a signalling NaN raises.
+        if not number.is_finite():
+            raise ArgumentsInvalid(f"{name} holds {number}, which is not a finite number")
+    if min(numbers) > -_BOUND and max(numbers) < _BOUND and not _has_nan(numbers):
+        return
+    for number in numbers:
+        if isinstance(number, float) and not math.isfinite(number):
+            raise ArgumentsInvalid(
+                f"{name} holds {shown_value(number)}, which is not a finite number"
+            )
+    raise ArgumentsInvalid(_too_long(name))
+
+
+def _has_nan(numbers: list[Any]) -> bool:
+    return isinstance(numbers[0], float) and math.isnan(sum(numbers))
+
+
+def _too_long(name: str) -> str:
+    return f"{name} holds a number of more than {MAX_DIGITS} digits"

@@ -1,0 +1,150 @@
+"""Decisions and results become answers, in the author's words where there are any."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from server.chat.respond import Composer
+from server.core.answer import Trace
+from server.core.decision import Call, MissingArguments, MissingParameter, NoMatch
+from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.library.model import Domain, Library, ResponseConfig, Template
+from tests.support.deciding import DIVIDE, MATCH, PERCENTAGE, call_of
+
+FORMATS: Mapping[str, Mapping[str, str]] = {
+    "calculation_result": {
+        "en": "The result is **{{ result }}**",
+        "fr": "Le résultat est **{{ result }}**",
+    },
+    "date_result": {"en": "The date is {{ formatted_date }}"},
+    "short": {"en": "= {{ result }}", "fr": "= {{ result }} !"},
+    "no_match": {"fr": "Je ne sais pas."},
+    "calculator_error": {"fr": "Calcul impossible : {{ error_message }}"},
+}
+
+
+def composer(template: Template, formats: Mapping[str, Mapping[str, str]] = FORMATS) -> Composer:
+    response = ResponseConfig("en", ("en", "fr"), formats)
+    return Composer(Library(Domain("d", response=response), {template.id: template}))
+
+
+def success(template: Template, result: Any) -> ToolResult:
+    call = call_of(template, {}).call
+    return ToolResult(
+        call.tool,
+        call.operation,
+        ToolResultStatus.SUCCESS,
+        0.1,
+        {},
+        {"result": result, "operation": call.operation, "input": {}},
+    )
+
+
+def content(template: Template, result: ToolResult, *languages: str) -> str:
+    decision = call_of(template, {"value": 200, "percentage": 15})
+    return composer(template).result(decision, result, Trace(), languages).content
+
+
+def test_the_templates_own_words_come_first() -> None:
+    assert content(PERCENTAGE, success(PERCENTAGE, 30)) == "15% of 200 is **30**"
+
+
+def test_then_the_format_the_template_names() -> None:
+    template = replace(DIVIDE, response_format="short")
+    assert content(template, success(template, 4)) == "= 4"
+    assert content(template, success(template, 4), "de", "fr-CA") == "= 4 !"
+
+
+def test_then_the_domains_format_for_the_tool() -> None:
+    assert content(DIVIDE, success(DIVIDE, 4.0)) == "The result is **4**"
+    assert content(DIVIDE, success(DIVIDE, 4.0), "fr") == "Le résultat est **4**"
+
+
+def test_words_that_do_not_fit_are_passed_over() -> None:
+    template = replace(DIVIDE, response_template="{{ quotient }}", response_format="date_result")
+    assert content(template, success(template, 4)) == "The result is **4**"
+
+
+def test_without_any_words_the_result_is_readable() -> None:
+    plain = composer(DIVIDE, {})
+    answer = plain.result(call_of(DIVIDE, {}), success(DIVIDE, [{"n": 1}]), Trace())
+    assert answer.content == "| n |\n| --- |\n| 1 |"
+    assert answer.trace.stages[-1].details["by"] == "readable rendering"
+
+
+@pytest.mark.parametrize(
+    ("languages", "expected"),
+    [
+        ((), "I couldn't complete the calculation. Please check your input. (Division by zero)"),
+        (("fr",), "Calcul impossible : Division by zero"),
+    ],
+)
+def test_an_error_is_a_helpful_sentence(languages: tuple[str, ...], expected: str) -> None:
+    failed = ToolResult(
+        "calculator",
+        "divide",
+        ToolResultStatus.ERROR,
+        0.1,
+        {"a": 1, "b": 0},
+        error_message="Division by zero",
+    )
+    answer = composer(DIVIDE).result(call_of(DIVIDE, {}), failed, Trace(), languages)
+    assert answer.content == expected
+    execution = answer.metadata["tool_execution"]
+    assert (execution["status"], execution["error_message"]) == ("error", "Division by zero")
+    assert "result" not in execution
+
+
+def test_a_tool_that_was_stopped_says_so() -> None:
+    late = ToolResult(
+        "calculator", "divide", ToolResultStatus.TIMEOUT, 5, {}, error_message="over 5 s"
+    )
+    answer = composer(DIVIDE).result(call_of(DIVIDE, {}), late, Trace())
+    assert answer.content == "That took too long, so I stopped it. (over 5 s)"
+    assert answer.metadata["tool_execution"]["status"] == "timeout"
+
+
+def test_several_missing_arguments_are_a_list() -> None:
+    missing = (
+        MissingParameter("value", "The base value", "number"),
+        MissingParameter(
+            "to_unit", type="string", choices=("km", "miles"), problem="“ell” is neither."
+        ),
+    )
+    answer = composer(PERCENTAGE).ask_for(MissingArguments(MATCH, missing), Trace())
+    assert answer.content == (
+        "I need a few more things:\n"
+        "- **value** (The base value)\n"
+        "- **to unit**: “ell” is neither, one of km, miles\n"
+        "For example: “What is 15% of 200?”"
+    )
+
+
+def test_an_author_may_replace_what_the_server_says() -> None:
+    answer = composer(PERCENTAGE).no_match(NoMatch("far"), Trace(), ("fr",))
+    assert (answer.content, answer.confidence) == ("Je ne sais pas.", 0.0)
+
+
+def test_an_argument_of_the_result_is_what_the_tool_says_it_is() -> None:
+    template = replace(PERCENTAGE, response_template="{{ arguments.value }} {{ result }}")
+    decision = call_of(template, {"value": 200, "percentage": 15})
+    assert isinstance(decision, Call)
+    answer = composer(template).result(decision, success(template, 30), Trace())
+    assert answer.content == "200 30"
+
+
+def test_what_could_be_read_otherwise_is_said_once() -> None:
+    template = replace(DIVIDE, response_template="It is {{ result }}{{ more }}")
+    note = "03/04/2025 was read as 2025-03-04, month first"
+    decision = call_of(template, {"a": 1})
+    noted = Source("recognizer", (0, 10), "03/04/2025", note)
+    decision = replace(decision, call=replace(decision.call, sources={"a": noted}))
+    for more, expected in (
+        ("", "It is 4\n(03/04/2025 was read as 2025-03-04, month first.)\n(Read as four.)"),
+        (", four", "It is 4, four\n(03/04/2025 was read as 2025-03-04, month first.)"),
+    ):
+        found = {"result": 4, "interpreted_as": "four", "more": more}
+        result = replace(success(template, 4), result=found)
+        assert composer(template).result(decision, result, Trace()).content == expected
