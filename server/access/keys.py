@@ -12,10 +12,9 @@ from typing import Final, Self, TypeVar
 import sqlalchemy as sa
 from anyio import to_thread
 
-from server.access import queries, secret
+from server.access import queries
 from server.access.key_format import LONGEST_RAW, IssuedKey, KeyIssuer, key_id_of
 from server.access.models import KeyRecord, NewKey
-from server.access.queries import open_engine
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,
@@ -26,7 +25,8 @@ from server.errors import (
     RequestInvalid,
     StoreUnavailable,
 )
-from server.storage.database import Database
+from server.storage import secret
+from server.storage.database import Database, create_tables, open_engine
 from server.storage.write_behind import WriteBehind
 
 _MOST: Final = 10_000
@@ -243,6 +243,7 @@ class KeyStore:
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
     found, created = secret.load_or_create(secret_path)
     engine = open_engine(url)
+    create_tables(engine, queries.KEYS.metadata)
     if created:
         with engine.connect() as connection:
             orphans = queries.count(connection)

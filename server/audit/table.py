@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.schema import CreateTable
 
-from server.access.queries import open_engine, unavailable
 from server.audit.entry import GENESIS, AuditEntry, AuditSeal
+from server.storage.database import create_tables, open_engine, unavailable
 
 _METADATA: Final = sa.MetaData()
 _BATCH: Final = 1000
@@ -47,10 +46,9 @@ class TableSink:
         """Raises `StoreUnavailable` when the database cannot be used. Blocks."""
         self._engine = open_engine(url)
         self._seal = seal
+        create_tables(self._engine, _METADATA)
         try:
             with self._engine.begin() as connection:
-                for table in (ENTRIES, _END):
-                    connection.execute(CreateTable(table, if_not_exists=True))
                 self._begin_chain(connection)
         except sa.exc.DBAPIError as failure:
             self._engine.dispose()

@@ -9,12 +9,12 @@ from threading import Thread
 from time import sleep
 from typing import Any, Final
 
-from server.access import secret
 from server.audit.entry import AuditSeal, Event, Sink, to_row
 from server.audit.file import FileSink
 from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable
 from server.settings.models import Settings
+from server.storage import secret
 
 _log = logging.getLogger(__name__)
 

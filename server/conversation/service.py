@@ -6,7 +6,6 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from server.access import secret
 from server.conversation.confirmations import pending_calls
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
@@ -17,6 +16,7 @@ from server.conversation.store import ConversationStore
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
+from server.storage import secret
 from server.storage.database import Database
 
 _log = logging.getLogger(__name__)

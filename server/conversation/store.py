@@ -7,7 +7,6 @@ from typing import Final, Self
 
 import sqlalchemy as sa
 
-from server.access.queries import UtcTime
 from server.conversation.memory import (
     ConversationKey,
     conversation_key,
@@ -17,7 +16,7 @@ from server.conversation.memory import (
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.settings.conversation import ConversationSettings
-from server.storage.database import Database, put
+from server.storage.database import Database, UtcTime, put
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)

@@ -12,10 +12,9 @@ from typing import Any, Final, Self
 import sqlalchemy as sa
 from anyio import to_thread
 
-from server.access.queries import UtcTime
 from server.errors import StoreUnavailable
 from server.guards.changes import Change
-from server.storage.database import Database
+from server.storage.database import Database, UtcTime
 
 _KEPT: Final = 2000
 """Decisions kept for each guard."""

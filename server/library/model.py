@@ -11,6 +11,7 @@ from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
 from server.library.http_model import HttpDefaults, HttpExecution
+from server.text.tokens import DateOrder
 
 TemplateKind = Literal["function", "query"]
 
@@ -197,9 +198,6 @@ class TypePatterns:
 
     patterns: tuple[str, ...]
     normalizers: tuple[Normalizer, ...] = ()
-
-
-DateOrder = Literal["mdy", "dmy"]
 
 
 @dataclass(frozen=True, slots=True)

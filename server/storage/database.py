@@ -1,14 +1,36 @@
 """A database that is worked with in threads, one transaction for each job."""
 
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 from anyio import CapacityLimiter, to_thread
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.schema import CreateIndex, CreateTable
 
-from server.access.queries import open_engine, unavailable
+from server.errors import StoreUnavailable
+from server.storage.private_dirs import make_private
 
 _T = TypeVar("_T")
+
+_BUSY_TIMEOUT_S: Final = 5.0
+
+
+class UtcTime(sa.types.TypeDecorator[datetime]):
+    """An aware time. SQLite keeps no zone, so all of them are written in UTC."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, _dialect: sa.Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, _dialect: sa.Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Database:
@@ -26,12 +48,7 @@ class Database:
             StoreUnavailable: it cannot be used.
         """
         engine = open_engine(url)
-        try:
-            for metadata in tables:
-                metadata.create_all(engine)
-        except sa.exc.DBAPIError as failure:
-            engine.dispose()
-            raise unavailable(engine, failure) from failure
+        create_tables(engine, *tables)
         return cls(engine, threads=threads)
 
     @property
@@ -75,3 +92,81 @@ def put(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) 
     connection.execute(
         statement.on_conflict_do_update(index_elements=table.primary_key, set_=rest), rows
     )
+
+
+def open_engine(url: str) -> sa.Engine:
+    """Return an engine on `url`. Nothing is asked of the database yet.
+
+    Raises:
+        StoreUnavailable: the URL is malformed, or its driver is missing.
+    """
+    try:
+        parsed = sa.make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            engine = _open_sqlite(parsed)
+        else:
+            engine = sa.create_engine(parsed, pool_pre_ping=True)
+    except (NoSuchModuleError, ModuleNotFoundError) as missing:
+        raise StoreUnavailable(
+            f"the key store needs a database driver that is not installed: {missing} "
+            "(for PostgreSQL, run: ./bin/orbit.sh install postgres)"
+        ) from missing
+    except ArgumentError:
+        raise StoreUnavailable(
+            "the database URL of the key store is malformed: write one such as "
+            "'sqlite:///data/orbit.db' or 'postgresql+psycopg://user:password@host/name'"
+        ) from None
+    return engine
+
+
+def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
+    """Make the tables that are not there; the engine is closed when that fails. Blocks.
+
+    Raises:
+        StoreUnavailable: the database cannot be used.
+    """
+    try:
+        with engine.begin() as connection:
+            for table in [table for metadata in tables for table in metadata.sorted_tables]:
+                # Another process may be making the same tables.
+                connection.execute(CreateTable(table, if_not_exists=True))
+                for index in table.indexes:
+                    connection.execute(CreateIndex(index, if_not_exists=True))
+    except sa.exc.DBAPIError as failure:
+        engine.dispose()
+        raise unavailable(engine, failure) from failure
+
+
+def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailable:
+    """What went wrong, without the SQL and without the password."""
+    place = engine.url.render_as_string(hide_password=True)
+    reason = " ".join(str(failure.orig).split())
+    return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")
+
+
+def _open_sqlite(url: sa.URL) -> sa.Engine:
+    file = url.database
+    if file and file != ":memory:":
+        try:
+            make_private(Path(file).parent)
+            if not file.startswith("file:") and not Path(file).exists():
+                # SQLite takes an empty file for a new database, and gives the files that it
+                # puts beside it the same mode.
+                Path(file).touch(mode=0o600)
+        except OSError as failure:
+            raise StoreUnavailable(
+                f"the key store at {file} cannot be made: {failure.strerror}"
+            ) from failure
+    engine = sa.create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
+    sa.event.listen(engine, "connect", _use_wal)
+    return engine
+
+
+def _use_wal(connection: Any, _pool_record: object) -> None:
+    """Let one process write while others read; the mode stays with the file."""
+    cursor = connection.cursor()
+    try:
+        if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+            cursor.execute("PRAGMA journal_mode=WAL")
+    finally:
+        cursor.close()

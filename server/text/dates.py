@@ -5,9 +5,8 @@ from typing import Final, NamedTuple
 
 from dateutil.relativedelta import relativedelta
 
-from server.library.model import DateOrder
 from server.text.numbers import ORDINALS
-from server.text.tokens import Span, Tokens, is_digits
+from server.text.tokens import DateOrder, Span, Tokens, is_digits
 
 MONTHS: Final = {
     word: number

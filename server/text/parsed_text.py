@@ -5,13 +5,12 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Final
 
-from server.library.model import DateOrder
 from server.text.blocks import find_emails, find_quotes, find_urls
 from server.text.dates import find_date_formats
 from server.text.json_blocks import find_json
 from server.text.relative_dates import PRESENT
 from server.text.scanner import scan
-from server.text.tokens import Kind, Span, Tokens
+from server.text.tokens import DateOrder, Kind, Span, Tokens
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""

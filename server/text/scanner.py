@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Final
 
-from server.library.model import DateOrder
 from server.text.dates import MONTHS, WrittenDate, read_date, read_month, with_weekday
 from server.text.decimals import Number, exact_quotient
 from server.text.durations import read_duration, read_iso_run, read_unit_alone, unit_at
@@ -16,7 +15,7 @@ from server.text.numbers import minus_before, opposite, read_digits
 from server.text.relative_dates import STARTERS as RELATIVE_STARTERS
 from server.text.relative_dates import counted_dates, directed, read_relative
 from server.text.times import NAMED, read_iso_tail, read_time
-from server.text.tokens import Kind, Span, Tokens
+from server.text.tokens import DateOrder, Kind, Span, Tokens
 
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})

@@ -23,6 +23,9 @@ Kind = Literal[
     "unreadable",  # looks like a value of kind `unit`, and is none; `value` says why
 ]
 
+DateOrder = Literal["mdy", "dmy"]
+"""Which part of 03/04/2025 is the month: the first, or the second."""
+
 
 class Span(NamedTuple):
     """A value and where it stands: characters `start` to `end`, words `first` to `last`.

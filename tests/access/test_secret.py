@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from server.access.queries import open_engine
-from server.access.secret import load_or_create
 from server.errors import ConfigurationInvalid
+from server.storage.database import open_engine
+from server.storage.secret import load_or_create
 
 
 def test_the_secret_is_made_once_and_then_kept(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_every_folder_that_is_made_for_it_is_private(tmp_path: Path) -> None:
 
 def test_of_many_first_starts_at_once_all_get_the_same_secret(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from server.access.secret import load_or_create; "
+        "import sys; from pathlib import Path; from server.storage.secret import load_or_create; "
         "sys.stdin.read(); print(load_or_create(Path(sys.argv[1]))[0].decode())"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "data" / "secret")]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from server.access import secret
 from server.audit.entry import AuditSeal, to_row
 from server.audit.table import TableSink
 from server.cli.audit import audit_app
+from server.storage import secret
 from tests.access.test_audit import EVENT
 
 

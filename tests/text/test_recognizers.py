@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from server.library.model import DateOrder
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Kind
+from server.text.tokens import DateOrder, Kind
 from tests.extraction.support import NOW
 
 

@@ -7,8 +7,8 @@ from datetime import date, time
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 
-from server.library.model import DateOrder
 from server.text.dates import MONTHS, WEEKDAYS, valid_date
+from server.text.tokens import DateOrder
 
 Kind = Literal["number", "date", "month", "time", "code", "word", "sign", "stop"]
 

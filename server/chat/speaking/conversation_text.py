@@ -11,8 +11,9 @@ from server.chat.speaking.atoms import atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
 from server.core.tools import Source
 from server.core.turn import ConversationContext
-from server.library.model import DateOrder, Parameter, Template
+from server.library.model import Parameter, Template
 from server.text.parsed_text import ParsedText
+from server.text.tokens import DateOrder
 
 _BLANK: Final = "\0"
 _WORD: Final = re.compile(r"[^\W\d_]+")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from server.chat.response_format import format_value
 from server.chat.speaking.atoms import Atom, atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
-from server.library.model import DateOrder
+from server.text.tokens import DateOrder
 
 _MOST_ATOMS: Final = 5_000
 """Of a longer result, what comes later is no fact: no sentence speaks of it."""

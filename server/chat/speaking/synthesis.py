@@ -20,7 +20,8 @@ from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ProviderError
-from server.library.model import DateOrder, Template
+from server.library.model import Template
+from server.text.tokens import DateOrder
 
 _LEAST_TOKENS: Final = 80
 _TOKENS_PER_ROW: Final = 20

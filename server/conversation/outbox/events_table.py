@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from server.access.queries import UtcTime
 from server.core.json import to_json
+from server.storage.database import UtcTime
 
 COMMIT: Final = "J01"
 

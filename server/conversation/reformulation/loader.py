@@ -146,7 +146,8 @@ def _judged(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:
     for number, intent in enumerate(written.intents):
         where = document.where(("intents", number, "name"))
         if intent.name != normalize_target(intent.name):
-            what = f"intent {intent.name!r} is compared as {normalize_target(intent.name)!r}; write that"
+            plain = normalize_target(intent.name)
+            what = f"intent {intent.name!r} is compared as {plain!r}; write that"
             yield Problem(what, where, "bad-name")
         if intent.name in names:
             yield Problem(f"intent {intent.name!r} is defined twice", where, "duplicate-intent")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.library.model import DateOrder
+from server.text.tokens import DateOrder
 from server.tools.builtin.base import Arguments, BuiltinTool, Operation
 from server.tools.dates.arithmetic import UNITS, WEEKDAYS, read_unit, span
 from server.tools.dates.formats import Format, read_format

@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.core.suggestions import described_value, shown_value
 from server.core.values import value
 from server.errors import ArgumentsInvalid
-from server.library.model import DateOrder
+from server.text.tokens import DateOrder
 from server.tools.dates.arithmetic import (
     MONTH_NUMBERS,
     MONTH_PATTERN,
