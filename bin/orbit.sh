@@ -37,10 +37,13 @@ test_help() {
   cat <<'END'
 Usage: orbit.sh test [PYTEST ARGUMENTS]
 
-Install what the tests need and run them, from the project's folder. Without
-arguments the whole suite runs; otherwise for example:
+Install what the tests need and run them, from the project's folder, with one
+process for each core, and list the slowest. Without arguments the whole suite
+runs; otherwise for example:
 
   orbit.sh test tests/access -x
+  orbit.sh test -n 0 --pdb          in this process alone
+  orbit.sh test -m local_model      what runs a language model, alone
 END
 }
 
@@ -222,7 +225,8 @@ case ${1:-} in
     esac
     ensure test
     cd "$root"
-    exec "$python" -m pytest "$@"
+    # A process for each core, which takes over what another has not come to; files stay together.
+    exec "$python" -m pytest -n auto --dist worksteal --durations 10 --durations-min 0.5 "$@"
     ;;
   install)
     shift

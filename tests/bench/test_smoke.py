@@ -1,14 +1,15 @@
 """Every benchmark runs, with counts so small that its figures mean nothing."""
 
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.configuring import adapter, configure, write_library
 from tests.support.local_model import needs_local_model
 from utils.bench._bfcl import arguments_right
 
@@ -19,7 +20,10 @@ MODULES = sorted(
 
 FEW: dict[str, tuple[str, ...]] = {
     "bfcl": ("{bfcl}", "--json"),
-    "chat": ("--clients", "2", "--seconds", "0.3", "--questions", "5", "--json"),
+    "chat": (
+        *("--clients", "2", "--seconds", "0.3", "--questions", "5", "--json"),
+        *("--config", "{config}"),
+    ),
     "clinc150": ("{clinc150}", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
@@ -50,6 +54,14 @@ def clinc150(tmp_path: Path) -> Path:
     write(tmp_path / "validation.jsonl", [{"text": "brew me a tea", "intent": "tea"}])
     write(tmp_path / "oos_validation.jsonl", [{"text": "who won the match", "intent": None}])
     return tmp_path
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A server with the least that answers."""
+    served = adapter("intent-agent-example", write_library(tmp_path / "library"))
+    configure(tmp_path, [served])
+    return tmp_path / "config.yaml"
 
 
 @pytest.fixture
@@ -88,19 +100,19 @@ def bfcl(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(module: str, *given: str) -> str:
-    """What a benchmark prints."""
-    ended = subprocess.run(
-        [sys.executable, "-m", f"utils.bench.{module}", *given],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+Bench = Callable[..., str]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
+    """Run a benchmark by its name, and give what it prints."""
+
+    def ran(module: str, *given: str) -> str:
+        monkeypatch.setattr(sys, "argv", [module, *given])
+        import_module(f"utils.bench.{module}").main()
+        return capsys.readouterr().out
+
+    return ran
 
 
 def test_every_benchmark_is_here() -> None:
@@ -108,16 +120,17 @@ def test_every_benchmark_is_here() -> None:
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m not in ("bfcl", "synthesis")])
-def test_it_runs(module: str, clinc150: Path) -> None:
-    assert json.loads(run(module, *(one.format(clinc150=clinc150) for one in FEW[module])))
+def test_it_runs(module: str, clinc150: Path, config: Path, run: Bench) -> None:
+    given = (one.format(clinc150=clinc150, config=config) for one in FEW[module])
+    assert json.loads(run(module, *given))
 
 
 @needs_local_model
-def test_wording_is_measured() -> None:
+def test_wording_is_measured(run: Bench) -> None:
     assert "states the right value" in run("synthesis", *FEW["synthesis"])
 
 
-def test_calls_are_judged(bfcl: Path) -> None:
+def test_calls_are_judged(bfcl: Path, run: Bench) -> None:
     found = json.loads(run("bfcl", *(one.format(bfcl=bfcl) for one in FEW["bfcl"])))
     assert found["even"]["both_right"] == 1
     assert found["odd"]["asked_for_more"] == 1

@@ -14,6 +14,7 @@ from server.cli import launcher
 from server.cli.launcher import Launch, ServerReadiness, StartFailed, ask_readiness, end, launch
 from server.cli.ports import check_free
 from server.cli.runfile import Running, read_running
+from tests.support.ports import free_port
 
 STANDIN = Path(__file__).with_name("standin.py")
 
@@ -23,7 +24,7 @@ class Yard:
 
     def __init__(self, folder: Path) -> None:
         self.data_dir = folder / "data"
-        self.port = check_free("127.0.0.1", 0)
+        self.port = free_port()
         self.wanted = Launch(
             host="127.0.0.1",
             port=self.port,
@@ -109,11 +110,10 @@ def test_interrupting_the_wait_leaves_no_orphan(yard: Yard, number: signal.Signa
     starting = subprocess.Popen(
         [sys.executable, "-c", program, *arguments], stderr=subprocess.DEVNULL
     )
-    while ask_readiness(f"http://127.0.0.1:{yard.port}") is None:
+    url = f"http://127.0.0.1:{yard.port}"
+    while ask_readiness(url) is None or (running := read_running(yard.data_dir)) is None:
         assert starting.poll() is None
         time.sleep(0.02)
-    running = read_running(yard.data_dir)
-    assert running is not None
     starting.send_signal(number)
     assert starting.wait() == 128 + number
     assert not running.is_alive()

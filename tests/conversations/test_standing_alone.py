@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 import yaml
@@ -44,6 +45,7 @@ def meaning(answer: Answer) -> object:
     return type(decision).__name__
 
 
+@cache
 def questions() -> list[str]:
     folder = EXAMPLES / "agent-template"
     listed = yaml.safe_load((folder / "questions.yaml").read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ import yaml
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.cli.ports import check_free
+from tests.support.ports import free_port
 from tests.tools.http.upstream import Asked, reply, upstream
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +78,7 @@ def started(folder: Path, port: int) -> "subprocess.Popen[bytes]":
 @asynccontextmanager
 async def server(folder: Path, key: str) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
     """A server process that is ready, and its pid; it is killed when the block ends."""
-    port = check_free("127.0.0.1", 0)
+    port = free_port()
     process = started(folder, port)
     try:
         url = f"http://127.0.0.1:{port}"

@@ -59,9 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served.close()
 
 
-FUZZ = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 QUESTIONS = st.one_of(
     st.text(max_size=200),

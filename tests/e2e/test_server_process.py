@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from server.cli.ports import PortUnusable, check_free, listen
+from server.cli.ports import PortUnusable, listen
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 QUESTION = {"message": "What is 15% of 200?"}
@@ -92,7 +93,7 @@ def ask(url: str, key: str) -> tuple[int, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     orbit = Orbit(tmp_path_factory.mktemp("running") / "data")
-    port = check_free("127.0.0.1", 0)
+    port = free_port()
     started = orbit.run("start", "--port", str(port))
     assert (started.returncode, started.stdout) == (0, ""), started.stderr
     # The person at the terminal is shown where it runs, and lines to paste.
@@ -194,7 +195,7 @@ def test_logs_show_what_the_server_wrote(orbit: Orbit) -> None:
 def test_from_start_to_stop(small: Orbit) -> None:
     """Restarts where it was, finishes what it began, and leaves nothing behind."""
     orbit = small
-    port = check_free("127.0.0.1", 0)
+    port = free_port()
     assert orbit.run("start", "--port", str(port)).returncode == 0
     first = orbit.status()
     restarted = orbit.run("restart")
@@ -264,7 +265,7 @@ def test_a_server_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) 
     orbit = Orbit(tmp_path / "data")
     orbit.data_dir.mkdir()
     (orbit.data_dir / "secret").write_text("short")
-    failed = orbit.run("start", "--port", str(check_free("127.0.0.1", 0)))
+    failed = orbit.run("start", "--port", str(free_port()))
     assert (failed.returncode, failed.stdout) == (1, "")
     assert "error: the server ended while starting (exit code 1). The end of its log" in (
         failed.stderr

@@ -24,7 +24,6 @@ plausible = st.lists(st.one_of(st.sampled_from(WORDS), anything), max_size=12).m
 texts = st.one_of(anything, plausible)
 
 
-@settings(max_examples=120, deadline=None)
 @given(texts, st.sampled_from(TEMPLATES))
 def test_any_text_gives_an_extraction_whose_places_are_real(text: str, name: str) -> None:
     template = everyday().templates[name]
@@ -47,14 +46,13 @@ def test_any_text_gives_an_extraction_whose_places_are_real(text: str, name: str
     assert all(one[1] <= two[0] for one, two in pairwise(places))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(plausible, st.sampled_from(TEMPLATES))
 def test_the_same_question_is_read_the_same_by_anyone(text: str, name: str) -> None:
     fresh = Extractor(everyday().domain)
     assert fresh.extract(text, everyday().templates[name], now=NOW) == ask(text, name)
 
 
-@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_grounding_counts_what_is_there(text: str) -> None:
     for name in ("percentage", "task", "filter"):

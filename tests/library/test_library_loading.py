@@ -71,7 +71,7 @@ def test_examples_that_two_templates_share_are_named(tmp_path: Path) -> None:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(domain=st.binary(max_size=200), templates=st.binary(max_size=200))
 def test_arbitrary_bytes_never_raise(tmp_path: Path, domain: bytes, templates: bytes) -> None:
     (tmp_path / "domain.yaml").write_bytes(domain)
@@ -98,7 +98,7 @@ _DATA = st.recursive(
 )
 
 
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(domain=st.dictionaries(_WORDS, _DATA), templates=st.lists(st.dictionaries(_WORDS, _DATA)))
 def test_familiar_words_in_the_wrong_places_never_raise(
     tmp_path: Path, domain: object, templates: object

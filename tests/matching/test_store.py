@@ -1,11 +1,10 @@
 """Chroma in the process and Chroma on a server, and what is said when neither answers."""
 
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -19,15 +18,11 @@ from server.matching.matcher import Matcher
 from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
 TRAVEL = library_of(PLACES)
-
-
-def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        return int(taken.getsockname()[1])
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -17,6 +16,7 @@ from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, Pro
 from server.providers.embeddings.ollama import OllamaEmbedder
 from server.providers.embeddings.openai import OpenAIEmbedder
 from tests.support.ollama_server import DIMENSIONS, OllamaStandIn, ollama_stand_in
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -119,12 +119,6 @@ async def test_a_slow_provider_times_out(served: OllamaStandIn) -> None:
     async with embedder_of(served, timeout_s=0.05, max_retries=0) as embedder:
         with pytest.raises(ProviderTimedOut, match="did not answer in time"):
             await embedder.embed(["a"])
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @pytest.mark.parametrize("kind", ["ollama", "openai"])

@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.support.ports import free_port
+
 USER = "orbit"
 PASSWORD = "hunter2-of-the-tests"
 _DEBIAN = Path("/usr/lib/postgresql")
@@ -46,9 +48,7 @@ def _started(folder: Path) -> Iterator[str]:
         ],
         check=True, capture_output=True, user=owner,
     )  # fmt: skip
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     log = folder / "log"
     with log.open("wb") as written:
         server = subprocess.Popen(

@@ -1,6 +1,7 @@
 """What `/chat` costs: one client in turn, then many at once, over real HTTP on loopback.
 
-    .venv/bin/python -m utils.bench.chat [--clients 16] [--seconds 10] [--questions 2000] [--json]
+    .venv/bin/python -m utils.bench.chat [--clients 16] [--seconds 10] [--questions 2000]
+        [--config FILE] [--json]
 
 Starts a server of its own in a temporary data folder. "Without embedding" asks questions
 whose vectors the server remembers; "new questions" asks each question once only.
@@ -34,14 +35,16 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--questions", type=int, default=2000, help="asked one after the other")
+    parser.add_argument("--config", type=Path, default=ROOT / "config" / "config.yaml")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="orbit-bench-") as data:
-        first_start_s, process, _ = start(data)
+        place = ["--data", data, "--config", str(options.config)]
+        first_start_s, process, _ = start(place)
         stop(process)
-        warm_start_s, process, url = start(data)
+        warm_start_s, process, url = start(place)
         try:
-            figures = asyncio.run(measure(url, make_key(data), options))
+            figures = asyncio.run(measure(url, make_key(place), options))
             figures["resident_mb"] = round(resident_mb(process.pid), 1)
         finally:
             stop(process)
@@ -54,11 +57,11 @@ def main() -> None:
     print(json.dumps(figures, indent=2) if options.json else as_text(figures))
 
 
-def start(data: str) -> tuple[float, subprocess.Popen[str], str]:
+def start(place: list[str]) -> tuple[float, subprocess.Popen[str], str]:
     """Start a server on a free port; seconds until `/ready` answers 200."""
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve", "--port", "0", "--data", data],
+        [sys.executable, "-m", "server", "serve", "--port", "0", *place],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -88,9 +91,12 @@ def stop(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-def make_key(data: str) -> str:
+def make_key(place: list[str]) -> str:
     made = subprocess.run(
-        f"{sys.executable} -m server keys create --json --adapter {ADAPTER} --data {data}".split(),
+        [
+            *(sys.executable, "-m", "server", "keys", "create", "--json"),
+            *("--adapter", ADAPTER, *place),
+        ],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -36,8 +36,8 @@ def main() -> None:
         "machine": describe_machine(),
         "latency_us": {name: latency(name, options.rounds) for name in LABELLED},
         "keywords_us": keywords(options.rounds),
-        "hostile_ms": hostile(),
-        "detect_command": cold_start(),
+        "hostile_ms": hostile(min(3, options.rounds)),
+        "detect_command": cold_start(min(5, options.rounds)),
     }
     print(json.dumps(figures, indent=2, ensure_ascii=False) if options.json else as_text(figures))
 
@@ -97,7 +97,7 @@ def keywords(rounds: int) -> dict[str, float]:
     return found
 
 
-def hostile() -> dict[str, dict[str, float]]:
+def hostile(rounds: int) -> dict[str, dict[str, float]]:
     """Milliseconds for text of 12,500 to 100,000 characters: twice the text, twice the time."""
     detector = opened(PACKS / "gov-decisions-he")
     texts = {
@@ -112,12 +112,12 @@ def hostile() -> dict[str, dict[str, float]]:
         found[name] = {}
         for size in (12_500, 25_000, 50_000, 100_000):
             text = (piece * size)[:size]
-            best = min(took_us(partial(detector.detect, text)) for _ in range(3))
+            best = min(took_us(partial(detector.detect, text)) for _ in range(rounds))
             found[name][str(size)] = round(best / 1000, 1)
     return found
 
 
-def cold_start() -> dict[str, float]:
+def cold_start(rounds: int) -> dict[str, float]:
     """The command as people run it: seconds to its answer, and its memory at most."""
     program = (
         "import sys; from server.__main__ import main; sys.argv[0] = 'orbit.sh'\n"
@@ -129,7 +129,7 @@ def cold_start() -> dict[str, float]:
     command += ["--intents", str(PACKS / "gov-decisions-he"), "--json"]
     seconds: list[float] = []
     memory = 0
-    for _ in range(5):
+    for _ in range(rounds):
         begin = time.perf_counter()
         done = subprocess.run(
             command,

@@ -232,7 +232,7 @@ def report(worded: list[Worded], *, show: bool) -> None:
             print(f"\n{one.spoken.question}\n  {one.raw!r}\n  {'taken' if one.taken else why}")
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=int, default=100)
     parser.add_argument("--show", action="store_true", help="print every sentence")
@@ -243,3 +243,7 @@ if __name__ == "__main__":
     if given.said:
         given.said.write_text(json.dumps(kept))
     report(measured, show=given.show)
+
+
+if __name__ == "__main__":
+    main()

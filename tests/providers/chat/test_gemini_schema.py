@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from server.providers.chat.gemini import to_gemini
@@ -112,7 +112,6 @@ def assert_known(part: dict[str, Any]) -> None:
         assert_known(part["items"])
 
 
-@settings(deadline=None)
 @given(
     st.fixed_dictionaries(
         {"type": st.just("object"), "properties": st.dictionaries(NAMES, SCHEMAS, max_size=3)}

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -24,6 +23,7 @@ from tests.support.gemini_server import gemini
 from tests.support.local_model import needs_local_model, thinking
 from tests.support.loopback import serving
 from tests.support.ollama_server import ollama_stand_in
+from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.anyio, needs_local_model]
 
@@ -83,9 +83,7 @@ async def test_gemini_says_what_the_model_says() -> None:
 
 
 async def test_a_real_server_of_openais_protocol_says_what_the_model_says() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "llama_cpp.server", "--model", str(weights(DEFAULT_MODELS["llama_cpp"]))),

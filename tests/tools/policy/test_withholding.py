@@ -92,7 +92,7 @@ def call(name: str, secret: str) -> Call:
     return Call(Match(name, 0.9, 0.9, ""), ToolCall(name, "desk", operation, arguments, sources))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(SECRETS, st.sampled_from(["echo", "fail", "refused", "ask"]))
 def test_it_is_nowhere(secret: str, way: str) -> None:
     decision: Decision = call("fail" if way == "fail" else "echo", secret)
