@@ -42,7 +42,7 @@ Messages are written for the person who has to act on them: they say what was
 wrong, where, and what would be right. They never hold a key or a secret.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -233,13 +233,27 @@ class Problem:
 
     An `error` keeps the thing it is about from being used; a `warning` does not.
     `kind` is a stable short name (`duplicate-id`, `unknown-key` …) for tools and tests.
+    `template` is the id of the template that it is about: empty where that cannot be read,
+    as in a file of templates that is no YAML; None when it is about more than templates.
     """
 
     what: str
     where: Location
     kind: str
     severity: Literal["error", "warning"] = "error"
+    template: str | None = None
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
 
     def __str__(self) -> str:
         prefix = "warning: " if self.severity == "warning" else ""
         return f"{prefix}{self.what} @ {self.where}"
+
+
+def first_of(problems: Iterable[Problem]) -> str:
+    """The first error among them, and how many more there are."""
+    errors = [problem for problem in problems if problem.is_error]
+    more = f" (and {len(errors) - 1} more; see check)" if len(errors) > 1 else ""
+    return f"{errors[0]}{more}"

@@ -1,6 +1,7 @@
 """From an adapter's settings to an open adapter: the library is read, judged and indexed."""
 
 import asyncio
+import logging
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -13,6 +14,7 @@ from server.chat.adapter import Adapter
 from server.chat.respond import Composer
 from server.core.ports import Embedder, Retriever
 from server.errors import ConfigurationInvalid, Problem
+from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
 from server.guards.options import guard_problems, options_of
 from server.intents.pack import Pack
@@ -27,6 +29,8 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.assembly import build_chain
 from server.tools.python import PythonCalls
+
+_log = logging.getLogger(__name__)
 
 _HARMLESS: Final = 300
 """Examples of a library that teach its guard what nobody has to be kept from."""
@@ -44,8 +48,8 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     read = await asyncio.to_thread(
         load_adapter, adapter, settings.tools, workshop.environ, settings, errors_only=True
     )
-    library, registry, extractor = read.library, read.registry, read.extractor
-    if not read.usable or library is None or registry is None or extractor is None:
+    library, registry = read.library, read.registry
+    if not read.usable or library is None or registry is None:
         raise ConfigurationInvalid(read.problems)
     matching = workshop.settings.matching
     embedder = workshop.embedder(adapter.embedding_provider, adapter.embedding_model)
@@ -62,7 +66,7 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
         adapter=adapter.name,
         library=library,
         matcher=matcher,
-        extractor=extractor,
+        extractor=Extractor(library.domain),
         confidence_threshold=adapter.config.confidence_threshold,
         max_templates=adapter.config.max_templates,
         clarify_margin=matching.clarify_margin,
@@ -99,6 +103,9 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     retriever = _reformulated(retriever, parts, read, adapter, workshop)
     # Last, since from then on operators' changes go to this guard.
     guard = await _guard(adapter, library, embedder, matcher, workshop)
+    for each in library.left_out:
+        name = each.template or "a template"
+        _log.warning("adapter %s: %s is left out: %s", adapter.name, name, each.why)
     workshop.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
@@ -139,7 +146,7 @@ async def _guard(
     examples = [text for t in library.templates.values() for text in t.nl_examples]
     settings = workshop.settings
     problems = guard_problems(adapter, library, settings, workshop.environ)
-    if any(problem.severity == "error" for problem in problems):
+    if any(problem.is_error for problem in problems):
         raise ConfigurationInvalid(problems)
     # The library's own questions and small talk: what a guard has to leave alone.
     every = max(1, -(-len(examples) // _HARMLESS))
@@ -180,11 +187,13 @@ def _reformulated(
 def _details(
     adapter: AdapterSettings, library: Library, embedder: Embedder, matcher: Matcher
 ) -> dict[str, Any]:
+    left_out = [{"template": each.template, "why": each.why} for each in library.left_out]
     return {
         "kind": f"{adapter.type}/{adapter.datasource}/{adapter.adapter}",
         "domain": library.domain.name,
         "domain_version": library.domain.version,
         "templates": len(library.templates),
+        **({"left_out": left_out} if left_out else {}),
         "embedder": embedder.name,
         **matcher.stats(),
     }

@@ -1,6 +1,6 @@
 """From an adapter's settings to its library, with everything that is known against it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ from server.errors import PluginInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
 from server.intents.pack import Pack
-from server.library.loader import load_library
+from server.library.loader import left_out, load_library
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
 from server.tools.http.egress import EgressPolicy, host_problems
-from server.tools.policy.assembly import policy_problems
+from server.tools.policy.assembly import intent_tools_problems, role_problems
 from server.tools.python import Function, find_functions
 from server.tools.registry import ToolRegistry
 from server.tools.template_lint import template_problems
@@ -27,16 +27,11 @@ if TYPE_CHECKING:
 
 
 def settings_problems(
-    adapter: AdapterSettings,
-    library: Library,
-    pack: Pack | None,
-    settings: Settings,
+    adapter: AdapterSettings, library: Library, pack: Pack | None
 ) -> list[Problem]:
     """What is wrong with an adapter's policy; `pack` is its rule pack, if that can be used."""
     policy = adapter.config.policy
-    problems = list(
-        policy_problems(library, settings.access.roles.names, policy.intent_tools, adapter.where)
-    )
+    problems = intent_tools_problems(library, policy.intent_tools or {}, adapter.where)
     if adapter.config.intents is None and policy.intent_tools is not None:
         what = "intent_tools needs a rule pack that detects the intents; name one with intents"
         problems.append(Problem(what, adapter.where, "intent-pack-missing"))
@@ -62,8 +57,9 @@ def egress_policy(adapter: AdapterSettings) -> EgressPolicy:
 class LoadedAdapter:
     """A library with everything that is known against it, short of opening it.
 
-    `library` and `registry` are None when they could not be made at all; `pack` and
-    `reformulation` also when the adapter names none.
+    `library` has the templates that can be used; it is None when there are none. It and
+    `registry` are None when they could not be made at all; `pack` and `reformulation` also
+    when the adapter names none.
     """
 
     library: Library | None
@@ -74,12 +70,12 @@ class LoadedAdapter:
     reformulation: "Reformulation | None" = None
     prompts: "Prompts | None" = None
     """What the adapter's models are told, where it has any."""
-    extractor: Extractor | None = None
 
     @property
     def usable(self) -> bool:
+        """Whether nothing is wrong that is not the matter of a template alone."""
         return self.library is not None and not any(
-            problem.severity == "error" for problem in self.problems
+            problem.is_error and problem.template is None for problem in self.problems
         )
 
 
@@ -95,67 +91,70 @@ def load_adapter(
 
     Without the whole `settings`, what depends on them is not judged: roles, and the
     modules that Python templates may name. With `errors_only` examples are not looked
-    through for what is merely worth a warning, which a server has no use for.
+    through, which is worth warnings only, and a server has no use for those.
     """
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
     )
-    library, problems = loaded.library, list(loaded.problems)
+    problems = list(loaded.problems)
     prompts, amiss = read_prompts(adapter, environ, settings)
     problems += amiss
     pack, amiss = read_pack(adapter, environ)
     problems += amiss
+    date_order = loaded.readable.domain.date_order if loaded.readable else "mdy"
+    registry = None
+    try:
+        registry = ToolRegistry.build(tools, date_order=date_order)
+    except PluginInvalid as invalid:
+        problems.append(Problem(f"tools: {invalid}", adapter.where, "unknown-tool"))
+    retriever = None
+    try:
+        retriever = plugins.resolve("retriever", adapter.implementation)
+    except PluginInvalid as invalid:
+        problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
+    judged: list[Problem] = []
+    if loaded.readable is not None:
+        judged += _foreign_templates(loaded.readable, retriever)
+        if registry is not None:
+            judged += template_problems(loaded.readable, registry)
+    library, reader = loaded.library, IntentReader(pack)
+    functions: Mapping[str, Function] = {}
+    if library is not None and (pack is not None or adapter.config.intents is None):
+        judged += declaration_problems(library, pack, reader)
+    if library is not None and settings is not None:
+        python_tools = settings.python_tools
+        functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
+        judged += wrong
+        judged += host_problems(library, egress_policy(adapter))
+        judged += role_problems(library, settings.access.roles.names)
+    problems += judged
+    if library is not None:
+        library = _without_broken(library, judged, problems)
+    if library is not None and not errors_only:
+        problems += example_problems(library, Extractor(library.domain), reader)
+    if library is not None and settings is not None:
+        problems += settings_problems(adapter, library, pack)
     reformulation = None
     if adapter.config.reformulator is not None:
         from server.adapters.reformulator import read_reformulation  # few adapters need it
 
         reformulation, amiss = read_reformulation(adapter, library, pack, environ)
         problems += amiss
-    date_order = library.domain.date_order if library else "mdy"
-    try:
-        registry = ToolRegistry.build(tools, date_order=date_order)
-    except PluginInvalid as invalid:
-        problems.append(Problem(f"tools: {invalid}", adapter.where, "unknown-tool"))
-        return LoadedAdapter(library, None, tuple(problems))
-    retriever = None
-    try:
-        retriever = plugins.resolve("retriever", adapter.implementation)
-    except PluginInvalid as invalid:
-        problems.append(Problem(str(invalid), adapter.where, "unknown-implementation"))
-    if loaded.readable is not None:
-        problems += _foreign_templates(loaded.readable, retriever)
-        problems += template_problems(loaded.readable, registry)
-    extractor = None
-    if library is not None:
-        extractor = Extractor(library.domain)
-        reader = IntentReader(pack)
-        problems += example_problems(library, extractor, reader, errors_only=errors_only)
-        if pack is not None or adapter.config.intents is None:
-            problems += declaration_problems(library, pack, reader)
-    if library is None or settings is None:
-        return LoadedAdapter(
-            library,
-            registry,
-            tuple(problems),
-            pack=pack,
-            reformulation=reformulation,
-            prompts=prompts,
-            extractor=extractor,
-        )
-    python_tools = settings.python_tools
-    functions, wrong = find_functions(library, python_tools.modules, python_tools.paths)
-    problems += host_problems(library, egress_policy(adapter))
-    problems += settings_problems(adapter, library, pack, settings)
     return LoadedAdapter(
-        library,
-        registry,
-        (*problems, *wrong),
-        functions,
-        pack,
-        reformulation,
-        prompts,
-        extractor,
+        library, registry, tuple(problems), functions, pack, reformulation, prompts
     )
+
+
+def _without_broken(
+    library: Library, judged: Sequence[Problem], problems: Sequence[Problem]
+) -> Library | None:
+    """The library without the templates that were judged to have errors; None if all have.
+
+    `problems` are all that are known, and say why templates are left out.
+    """
+    broken = {problem.template for problem in judged if problem.is_error}
+    kept = {name: template for name, template in library.templates.items() if name not in broken}
+    return Library(library.domain, kept, left_out(problems)) if kept else None
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
@@ -169,6 +168,7 @@ def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:
             f"answer; it answers {' and '.join(sorted(kinds))} templates",
             template.where,
             "foreign-template",
+            template=template.id,
         )
         for template in library.templates.values()
         if template.kind not in kinds

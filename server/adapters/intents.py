@@ -58,10 +58,11 @@ def _of_template(template: Template, pack: Pack | None, read: IntentReader) -> I
         return
     if pack is None:
         what = f"{template.id!r} declares intents, and the adapter has no rule pack to detect them"
-        yield Problem(what, template.where, "pack-missing", "warning")
+        yield Problem(what, template.where, "pack-missing", "warning", template.id)
         return
     unknown = list(_unknown(template, pack))
-    yield from (Problem(what, template.where, kind) for kind, what in unknown)
+    for kind, what in unknown:
+        yield Problem(what, template.where, kind, template=template.id)
     if unknown:
         return
     against = [ask for ask in template.nl_examples if template.agrees(read(ask)) is False]
@@ -70,7 +71,7 @@ def _of_template(template: Template, pack: Pack | None, read: IntentReader) -> I
         rest = len(against) - _MOST_QUOTED
         shown += f"; and {rest} more" if rest > 0 else ""
         what = f"{template.id!r} is not for what the rule pack finds in its own examples: {shown}"
-        yield Problem(what, template.where, "example-contradicted", "warning")
+        yield Problem(what, template.where, "example-contradicted", "warning", template.id)
 
 
 def _unknown(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:

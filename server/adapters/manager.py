@@ -16,6 +16,7 @@ from server.errors import (
     ProviderError,
     ReloadRefused,
     StoreUnavailable,
+    first_of,
 )
 from server.settings.models import AdapterSettings
 
@@ -110,7 +111,7 @@ class AdapterManager:
         try:
             opened = await build_adapter(written[name], self._workshop)
         except ConfigurationInvalid as broken:
-            self._note_failure(name, _first_of(broken))
+            self._note_failure(name, first_of(broken.problems))
             raise _refused(f"adapter {name!r} was not reloaded", broken) from None
         except (ProviderError, StoreUnavailable) as down:
             if self._note_failure(name, str(down)):
@@ -168,7 +169,7 @@ class AdapterManager:
                 pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
                 continue
             except ConfigurationInvalid as broken:
-                adapters.failed(adapter.name, _first_of(broken))
+                adapters.failed(adapter.name, first_of(broken.problems))
                 _log.error("adapter %s: %s", adapter.name, "; ".join(_errors_of(broken)))
             except OrbitError as failed:
                 adapters.failed(adapter.name, str(failed))
@@ -192,19 +193,13 @@ async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def _refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:
-    errors = [problem for problem in broken.problems if problem.severity == "error"]
+    errors = [problem for problem in broken.problems if problem.is_error]
     details = [
         {"what": problem.what, "where": str(problem.where), "kind": problem.kind}
         for problem in errors
     ]
-    return ReloadRefused(f"{what}: {_first_of(broken)}", details)
-
-
-def _first_of(broken: ConfigurationInvalid) -> str:
-    errors = _errors_of(broken)
-    more = f" (and {len(errors) - 1} more; see check)" if len(errors) > 1 else ""
-    return f"{errors[0]}{more}"
+    return ReloadRefused(f"{what}: {first_of(broken.problems)}", details)
 
 
 def _errors_of(broken: ConfigurationInvalid) -> list[str]:
-    return [str(problem) for problem in broken.problems if problem.severity == "error"]
+    return [str(problem) for problem in broken.problems if problem.is_error]

@@ -132,7 +132,7 @@ def _check_adapter(
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
-    known = read.library.templates if read.library else None
+    known = read.library.written if read.library else None
     for path in _question_files(adapter.config.domain_config_path.parent):
         problems += load_questions(path, known, environ)[1]
     return problems

@@ -48,16 +48,24 @@ class ServerReadiness:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """One line for each adapter that does not serve and is not about to."""
+        """One line for each adapter that does not serve, and each template that is left out."""
         settled = [row for row in self.adapters if row.get("state") not in ("ready", "opening")]
-        return tuple(
+        unopened = [
             f"adapter {row.get('name')} is {row.get('state')}"
             + (f": {row['why']}" if row.get("why") else "")
             for row in settled
-        )
+        ]
+        lacking = [(row.get("name"), what) for row in self.adapters for what in left_out(row)]
+        return (*unopened, *(f"adapter {name}: {what}" for name, what in lacking))
 
     def _named(self, state: str) -> tuple[str, ...]:
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
+
+
+def left_out(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What an adapter's row says of templates that cannot be used, a line for each."""
+    rows = (row.get("details") or {}).get("left_out") or ()
+    return tuple(f"{each['template'] or 'a template'} is left out: {each['why']}" for each in rows)
 
 
 def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from server.access.key_format import sample_name
 from server.cli import server_messages
-from server.cli.launcher import ServerReadiness
+from server.cli.launcher import ServerReadiness, left_out
 from server.cli.output import print_text, say
 from server.cli.runfile import Running
 
@@ -47,7 +47,7 @@ def say_started(
 
 
 def warn_of(readiness: ServerReadiness) -> None:
-    """Say which adapters do not serve, and why."""
+    """Say which adapters do not serve and which templates are left out, and why."""
     if not readiness.adapters:
         say("warning: the configuration enables no adapter, so there is nothing to ask")
     for complaint in readiness.complaints:
@@ -65,6 +65,8 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
     for row in () if readiness is None else readiness.adapters:
         why = f": {row['why']}" if row.get("why") else ""
         print_text(f"  {row.get('state')}  {row.get('name')}{why}")
+        for what in left_out(row):
+            print_text(f"    {what}")
 
 
 _SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"

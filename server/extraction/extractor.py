@@ -53,8 +53,8 @@ _Prepared = tuple[TemplatePlan, Lessons, TemplateTold | None]
 class Extractor:
     """Finds arguments for the templates of one domain. Deterministic, and safe in threads.
 
-    A template is compiled when it is first used, or by `prepare`. A question is read
-    once, whichever templates it is then held against.
+    A template is compiled when it is first used, or by `prepare`. Nothing of a question is
+    kept: `read` it once where it is held against several templates.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -66,7 +66,6 @@ class Extractor:
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
-        self._last: ParsedText | None = None
 
     def prepare(self, templates: Sequence[Template]) -> None:
         """Compile `templates` now, so that no question has to wait for it."""
@@ -88,10 +87,24 @@ class Extractor:
         counts from; its zone decides which day it is. Never raises for anything `text`
         may hold.
         """
+        return self.extract_from(self.read(text, now), template, intent=intent, only=only)
+
+    def read(self, text: str, now: datetime) -> ParsedText:
+        """Read a question, for `extract_from`. What comes back belongs to one thread."""
+        return ParsedText(text, now, self._domain.date_order)
+
+    def extract_from(
+        self,
+        reading: ParsedText,
+        template: Template,
+        *,
+        intent: Intent | None = None,
+        only: Collection[str] | None = None,
+    ) -> Extraction:
+        """As `extract`, for a question that has been read."""
         plan, lessons, told = self._plan(template)
         if only is not None:
             plan = _restricted(plan, only)
-        reading = self._read(text, now)
         filling = SlotFilling(plan, reading, lessons, self._domain.synonyms)
         filling.written()
         if intent is not None:
@@ -109,7 +122,7 @@ class Extractor:
         """What stands at `place` as a value of one parameter; None when it is none at all."""
         plan, lessons, _ = self._plan(template)
         (one,) = (p for p in plan.parameters if p.key == name)
-        reading = self._read(text, now)
+        reading = self.read(text, now)
         if reading.too_long:
             return None
         found = SlotFilling(plan, reading, lessons, self._domain.synonyms).placed(one, *place)
@@ -124,12 +137,6 @@ class Extractor:
             is_sentence=lesson.sentences or "saying" in one.name.topics,
             is_name=lesson.capitalised and not lesson.sentences,
         )
-
-    def _read(self, text: str, now: datetime) -> ParsedText:
-        last = self._last
-        if last is None or last.text != text or last.now != now:
-            last = self._last = ParsedText(text, now, self._domain.date_order)
-        return last
 
     def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)

@@ -22,39 +22,26 @@ def example_problems(
     library: Library,
     extractor: Extractor,
     read: Callable[[str], Intent | None] = no_intent,
-    *,
-    errors_only: bool = False,
 ) -> list[Problem]:
-    """Required parameters that `nl_examples` do not fill, as problems of their template.
+    """Required parameters that `nl_examples` do not fill, as warnings about their template.
 
     `read` is what a rule pack makes of an example, whose entities fill parameters too. An
-    example may leave an argument out on purpose, to be asked for; so it is a warning
-    when some examples do. When no example gives the argument, nobody who asks like them
-    could ever get an answer: that is an error. A template without examples has none.
-
-    With `errors_only` a template is done with the first example that gives everything,
-    which is most often its first: a tenth of the work.
+    example may leave an argument out on purpose, to be asked for. A template without
+    examples has none.
     """
     return [
         problem
         for template in library.templates.values()
-        for problem in _of_template(template, extractor, read, errors_only=errors_only)
-        if not (errors_only and problem.severity != "error")
+        for problem in _of_template(template, extractor, read)
     ]
 
 
 def _of_template(
-    template: Template,
-    extractor: Extractor,
-    read: Callable[[str], Intent | None],
-    *,
-    errors_only: bool,
+    template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
 ) -> list[Problem]:
     lacking: dict[str, list[str]] = {}
     for example in template.nl_examples:
         found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
-        if errors_only and not found.missing:
-            return []
         for missing in found.missing:
             because = f" ({missing.problem})" if missing.problem else ""
             lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")
@@ -70,17 +57,14 @@ def _problem(template: Template, parameter: Parameter, examples: list[str]) -> P
     rest = len(examples) - _MOST_QUOTED
     shown += f"; and {rest} more" if rest > 0 else ""
     if len(examples) == len(template.nl_examples) and parameter.required:
-        return Problem(
-            f"no example of {template.id!r} gives its {parameter.name!r}: {shown}; show where "
-            "it stands with an extraction pattern, or with the parameter's `example` in one of "
-            "the nl_examples",
-            template.where,
-            _KIND,
+        what = (
+            f"no example of {template.id!r} gives its {parameter.name!r}, so it is always asked "
+            f"for: {shown}; show where it stands with an extraction pattern, or with the "
+            "parameter's `example` in one of the nl_examples"
         )
-    return Problem(
-        f"{len(examples)} of {len(template.nl_examples)} examples of {template.id!r} leave out "
-        f"its {parameter.name!r}, so it would be asked for: {shown}",
-        template.where,
-        _KIND,
-        "warning",
-    )
+    else:
+        what = (
+            f"{len(examples)} of {len(template.nl_examples)} examples of {template.id!r} leave "
+            f"out its {parameter.name!r}, so it would be asked for: {shown}"
+        )
+    return Problem(what, template.where, _KIND, "warning", template.id)

@@ -125,7 +125,7 @@ def guard_problems(
 ) -> list[Problem]:
     """What is wrong with the guard of an adapter: packs, variables, and where routes lead.
 
-    Templates are not looked for when the library could not be read.
+    Templates are not looked for when not all of the library could be read.
     """
     try:
         options = options_of(adapter, settings, environ)
@@ -138,7 +138,7 @@ def guard_problems(
         problems += loaded.problems
         for category in loaded.guards.categories if loaded.guards else ():
             route = category.route.to_dict() if category.route else {}
-            known = {"adapter": adapters, "template": library.templates if library else None}
+            known = {"adapter": adapters, "template": library.written if library else None}
             for kind, name in route.items():
                 there = known[kind]
                 if there is not None and name not in there:

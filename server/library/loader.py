@@ -1,23 +1,23 @@
 """A domain file and template files, into one library or all that is wrong with them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from server.errors import Location, Problem
+from server.errors import Location, Problem, first_of
 from server.library.domain import build_domain
-from server.library.model import Domain, Library, Template
+from server.library.model import Domain, LeftOut, Library, Template
 from server.library.problems import ProblemCollector
-from server.library.templates import build_templates, report_duplicates
+from server.library.templates import build_templates, by_id
 from server.settings.documents import Document, read_yaml, shown_path
 from server.settings.fields import expand
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedLibrary:
-    """A library, or None when a problem is an error.
+    """The templates that can be used, or None when there are none, or the domain is broken.
 
-    `readable` holds what could be read of it all the same, so that more can be said of it.
+    `readable` holds all that could be read, so that more can be said of it.
     `from_environment` are the values that placeholders brought in, which no log should
     show.
     """
@@ -38,22 +38,34 @@ def load_library(
     # author sees everything at once; nothing of the domain is then held against them.
     domain = build_domain(documents[0], findings)
     documents += _read_templates(template_paths, environ, findings)
-    templates: list[Template] = []
+    built: list[tuple[Template, bool]] = []
     for document in documents[1:]:
         found = ProblemCollector() if domain is None else findings
-        templates += build_templates(document, domain or Domain(name=""), found)
+        built += build_templates(document, domain or Domain(name=""), found)
         if domain is None:
             findings.problems += [p for p in found.problems if p.kind not in _NEED_THE_DOMAIN]
-    report_duplicates(templates, findings)
-    if not templates and not findings.failed:
+    templates = by_id([template for template, _ in built], findings)
+    if not any(problem.is_error for problem in findings.problems) and not templates:
         where = Location(documents[-1].file if len(documents) > 1 else shown_path(domain_path))
         findings.add("empty-library", "there is no template that can be used", where)
-    readable = None
+    problems = findings.all()
+    readable, library = None, None
     if domain is not None:
-        readable = Library(domain, {template.id: template for template in templates})
+        readable = Library(domain, templates)
+        sound = {t.id: t for t, usable in built if usable and templates[t.id] is t}
+        if sound and not findings.failed:
+            library = Library(domain, sound, left_out(problems))
     secrets = frozenset[str]().union(*(document.from_environment for document in documents))
-    library = None if findings.failed else readable
-    return LoadedLibrary(library, findings.all(), readable, secrets)
+    return LoadedLibrary(library, problems, readable, secrets)
+
+
+def left_out(problems: Iterable[Problem]) -> tuple[LeftOut, ...]:
+    """The templates that have errors; each error of unknown templates counts for itself."""
+    found: dict[str | Problem, list[Problem]] = {}
+    for problem in problems:
+        if problem.is_error and problem.template is not None:
+            found.setdefault(problem.template or problem, []).append(problem)
+    return tuple(LeftOut(errors[0].template or None, first_of(errors)) for errors in found.values())
 
 
 _NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing", "no-base-url"})

@@ -239,8 +239,29 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A template that cannot be used, and why; `template` is its id.
+
+    That is None where it cannot be read, as in a file of templates that is no YAML.
+    """
+
+    template: str | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """A domain and its templates, by id, in the order they were written."""
 
     domain: Domain
     templates: Mapping[str, Template]
+    left_out: tuple[LeftOut, ...] = ()
+    """What was written beside them, and cannot be used."""
+
+    @property
+    def written(self) -> frozenset[str] | None:
+        """The id of every template, also of those left out; None when not all can be read."""
+        left_out = [each.template for each in self.left_out]
+        if None in left_out:
+            return None
+        return frozenset(self.templates) | {name for name in left_out if name is not None}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from server.core.tools import JsonType
 from server.library.model import PARAMETER_TYPES
+from server.settings.yaml_tree import plain_value
 
 _ALIASES: Final[Mapping[str, str]] = {
     "str": "string",
@@ -46,6 +47,18 @@ def canonical(name: str) -> str:
 def json_type(name: str) -> JsonType | None:
     """JSON type of a known type; None for a type of a domain's own."""
     return PARAMETER_TYPES[name][0] if name in PARAMETER_TYPES else None
+
+
+def from_text(value: Any, type_name: str) -> Any:
+    """What a text says as a number, or as true or false, where the type is one of those.
+
+    Whatever cannot be read so comes back as it is.
+    """
+    kind = json_type(type_name)
+    if not isinstance(value, str) or kind not in ("number", "integer", "boolean"):
+        return value
+    read = plain_value(value.strip())
+    return value if expectation(read, type_name) is not None else read
 
 
 def expectation(value: Any, type_name: str) -> str | None:

@@ -10,7 +10,7 @@ from server.core.suggestions import did_you_mean, join_words, quoted, shortened
 from server.library.domain import check_patterns
 from server.library.expressions import pattern_problem
 from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
-from server.library.parameter_types import canonical, expectation, json_type
+from server.library.parameter_types import canonical, expectation, from_text, json_type
 from server.library.problems import ProblemCollector
 from server.library.yaml_models import ParameterYaml
 from server.settings.documents import Document, Keys
@@ -64,7 +64,8 @@ class _ParameterBuilder:
     def build(self) -> Parameter:
         written = self._written
         type_name = self._type()
-        enum = self._enum(type_name)
+        by_text = self._enum(type_name)
+        enum = tuple(by_text.values())
         patterns = (*self._at, "extraction_patterns")
         check_patterns(written.extraction_patterns, self._document, patterns, self._findings)
         parameter = Parameter(
@@ -72,10 +73,10 @@ class _ParameterBuilder:
             type=type_name,
             description=written.description,
             required=written.default is None if written.required is None else written.required,
-            default=written.default,
+            default=from_text(written.default, type_name),
             enum=enum,
-            choices=self._choices(type_name, enum),
-            example=written.example,
+            choices=self._choices(type_name, by_text),
+            example=from_text(written.example, type_name),
             extraction_patterns=written.extraction_patterns,
             items=written.items,
             format=written.format,
@@ -113,22 +114,25 @@ class _ParameterBuilder:
         attributes = {"min": "min_", "max": "max_"}
         return getattr(self._written, attributes.get(found[0], found[0])) if found else None
 
-    def _enum(self, type_name: str) -> tuple[Any, ...]:
-        values: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
-        for value in values:
+    def _enum(self, type_name: str) -> dict[str, Any]:
+        """The values it can take, each by the text that it is written as."""
+        written: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
+        values = {str(value): from_text(value, type_name) for value in written}
+        for value in values.values():
             expected = expectation(value, type_name)
             if expected is not None:
                 what = f"enum: expected {expected}, got {quoted(value)}"
                 self._complain("bad-enum", what, "enum")
         entity = self._domain.entities.get(type_name)
         if not values and entity is not None:
-            return tuple(dict.fromkeys(entity.values.values()))
+            return {str(value): value for value in entity.values.values()}
         return values
 
-    def _choices(self, type_name: str, enum: tuple[Any, ...]) -> dict[str, Any]:
+    def _choices(self, type_name: str, by_text: dict[str, Any]) -> dict[str, Any]:
         """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
+        enum = tuple(by_text.values())
         choices: dict[str, Any] = {_folded(value): value for value in enum}
-        by_text = {str(value): value for value in enum}
+        choices |= {_folded(text): value for text, value in by_text.items()}
         for text, words in self._written.synonyms.items():
             if text not in by_text:
                 what = f"synonyms for {text!r}, which is not in its enum; " + did_you_mean(

@@ -1,7 +1,8 @@
 """What is found wrong while a library is read, collected in one place."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from server.errors import Location, Problem
@@ -23,6 +24,14 @@ class ProblemCollector:
         severity: Literal["error", "warning"] = "error",
     ) -> None:
         self.problems.append(Problem(what, where, kind, severity))
+
+    @contextmanager
+    def about(self, template: str) -> Iterator[None]:
+        """What is found meanwhile is about the template of this id."""
+        before = len(self.problems)
+        yield
+        found = self.problems[before:]
+        self.problems[before:] = [replace(problem, template=template) for problem in found]
 
     def warn(self, kind: str, what: str, where: Location) -> None:
         self.add(kind, what, where, "warning")
@@ -55,4 +64,5 @@ class ProblemCollector:
 
     @property
     def failed(self) -> bool:
-        return any(problem.severity == "error" for problem in self.problems)
+        """Whether something is wrong that is not the matter of a template alone."""
+        return any(problem.is_error and problem.template is None for problem in self.problems)

@@ -9,7 +9,7 @@ from typing import Any
 
 from server.core.suggestions import did_you_mean, quoted
 from server.core.tools import Effect
-from server.errors import Location
+from server.errors import Problem
 from server.library.domain import check_jinja
 from server.library.executions import (
     build_execution,
@@ -25,6 +25,7 @@ from server.library.problems import ProblemCollector
 from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
 from server.settings.documents import Document, Keys
 from server.settings.validation import validate
+from server.settings.yaml_tree import Unresolved
 
 
 def template_hash(template: Template) -> str:
@@ -90,25 +91,64 @@ def build_policy(
 
 def build_templates(
     document: Document, domain: Domain, findings: ProblemCollector
-) -> list[Template]:
-    """Return the templates that can be used of those in `document`."""
-    findings.problems += document.problems
-    if not document.readable:
-        return []
+) -> list[tuple[Template, bool]]:
+    """Return the templates of `document` that can be read, each with whether it can be used.
+
+    What is wrong with one is found about it, and the rest about a template without an id.
+    """
+    with findings.about(""):
+        entries = _entries(document, findings)
+    built = []
+    for at, name in entries.items():
+        before = len(findings.problems)
+        with findings.about(name):
+            findings.problems += _problems_inside(document, at)
+            template = _build(domain, document, at, findings)
+        sound = not any(problem.is_error for problem in findings.problems[before:])
+        if template is not None:
+            built.append((template, sound))
+    return built
+
+
+def _entries(document: Document, findings: ProblemCollector) -> dict[Keys, str]:
+    """Where the templates of a document stand, and the id of each as far as it can be read."""
     at: Keys = ()
     if isinstance(document.data, dict):
         at = ("templates",)
         for key in sorted(document.data.keys() - {"templates"}):
             what = f"unknown key {key!r}; templates stand under 'templates'"
             findings.add("unknown-key", what, document.where((key,)))
-    entries = document.at(at)
+    entries = document.at(at) if document.readable else None
     if not isinstance(entries, list):
         if entries is not None:
             what = f"templates: expected a list, got {quoted(entries)}"
             findings.add("wrong-type", what, document.where(at))
-        return []
-    built = (_build(domain, document, (*at, i), findings) for i in range(len(entries)))
-    return [template for template in built if template is not None]
+        entries = []
+    found = {(*at, number): _id_of(entry) for number, entry in enumerate(entries)}
+    inside = len(at) + 1
+    findings.problems += [p for keys, p in document.placed if keys[:inside] not in found]
+    return found
+
+
+def _id_of(entry: Any) -> str:
+    name = entry.get("id") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) and not isinstance(name, Unresolved) else ""
+
+
+def _problems_inside(document: Document, at: Keys) -> list[Problem]:
+    """What is wrong with the template at `at` as YAML, also with what it shares with others."""
+    found = [problem for keys, problem in document.placed if keys[: len(at)] == at]
+    if document.placed and not found and _has_unresolved(document.at(at)):
+        what = "uses a value that stands elsewhere in the file and cannot be read"
+        found.append(Problem(what, document.where(at), "missing-variable"))
+    return found
+
+
+def _has_unresolved(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return any(_has_unresolved(part) for part in parts)
+    return isinstance(value, Unresolved)
 
 
 def _build(
@@ -222,24 +262,32 @@ def _check_response(
             findings.warn("unknown-variable", what, document.where(keys))
 
 
-def report_duplicates(templates: Sequence[Template], findings: ProblemCollector) -> None:
-    """Report ids and examples that stand in more than one place."""
-    ids: dict[str, Location] = {}
+def by_id(templates: Sequence[Template], findings: ProblemCollector) -> dict[str, Template]:
+    """The templates by id, the first of each; what stands in two of them is reported."""
+    found: dict[str, Template] = {}
     examples: dict[str, Template] = {}
     for template in templates:
-        first = ids.setdefault(template.id, template.where)
-        if first is not template.where:
-            what = f"the id {template.id!r} is used twice; first at {first}"
-            findings.add("duplicate-id", what, template.where)
-            continue
-        for example in template.nl_examples:
-            other = examples.setdefault(_folded(example), template)
-            if other.id != template.id:
-                what = (
-                    f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
-                    f"example, {example!r}; a question can have one answer"
-                )
-                findings.warn("duplicate-example", what, template.where)
+        first = found.setdefault(template.id, template)
+        with findings.about(template.id):
+            if first is template:
+                _report_shared_examples(template, examples, findings)
+            else:
+                what = f"the id {template.id!r} is used twice; first at {first.where}"
+                findings.add("duplicate-id", what, template.where)
+    return found
+
+
+def _report_shared_examples(
+    template: Template, examples: dict[str, Template], findings: ProblemCollector
+) -> None:
+    for example in template.nl_examples:
+        other = examples.setdefault(_folded(example), template)
+        if other is not template:
+            what = (
+                f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
+                f"example, {example!r}; a question can have one answer"
+            )
+            findings.warn("duplicate-example", what, template.where)
 
 
 def _folded(example: str) -> str:

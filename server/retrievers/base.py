@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from server.core.decision import Call, Decision, Match, MissingArguments
+from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch
 from server.core.tools import ToolCall
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
@@ -39,8 +39,13 @@ def decide_for_template(
     why: str = "a guard leads here",
     confidence: float = 1.0,
 ) -> Decision:
-    """Call `template_id` with the arguments that the question holds, or ask for the rest."""
-    template = parts.library.templates[template_id]
+    """Call `template_id` with the arguments that the question holds, or ask for the rest.
+
+    Nothing is done where the template is left out of the library.
+    """
+    template = parts.library.templates.get(template_id)
+    if template is None:
+        return NoMatch(f"{why}, and the template {template_id!r} is left out")
     found = parts.extractor.extract(
         turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
     )

@@ -52,13 +52,13 @@ async def decide(parts: DeciderDependencies, turn: Turn, trace: Trace) -> Decisi
 def _extractions(parts: DeciderDependencies, turn: Turn, ranking: Ranking) -> dict[str, Extraction]:
     """What the question gives to each candidate that could be chosen, the likeliest first."""
     # What "tomorrow" means is a matter of where the server stands.
-    now = turn.received_at.astimezone()
+    reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
     rules = turn.intent is not None
     found: dict[str, Extraction] = {}
     for candidate in in_reach(ranking, rules=rules):
         name = candidate.template_id
         template = parts.library.templates[name]
-        extraction = parts.extractor.extract(turn.text, template, now=now, intent=turn.intent)
+        extraction = parts.extractor.extract_from(reading, template, intent=turn.intent)
         first = not found
         found[name] = extraction
         if first and is_settled(

@@ -103,7 +103,8 @@ def _misfits(template: Template, function: Function) -> Iterator[str]:
 
 
 def _about(template: Template, what: str, kind: str) -> Problem:
-    return Problem(f"template {template.id!r}: {what}", template.where, kind)
+    what = f"template {template.id!r}: {what}"
+    return Problem(what, template.where, kind, template=template.id)
 
 
 _THREADS: Final = 4

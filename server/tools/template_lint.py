@@ -54,7 +54,7 @@ def _unknown_parameters(
                 if names
                 else f"template {template.id!r}: {label} takes no parameter {parameter.name!r}"
             )
-            yield Problem(what, parameter.where, "unknown-tool-parameter")
+            yield Problem(what, parameter.where, "unknown-tool-parameter", template=template.id)
 
 
 def _missing_parameters(
@@ -75,6 +75,7 @@ def _missing_parameters(
                 parameter.where,
                 "optional-tool-parameter",
                 "warning",
+                template.id,
             )
 
 
@@ -93,4 +94,5 @@ def _group_problems(
 
 
 def _about(template: Template, what: str, kind: str) -> Problem:
-    return Problem(f"template {template.id!r}: {what}", template.where, kind)
+    what = f"template {template.id!r}: {what}"
+    return Problem(what, template.where, kind, template=template.id)

@@ -16,15 +16,16 @@ def problems(*parameters: Parameter, examples: tuple[str, ...]) -> list[Problem]
     return example_problems(library, Extractor(domain))
 
 
-def test_an_argument_that_no_example_gives_is_an_error() -> None:
+def test_an_argument_that_no_example_gives_is_a_warning_since_it_is_asked_for() -> None:
     (found,) = problems(DAYS, examples=("for a few days", "for 20 days"))
     assert (found.kind, found.severity, found.where) == (
         "example-unextractable",
-        "error",
+        "warning",
         Location(""),
     )
     assert found.what.startswith(
-        "no example of 't' gives its 'days': 'for a few days'; 'for 20 days' (20 is above 9); "
+        "no example of 't' gives its 'days', so it is always asked for: 'for a few days'; "
+        "'for 20 days' (20 is above 9); "
     )
 
 

@@ -72,6 +72,44 @@ def test_what_has_no_default_is_required_unless_it_says_otherwise(
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("{name: a, type: number, enum: ['1', '2.5', 3]}", ((1, 2.5, 3), None, None)),
+        ("{name: a, type: integer, enum: ['1', ' -2 '], default: '1'}", ((1, -2), 1, None)),
+        ("{name: a, type: percentage, default: '5', example: '2.5'}", ((), 5, 2.5)),
+        ("{name: a, type: boolean, enum: ['true', 'False']}", ((True, False), None, None)),
+        ("{name: a, type: bool, default: 'true', example: 'no'}", ((), True, "no")),
+        ("{name: a, enum: ['1', 'true'], default: '1'}", (("1", "true"), "1", None)),
+    ],
+)
+def test_numbers_and_truths_may_be_written_as_text(
+    tmp_path: Path, written: str, read: tuple[Any, ...]
+) -> None:
+    found = parameter_of(tmp_path, written)
+    assert (found.enum, found.default, found.example) == read
+    assert [type(value) for value in found.enum] == [type(value) for value in read[0]]
+
+
+def test_a_number_is_found_by_the_text_it_was_written_as(tmp_path: Path) -> None:
+    text = "{name: a, type: number, enum: ['2.50', '3'], synonyms: {'2.50': [two and a half]}}"
+    assert parameter_of(tmp_path, text).choices == {
+        "2.5": 2.5,
+        "2.50": 2.5,
+        "3": 3,
+        "two and a half": 2.5,
+    }
+
+
+@pytest.mark.parametrize("value", ["one", "1,5", "5%", ".inf", "1e999", ""])
+def test_text_that_is_no_number_is_a_problem_where_it_stands(tmp_path: Path, value: str) -> None:
+    parameter = f"      - name: a\n        type: number\n        default: '{value}'\n"
+    loaded = load(tmp_path, DOMAIN, f"{TEMPLATE}    parameters:\n{parameter}")
+    (problem,) = loaded.problems
+    assert (problem.kind, problem.where.line) == ("bad-default", 10)
+    assert problem.what == f"parameter 'a': default {value!r} is not a number"
+
+
+@pytest.mark.parametrize(
     ("written", "meant"),
     [
         *((name, name) for name in PARAMETER_TYPES),
@@ -161,7 +199,7 @@ def test_defaults_that_belong_to_their_type(tmp_path: Path, type_name: str, valu
 @pytest.mark.parametrize(
     ("parameter", "kind"),
     [
-        ("{name: a, type: number, default: '5'}", "bad-default"),
+        ("{name: a, type: number, default: 'five'}", "bad-default"),
         ("{name: a, type: number, default: true}", "bad-default"),
         ("{name: a, type: number, default: .nan}", "bad-default"),
         ("{name: a, type: integer, default: 0.5}", "bad-default"),

@@ -1,5 +1,7 @@
 """The lint of templates against tools: what each finding says, and of which line."""
 
+from typing import Literal
+
 from server.errors import Location, Problem
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.tools.builtin.calculator import Calculator
@@ -25,6 +27,12 @@ def problems(tool: str, operation: str, *parameters: Parameter) -> list[Problem]
     return template_problems(Library(Domain("d"), {"t": template}), REGISTRY)
 
 
+def about_t(
+    what: str, where: Location, kind: str, severity: Literal["error", "warning"] = "error"
+) -> Problem:
+    return Problem(what, where, kind, severity, template="t")
+
+
 def number(name: str, *, required: bool = True, default: object = None) -> Parameter:
     return Parameter(name, "number", required=required, default=default, where=THERE)
 
@@ -37,7 +45,7 @@ def test_a_template_that_fits_has_no_problems() -> None:
 
 def test_an_unknown_tool_is_named_with_the_nearest() -> None:
     assert problems("calculater", "add") == [
-        Problem(
+        about_t(
             "template 't': tool 'calculater' is not one of calculator, greeter; "
             "did you mean 'calculator'?",
             HERE,
@@ -48,7 +56,7 @@ def test_an_unknown_tool_is_named_with_the_nearest() -> None:
 
 def test_an_unknown_operation_is_named_with_the_nearest() -> None:
     assert problems("calculator", "devide") == [
-        Problem(
+        about_t(
             "template 't': calculator operation 'devide' is not one of percentage, add, subtract, "
             "multiply, divide, average, round; did you mean 'divide'?",
             HERE,
@@ -60,14 +68,14 @@ def test_an_unknown_operation_is_named_with_the_nearest() -> None:
 def test_a_parameter_that_the_tool_does_not_take_is_found_where_it_stands() -> None:
     extra = problems("calculator", "subtract", number("a"), number("b"), number("values"))
     assert extra == [
-        Problem(
+        about_t(
             "template 't': calculator subtract parameter 'values' is not one of a, b",
             THERE,
             "unknown-tool-parameter",
         )
     ]
     assert problems("greeter", "wave", number("speed")) == [
-        Problem(
+        about_t(
             "template 't': greeter wave takes no parameter 'speed'", THERE, "unknown-tool-parameter"
         )
     ]
@@ -75,7 +83,7 @@ def test_a_parameter_that_the_tool_does_not_take_is_found_where_it_stands() -> N
 
 def test_a_parameter_that_nothing_supplies_is_found() -> None:
     assert problems("calculator", "subtract", number("a")) == [
-        Problem(
+        about_t(
             "template 't': calculator subtract needs 'b', and no parameter of the template "
             "supplies it",
             HERE,
@@ -83,7 +91,7 @@ def test_a_parameter_that_nothing_supplies_is_found() -> None:
         )
     ]
     assert problems("calculator", "percentage", number("value")) == [
-        Problem(
+        about_t(
             "template 't': calculator percentage needs 'percentage' or 'total', and no parameter "
             "of the template supplies it",
             HERE,
@@ -95,7 +103,7 @@ def test_a_parameter_that_nothing_supplies_is_found() -> None:
 def test_a_parameter_that_may_be_absent_is_a_warning() -> None:
     optional = number("b", required=False)
     assert problems("calculator", "subtract", number("a"), optional) == [
-        Problem(
+        about_t(
             "template 't': parameter 'b' is optional and has no default, but calculator subtract "
             "needs it",
             THERE,
@@ -112,7 +120,7 @@ def test_a_parameter_that_may_be_absent_is_a_warning() -> None:
 def test_a_template_that_always_says_two_things_at_once_is_found() -> None:
     both = (number("value"), number("percentage"), number("total"))
     assert problems("calculator", "percentage", *both) == [
-        Problem(
+        about_t(
             "template 't': calculator percentage takes 'percentage' or 'total', and the template "
             "always gives more than one",
             HERE,

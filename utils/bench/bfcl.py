@@ -155,7 +155,7 @@ def read_library(asked: Asked, folder: Path) -> Library:
     """
     domain, tools = write_library(asked.functions, folder)
     loaded = load_library(domain, [tools], {})
-    if loaded.library is None:
+    if loaded.library is None or loaded.library.left_out:
         raise SystemExit("\n".join([asked.id, *map(str, loaded.problems)]))
     return loaded.library
 

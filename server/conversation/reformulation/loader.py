@@ -120,6 +120,8 @@ def reformulation_problems(
     for intent in reformulation.intents.values():
         template = library.templates.get(intent.template)
         if template is None:
+            if library.written is None or intent.template in library.written:
+                continue  # it is left out, which has problems of its own
             what = f"{intent.name}: there is no template {intent.template!r}; "
             what += did_you_mean(intent.template, list(library.templates))
             yield Problem(what, intent.where, "unknown-template")

@@ -201,11 +201,13 @@ def host_problems(library: Library, cage: EgressPolicy) -> list[Problem]:
             if not cage.admits(host, port):
                 what = f"template {template.id!r} calls {place.netloc}, which is not among "
                 what += f"http.allowed_hosts ({', '.join(sorted(cage.allowed_hosts))})"
-                problems.append(Problem(what, template.where, "host-not-allowed"))
+                where = template.where
+                problems.append(Problem(what, where, "host-not-allowed", template=template.id))
             elif _is_private(host) and not cage.may_be_private(host, port):
                 what = (
                     f"template {template.id!r} calls {place.netloc}, which is private, so it will "
                 )
                 what += "be refused; list it in config.http.private_hosts to allow it"
-                problems.append(Problem(what, template.where, "private-host", "warning"))
+                where = template.where
+                problems.append(Problem(what, where, "private-host", "warning", template.id))
     return problems

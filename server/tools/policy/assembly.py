@@ -61,34 +61,33 @@ def build_chain(
     )
 
 
-def policy_problems(
-    library: Library,
-    roles: tuple[str, ...],
-    intent_tools: Mapping[str, tuple[str, ...]] | None,
-    where: Location,
-) -> list[Problem]:
-    """Roles and templates that policies name and that are not there.
-
-    Kinds: `unknown-role`, `unknown-template`.
-    """
-    problems = [
+def role_problems(library: Library, roles: tuple[str, ...]) -> list[Problem]:
+    """Roles that templates name and that are not there: `unknown-role`."""
+    return [
         Problem(
             f"template {template.id!r}: {unknown('role', role, roles)}",
             template.where,
             "unknown-role",
+            template=template.id,
         )
         for template in library.templates.values()
         for role in template.policy.allowed_roles
         if role not in roles
     ]
-    for intent, names in (intent_tools or {}).items():
-        problems += [
-            Problem(
-                f"intent_tools of {intent!r}: {unknown('template', name, library.templates)}",
-                where,
-                "unknown-template",
-            )
-            for name in names
-            if name not in library.templates
-        ]
-    return problems
+
+
+def intent_tools_problems(
+    library: Library, intent_tools: Mapping[str, tuple[str, ...]], where: Location
+) -> list[Problem]:
+    """Templates that intents allow and that nobody wrote: `unknown-template`."""
+    written = library.written
+    return [
+        Problem(
+            f"intent_tools of {intent!r}: {unknown('template', name, library.templates)}",
+            where,
+            "unknown-template",
+        )
+        for intent, names in intent_tools.items()
+        for name in names
+        if written is not None and name not in written
+    ]

@@ -22,7 +22,8 @@ class IntentPackRetriever:
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
         """Raises `ProviderError` when it has to compare examples and cannot."""
         intent = turn.intent
-        allowed = (self._parts.intent_tools or {}).get(intent.name, ()) if intent else ()
+        named = (self._parts.intent_tools or {}).get(intent.name, ()) if intent else ()
+        allowed = tuple(name for name in named if name in self._parts.library.templates)
         if intent is None or not allowed:
             why = f"nothing is done for the intent {intent.name}" if intent else "no intent"
             return NoMatch(why)
