@@ -8,12 +8,12 @@ from typing import Any, Final
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.core.turn import Intent
-from server.extraction.described.fill import fill_described
-from server.extraction.described.told import TemplateTold, describes_itself, tell
 from server.extraction.entities import fill_entities
 from server.extraction.example_learning import learn_examples
 from server.extraction.example_slots import NO_LESSON
+from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import Lessons, SlotFilling, fill_texts
 from server.extraction.types import Extraction, PlacedValue
 from server.library.model import Domain, Template
@@ -46,8 +46,8 @@ def _between_numbers(reading: ParsedText, words: tuple[str, ...]) -> bool:
 
 _TOO_LONG: Final = "the question is too long to read"
 
-_Prepared = tuple[TemplatePlan, Lessons, TemplateTold | None]
-"""How a template is read; what is told of it where it has no examples."""
+_Prepared = tuple[TemplatePlan, Lessons, TemplateHints | None]
+"""How a template is read; what is hints of it where it has no examples."""
 
 
 class Extractor:
@@ -102,18 +102,18 @@ class Extractor:
         only: Collection[str] | None = None,
     ) -> Extraction:
         """As `extract`, for a question that has been read."""
-        plan, lessons, told = self._plan(template)
+        plan, lessons, hints = self._plan(template)
         if only is not None:
             plan = _restricted(plan, only)
         filling = SlotFilling(plan, reading, lessons, self._domain.synonyms)
         filling.written()
         if intent is not None:
             fill_entities(filling, intent)
-        if told is None:
+        if hints is None:
             filling.recognized()
             fill_texts(filling)
         else:
-            fill_described(filling, told)
+            fill_from_schema(filling, hints)
         return _outcome(plan, filling, agrees=template.agrees(intent))
 
     def read_at(
@@ -143,8 +143,8 @@ class Extractor:
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
             lessons = learn_examples(plan, self._domain)
-            told = tell(plan) if describes_itself(template) else None
-            known = self._plans[template.id] = template, (plan, lessons, told)
+            hints = describe_parameters(plan) if has_schema_only(template) else None
+            known = self._plans[template.id] = template, (plan, lessons, hints)
         return known[1]
 
 

@@ -17,7 +17,7 @@ from server.matching.masking import mask
 from server.matching.model.head import Head, head_key, learn_head, load_head, save_head
 from server.matching.model.scorer import MixedHead, Scorer
 from server.matching.model.training_set import Texts, prepare
-from server.matching.model.zero_shot import DescribedHead
+from server.matching.model.zero_shot import ZeroShotHead
 
 _log = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ async def head_for(
         return await _learnt_head(index, library, vectors, embedder, state_dir)
     if vectors is None:
         vectors = await index.vectors()
-    described = await _described_head(index, library, vectors, embedder, state_dir)
+    zero_shot = await _zero_shot_head(index, library, vectors, embedder, state_dir)
     if not any(shown):
-        return described, False
+        return zero_shot, False
     head, learnt = await _learnt_head(index, library, vectors, embedder, state_dir)
-    return MixedHead(head, described, _examples(index, library, vectors)), learnt
+    return MixedHead(head, zero_shot, _examples(index, library, vectors)), learnt
 
 
 def _examples(index: TemplateIndex, library: Library, vectors: Vectors) -> dict[int, Vectors]:
@@ -54,18 +54,18 @@ def _examples(index: TemplateIndex, library: Library, vectors: Vectors) -> dict[
     return {int(p): vectors[shown & (owners == p)] for p in np.unique(owners[shown])}
 
 
-async def _described_head(
+async def _zero_shot_head(
     index: TemplateIndex,
     library: Library,
     vectors: Vectors,
     embedder: Embedder,
     state_dir: Path,
-) -> DescribedHead:
+) -> ZeroShotHead:
     described = np.array([entry.kind == "description" for entry in index.entries])
     templates = tuple(library.templates.values())
     strangers = _strangers(index, library)
     strange = await _vectors_of(strangers, embedder, state_dir)
-    return await asyncio.to_thread(DescribedHead, templates, vectors[described], strangers, strange)
+    return await asyncio.to_thread(ZeroShotHead, templates, vectors[described], strangers, strange)
 
 
 async def _learnt_head(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.matching.model.head import Head
-from server.matching.model.zero_shot import DescribedHead
+from server.matching.model.zero_shot import ZeroShotHead
 
 _TRUST: Final = 2.0
 """By how much, in logarithms of odds, descriptions must outdo what examples say."""
@@ -38,17 +38,17 @@ class MixedHead:
     """
 
     def __init__(
-        self, learnt: Head, described: DescribedHead, examples: Mapping[int, Vectors]
+        self, learnt: Head, zero_shot: ZeroShotHead, examples: Mapping[int, Vectors]
     ) -> None:
         """Take what is known of all templates, and the vectors of the examples of some.
 
         `examples` goes by the place of a template in the library.
         """
         self._learnt = learnt
-        self._described = described
+        self._zero_shot = zero_shot
         self._examples = examples
         self._silent = np.array(
-            [place for place in range(described.templates) if place not in examples], np.int64
+            [place for place in range(zero_shot.templates) if place not in examples], np.int64
         )
         within = {place: _nearest_within(vectors) for place, vectors in examples.items()}
         known = np.concatenate([*within.values(), np.zeros(0)])
@@ -59,12 +59,12 @@ class MixedHead:
     @property
     def size(self) -> int:
         """How many weights a question is multiplied with."""
-        return self._learnt.size + self._described.size
+        return self._learnt.size + self._zero_shot.size
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(templates + 1,) probabilities of one question's readings, the last that of none."""
         shares = self._learnt.probabilities(vectors, texts)
-        odds = self._described.logits(vectors[-1], texts[-1])
+        odds = self._zero_shot.logits(vectors[-1], texts[-1])
         silent = self._silent
         shares[-1] += shares[silent].sum()
         shares[silent] = 0.0

@@ -1,9 +1,8 @@
-"""Templates without examples: how likely a question means one that only describes itself.
+"""Templates without examples: how likely it is that a question means one, by its description.
 
-Nothing can be learnt where there are no questions to learn from. What is left is how near
-a question is to the description in meaning, and how much of the template's name and
-description it repeats. Three numbers say so, whatever the library is about, and one
-logistic rule makes a probability of them.
+Without example questions there is nothing to train on. Three features are left: how similar
+the question is to the description in meaning, and how much of the template's name and of its
+description it repeats. One logistic regression over them holds for every library.
 """
 
 import re
@@ -19,20 +18,21 @@ from server.core.ports import Vectors
 from server.core.stems import stem, word_set
 from server.library.model import Template
 
-# Fitted on function-calling questions, for the function they came with and for another, and
-# on questions of libraries, for their own and for each other's. They hold for any library,
-# since nearness is counted in deviations from what is said to anyone. Two questions of
-# three are taken to be for the library.
-_NEARNESS: Final = 0.55
-_OF_NAME: Final = 2.9
-_OF_DESCRIPTION: Final = 2.15
+# Fitted on function-calling questions, each with its own function and with another one, and on
+# questions of whole libraries. Similarity is counted in standard deviations over everyday
+# sentences, so that the weights hold for any library; two questions in three are assumed to
+# be for the library.
+_SIMILARITY: Final = 0.55
+_NAME: Final = 2.9
+_DESCRIPTION: Final = 2.15
 _BIAS: Final = -4.0
 
-_REREAD_SHARE: Final = 0.7
+_CORRECTED_SHARE: Final = 0.7
+"""Weight of the reading with corrected spelling, where there are two."""
 _LEAST_SPREAD: Final = 1e-3
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_IDLE: Final = word_set(
+_CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_STOP_WORDS: Final = word_set(
     "the of to in is it an and or for on at by from with as be are was this that these those can "
     "which what who how when where will would should could do does did has have had not no if but "
     "me my you your we our us its their his her them they he she there here than then so such "
@@ -40,43 +40,41 @@ _IDLE: Final = word_set(
 )
 
 Postings = Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
-"""For each word the templates that have it, and what share of their words it is."""
+"""For each word, the templates that contain it and its share of their total word weight."""
 
 
 def stems(text: str) -> frozenset[str]:
-    """The telling words of a text or a name, cut down to their stems."""
-    parted = _HUMP.sub(" ", text).replace("_", " ").lower()
-    return frozenset(stem(word) for word in _WORD.findall(parted) if word not in _IDLE)
+    """Stems of the words of a text or an identifier, without stop words."""
+    spaced = _CAMEL_CASE.sub(" ", text).replace("_", " ").lower()
+    return frozenset(stem(word) for word in _WORD.findall(spaced) if word not in _STOP_WORDS)
 
 
-class DescribedHead:
-    """Odds of templates that have a description and no examples.
+class ZeroShotHead:
+    """Scores templates by their descriptions alone.
 
-    `vectors` are those of their descriptions, (n, d), rows of unit length; `strange` those
-    of the background, which say how near any question is to a description by chance.
+    `vectors` are those of the descriptions, (n, d), rows of unit length. `negatives` are
+    everyday sentences that mean no template, with their vectors; they show how similar any
+    question is to a description by chance.
     """
 
     def __init__(
         self,
         templates: Sequence[Template],
         vectors: Vectors,
-        strangers: Sequence[str],
-        strange: Vectors,
+        negatives: Sequence[str],
+        negative_vectors: Vectors,
     ) -> None:
-        near = strange @ vectors.T
+        by_chance = negative_vectors @ vectors.T
         self._vectors = vectors
-        self._usual = near.mean(axis=0)
-        self._spread = np.maximum(near.std(axis=0), _LEAST_SPREAD)
+        self._mean = by_chance.mean(axis=0)
+        self._spread = np.maximum(by_chance.std(axis=0), _LEAST_SPREAD)
         names = [stems(f"{t.id} {t.function_name}") for t in templates]
-        texts = [stems(t.description) for t in templates]
-        spoken = [
-            *map(stems, strangers),
-            *(name | text for name, text in zip(names, texts, strict=True)),
-        ]
-        heard = Counter(word for words in spoken for word in words)
-        weights = {word: log((len(spoken) + 1) / (count + 0.5)) for word, count in heard.items()}
-        self._names = _postings(names, weights)
-        self._texts = _postings(texts, weights)
+        descriptions = [stems(t.description) for t in templates]
+        both = [name | text for name, text in zip(names, descriptions, strict=True)]
+        documents = [*map(stems, negatives), *both]
+        counts = Counter(word for words in documents for word in words)
+        idf = {word: log((len(documents) + 1) / (count + 0.5)) for word, count in counts.items()}
+        self._words = (_postings(names, idf), _NAME), (_postings(descriptions, idf), _DESCRIPTION)
 
     @property
     def templates(self) -> int:
@@ -89,40 +87,40 @@ class DescribedHead:
         return int(self._vectors.size)
 
     def logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
-        """(n,) logarithms of the odds that each of the templates is meant."""
-        nearness = (self._vectors @ vector - self._usual) / self._spread
-        said = stems(text)
-        logits: NDArray[np.float64] = _BIAS + _NEARNESS * nearness.astype(np.float64)
-        for postings, worth in ((self._names, _OF_NAME), (self._texts, _OF_DESCRIPTION)):
-            for word in said & postings.keys():
-                places, shares = postings[word]
-                logits[places] += worth * shares
+        """(n,) log-odds that each of the templates is meant."""
+        similarity = (self._vectors @ vector - self._mean) / self._spread
+        logits: NDArray[np.float64] = _BIAS + _SIMILARITY * similarity.astype(np.float64)
+        words = stems(text)
+        for postings, weight in self._words:
+            for word in words & postings.keys():
+                templates, shares = postings[word]
+                logits[templates] += weight * shares
         return logits
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n + 1,) probabilities of one question's readings, the last one that of none."""
-        shares = [_shares(self.logits(v, t)) for v, t in zip(vectors, texts, strict=True)]
-        mixed = shares[0]
-        if len(shares) > 1:
-            mixed = (1 - _REREAD_SHARE) * shares[0] + _REREAD_SHARE * shares[1]
+        """(n + 1,) probabilities of one question's readings, the last one that of no template."""
+        shares = [_softmax(self.logits(v, t)) for v, t in zip(vectors, texts, strict=True)]
+        if len(shares) == 1:
+            return shares[0].astype(np.float32)
+        mixed = (1 - _CORRECTED_SHARE) * shares[0] + _CORRECTED_SHARE * shares[1]
         return mixed.astype(np.float32)
 
 
-def _shares(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The softmax of the odds, none of them being even."""
-    most = max(float(logits.max(initial=0.0)), 0.0)
-    weights = np.exp(np.append(logits, 0.0) - most)
+def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The softmax of the log-odds and of 0, which stands for no template."""
+    with_none = np.append(logits, 0.0)
+    weights = np.exp(with_none - with_none.max())
     shares: NDArray[np.float64] = weights / weights.sum()
     return shares
 
 
-def _postings(texts: Iterable[frozenset[str]], weights: Mapping[str, float]) -> Postings:
+def _postings(texts: Iterable[frozenset[str]], idf: Mapping[str, float]) -> Postings:
     found: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for place, words in enumerate(texts):
-        total = sum(weights[word] for word in words)
+    for template, words in enumerate(texts):
+        total = sum(idf[word] for word in words)
         for word in words:
-            found[word].append((place, weights[word] / total))
+            found[word].append((template, idf[word] / total))
     return {
-        word: (np.array([p for p, _ in held]), np.array([s for _, s in held]))
+        word: (np.array([t for t, _ in held]), np.array([s for _, s in held]))
         for word, held in found.items()
     }

@@ -1,1 +1,0 @@
-"""Arguments for templates that have no examples: read by what their descriptions say."""

@@ -1,0 +1,69 @@
+"""Units of measure: the one that follows a number, and those that a description names."""
+
+import re
+from typing import Final
+
+from server.text.dates import UNITS as TIME_UNITS
+
+_SPELLINGS: Final = (
+    "m meter metre,km kilometer kilometre,cm centimeter centimetre,mm millimeter millimetre,"
+    "ft foot feet,inch inches,mi mile,yd yard,kg kgs kilogram,g gram,mg milligram,lb lbs pound,"
+    "oz ounce,ton tonne,l liter litre,ml milliliter millilitre,gallon,cup,teaspoon,tablespoon,"
+    "acre,hectare,°c celsius,°f fahrenheit,k kelvin,j joule,kj,calorie,kcal,kwh,w watt,kw kilowatt,"
+    "pa pascal,kpa,atm atmosphere,bar,v volt,mv,kv,amp ampere,ma,ohm ω,coulomb,farad,µf μf,"
+    "henry henries,mh,hz hertz,khz,mhz,ghz,newton,byte,kb,mb,gb,tb,bpm,degree,radian,"
+    "dollar usd,euro eur,gbp,cent,percent percentage %"
+)
+_UNITS: Final = TIME_UNITS | {
+    word: words.split()[0] for words in _SPELLINGS.split(",") for word in words.split()
+}
+_ALIASES: Final = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h", "mpg": "mi/gallon"}
+_POWERS: Final = {"sq": "^2", "cu": "^3", "2": "^2", "²": "^2", "3": "^3", "³": "^3"}
+_PERIODS: Final = frozenset({"day", "week", "month", "year"})
+"""Miles a year are miles; miles an hour are a speed."""
+_LONGEST: Final = 24
+
+# One run each of what units are made of; nothing to go back to.
+_UNIT: Final = r"(?:sq(?:uare)?\.?\s|cubic\s|degrees?\s)?[°µμΩ%a-z]+(?:/[a-z]+)?(?:\^?[23²³])?"
+_AFTER: Final = re.compile(rf"\s{{0,2}}-?\s?({_UNIT})", re.IGNORECASE)
+_NAMED: Final = re.compile(
+    rf"\b(?:in|as)\s+(?:an?\s+|the\s+)?({_UNIT})|\(\s*(?:in\s+)?({_UNIT})\s*\)|,\s*({_UNIT})\.?$",
+    re.IGNORECASE,
+)
+_PER: Final = re.compile(r"\s*(?:per|/)\s*(\w+)(\s+squared|\^?[2²])?")
+
+
+def unit_after(text: str, place: int) -> str:
+    """The unit of a number that ends at `place`, in one spelling; empty for none."""
+    found = _AFTER.match(text, place, place + _LONGEST)
+    if found is None:
+        return ""
+    return _spelling(found[1].lower(), text[found.end() : found.end() + _LONGEST].lower())
+
+
+def units_in(text: str) -> frozenset[str]:
+    """The units that a description says a value is given in: in kilograms, (m/s)."""
+    lowered = text.lower()
+    found = {
+        _spelling(match[1] or match[2] or match[3], lowered[match.end() : match.end() + _LONGEST])
+        for match in _NAMED.finditer(lowered)
+    }
+    return frozenset(found - {""})
+
+
+def unit_of(word: str) -> str:
+    """The unit that a single word names, in the singular or the plural; empty for none."""
+    return _UNITS.get(word) or _UNITS.get(word.removesuffix("s"), "")
+
+
+def _spelling(written: str, rest: str) -> str:
+    """One spelling for a unit with its power and what it is counted per; empty for no unit."""
+    *before, word = _ALIASES.get(written, written).split()
+    word, slash, below = word.partition("/")
+    unit = unit_of(word.rstrip("^23²³"))
+    power = _POWERS.get(before[0][:2] if before else word[-1:], "")
+    rate = _PER.match(f"/{below}" if slash else rest)
+    per = unit_of(rate[1]) or rate[1] if rate else ""
+    if not unit or rate is None or per in _PERIODS:
+        return unit and unit + power
+    return f"{unit}{power}/{per}{'^2' if rate[2] else ''}"
