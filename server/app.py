@@ -22,8 +22,8 @@ from server.api.factory import create_api
 from server.api.state import ApiState
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
-from server.chat.streaming import Listening
 from server.core.answer import Answer
+from server.core.streaming import StreamListener
 from server.core.turn import Caller, Turn
 from server.errors import OrbitError
 from server.metrics.metrics import Metrics
@@ -130,16 +130,16 @@ async def ask_once(
     session_id: str,
     *,
     continues: bool = False,
-    listening: Listening | None = None,
+    listener: StreamListener | None = None,
 ) -> Answer:
     """One question to an open adapter, from the person at this machine.
 
     `continues` says that there may be earlier turns of the session to remember, and
-    `listening` hears what a model says of the answer.
+    `listener` hears what a model says of the answer.
     """
     turn = _local_turn(settings, adapter, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
-    return await run_turn(adapter, turn, timeout_s=timeout_s, listening=listening)
+    return await run_turn(adapter, turn, timeout_s=timeout_s, listener=listener)
 
 
 async def confirm_once(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from server import plugins
 from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
-from server.adapters.models import retriever_of, voice_of
+from server.adapters.models import adapter_models, retriever_of
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.chat.respond import Composer
@@ -96,10 +96,10 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
         _retriever(adapter, parts),
         workshop.environ,
     )
-    voice = voice_of(adapter, library, composer, read.prompts, workshop.chat_model)
-    if voice is not None and read.reformulation is not None:
+    models = adapter_models(adapter, library, read.prompts, workshop.chat_model)
+    if models is not None and read.reformulation is not None:
         # What a model read is proposed, never filled into a call that then simply runs.
-        voice = replace(voice, filler=None)
+        models = replace(models, slot_filler=None)
     retriever = _reformulated(retriever, parts, read, adapter, workshop)
     # Last, since from then on operators' changes go to this guard.
     guard = await _guard(adapter, library, embedder, matcher, workshop)
@@ -125,7 +125,7 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
         elsewhere=workshop.elsewhere,
         conversations=conversing.store if workshop.remembers else None,
         proposals=conversing.proposals,
-        voice=voice,
+        models=models,
         details=_details(adapter, library, embedder, matcher),
     )
 

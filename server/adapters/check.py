@@ -22,8 +22,8 @@ from server.tools.registry import ToolRegistry
 from server.tools.template_lint import template_problems
 
 if TYPE_CHECKING:
-    from server.chat.speaking.prompting import Prompts
     from server.conversation.reformulation.model import Reformulation
+    from server.llm.prompts import Prompts
 
 
 def settings_problems(

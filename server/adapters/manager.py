@@ -125,8 +125,8 @@ class AdapterManager:
             raise
         self._retire(self._adapters.opened(opened))
         _log.info("adapter %s is reloaded", name)
-        if opened.voice is not None:
-            await opened.voice.warm()
+        if opened.models is not None:
+            await opened.models.warm()
         return self._adapters.status(name)
 
     def _note_failure(self, name: str, why: str) -> bool:
@@ -180,8 +180,8 @@ class AdapterManager:
                 _log.exception("adapter %s could not be opened", adapter.name)
             else:
                 _log.info("adapter %s is ready", adapter.name)
-                if opened.voice is not None:
-                    await opened.voice.warm()
+                if opened.models is not None:
+                    await opened.models.warm()
             return
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from server import plugins
-from server.chat.respond import Composer
 from server.core.ports import Retriever
 from server.errors import ConfigurationInvalid, PluginInvalid, Problem
 from server.library.model import Library
@@ -12,9 +11,8 @@ from server.settings.models import AdapterSettings, Settings
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:
-    from server.chat.speaking.opening import ModelOf
-    from server.chat.speaking.prompting import Prompts
-    from server.chat.speaking.voice import Voice
+    from server.llm.models import AdapterModels, ModelOf
+    from server.llm.prompts import Prompts
 
 
 def call_mode(
@@ -81,23 +79,22 @@ def read_prompts(
         if adapter.config.prompts is not None:
             what = "prompts are for a model, and the adapter names none with inference_model"
             problems.append(Problem(what, adapter.where, "model-missing", "warning"))
-            from server.chat.speaking.prompting import load_prompts
+            from server.llm.prompts import load_prompts
 
             problems += load_prompts(adapter.config.prompts, environ)[1]
         return None, problems
-    from server.chat.speaking.prompting import load_prompts
+    from server.llm.prompts import load_prompts
 
     prompts, amiss = load_prompts(adapter.config.prompts, environ)
     return prompts, [*problems, *amiss]
 
 
-def voice_of(
+def adapter_models(
     adapter: AdapterSettings,
     library: Library,
-    composer: Composer,
     prompts: "Prompts | None",
     model_of: "ModelOf",
-) -> "Voice | None":
+) -> "AdapterModels | None":
     """What the adapter's models do in a turn, if it names any.
 
     Raises:
@@ -105,10 +102,10 @@ def voice_of(
     """
     if prompts is None:
         return None
-    from server.chat.speaking.opening import open_voice
+    from server.llm.models import build_models
 
     try:
-        return open_voice(adapter, library, composer, prompts, model_of)
+        return build_models(adapter, library, prompts, model_of)
     except PluginInvalid as invalid:
         problem = Problem(str(invalid), adapter.where, "unknown-provider")
         raise ConfigurationInvalid([problem]) from None
@@ -126,10 +123,10 @@ def retriever_of(
     """What decides: `retriever`, or a model before it where `policy.mode` says so."""
     if prompts is None or call_mode(adapter, environ) != "llm_first":
         return retriever
-    from server.chat.speaking.opening import open_proposing
+    from server.llm.models import build_llm_decider
 
     try:
-        return open_proposing(adapter, library, chain, prompts, model_of, retriever)
+        return build_llm_decider(adapter, library, chain.open_to, prompts, model_of, retriever)
     except PluginInvalid as invalid:
         problem = Problem(str(invalid), adapter.where, "unknown-provider")
         raise ConfigurationInvalid([problem]) from None

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from server.chat.speaking.opening import ModelOf, function_model_of, names_function_model
 from server.conversation.reformulation.loader import load_reformulation, reformulation_problems
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
@@ -15,6 +14,7 @@ from server.errors import Problem, ProviderUnavailable
 from server.intents.detector import Detector
 from server.intents.pack import Pack
 from server.library.model import Library
+from server.llm.models import ModelOf, function_model_of, names_function_model
 from server.retrievers.base import DeciderDependencies
 from server.retrievers.reformulation import ReformulationDecider
 from server.settings.adapters import AdapterSettings

@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 from server.api.disconnect import left, stop_task
 from server.api.error_responses import error_body, error_response, status_of
 from server.api.openai_schemas import failure_body, failure_response
-from server.chat.streaming import Listening, StreamEvent
 from server.core.answer import Answer
 from server.core.json import to_json
+from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
 
 _log = logging.getLogger(__name__)
@@ -38,15 +38,15 @@ class AnswerStream(Response):
     def __init__(
         self,
         turn: "asyncio.Task[Answer]",
-        listening: Listening,
+        listener: StreamListener,
         session_id: str,
         request_id: str,
         heartbeat_s: float,
     ) -> None:
-        """`listening` is what the turn speaks to."""
+        """`listener` is what the turn speaks to."""
         super().__init__()
         self._turn = turn
-        self._listening = listening
+        self._listener = listener
         self._session_id = session_id
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
@@ -63,8 +63,8 @@ class AnswerStream(Response):
                 await stop_task(task)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        heard = await self._next()
-        failed = self._turn.exception() if self._turn.done() and heard is None else None
+        piece = await self._next()
+        failed = self._turn.exception() if self._turn.done() and piece is None else None
         if isinstance(failed, OrbitError):
             await self._refusal(failed)(scope, receive, send)
             return
@@ -72,7 +72,7 @@ class AnswerStream(Response):
             raise failed
         headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        async for part in self._parts(heard):
+        async for part in self._parts(piece):
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -81,7 +81,7 @@ class AnswerStream(Response):
 
     async def _next(self) -> StreamEvent | None:
         """What is said next; None when the turn is done, or nothing is said for a while."""
-        events = self._listening.events
+        events = self._listener.events
         if events.empty() and not self._turn.done():
             hearing = asyncio.ensure_future(events.get())
             try:
@@ -96,22 +96,22 @@ class AnswerStream(Response):
                 await stop_task(hearing)
         return None if events.empty() else events.get_nowait()
 
-    async def _parts(self, heard: StreamEvent | None) -> AsyncIterator[bytes]:
+    async def _parts(self, piece: StreamEvent | None) -> AsyncIterator[bytes]:
         told = False
         while True:
-            if heard is not None:
-                if not told and heard.kind == "said":
+            if piece is not None:
+                if not told and piece.kind == "text":
                     told = True
-                    yield _sources(heard.template_id)
-                yield _spoken(heard)
+                    yield _sources(piece.template_id)
+                yield _spoken(piece)
             elif self._turn.done():
                 break
             else:
                 yield HEARTBEAT
-            heard = await self._next()
+            piece = await self._next()
         failed = self._turn.exception()
         if failed is None:
-            spoken = self._listening.spoken
+            spoken = self._listener.text
             for event in answer_events(self._turn.result(), self._session_id, spoken, told=told):
                 yield event
             return
@@ -138,10 +138,10 @@ def answer_events(
     yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
 
-def _spoken(heard: StreamEvent) -> bytes:
-    if heard.kind == "said":
-        return _event({"status": "streaming", "chunk": heard.text, "isComplete": False})
-    return _event({"status": "reset", "reason": heard.text, "isComplete": False})
+def _spoken(piece: StreamEvent) -> bytes:
+    if piece.kind == "text":
+        return _event({"status": "streaming", "chunk": piece.text, "isComplete": False})
+    return _event({"status": "reset", "reason": piece.text, "isComplete": False})
 
 
 def _failure(failed: BaseException, request_id: str) -> Mapping[str, Any]:
@@ -173,7 +173,7 @@ class CompletionStream(AnswerStream):
         heartbeat_s: float,
         created: int,
     ) -> None:
-        super().__init__(turn, Listening(), session_id, request_id, heartbeat_s)
+        super().__init__(turn, StreamListener(), session_id, request_id, heartbeat_s)
         self._common = {
             "id": f"chatcmpl-{request_id}",
             "object": "chat.completion.chunk",
@@ -184,10 +184,10 @@ class CompletionStream(AnswerStream):
     def _refusal(self, failed: OrbitError) -> Response:
         return failure_response(failed, self._request_id)
 
-    async def _parts(self, heard: StreamEvent | None) -> AsyncIterator[bytes]:
-        while heard is not None or not self._turn.done():
+    async def _parts(self, piece: StreamEvent | None) -> AsyncIterator[bytes]:
+        while piece is not None or not self._turn.done():
             yield HEARTBEAT
-            heard = await self._next()
+            piece = await self._next()
         failed = self._turn.exception()
         if failed is None:
             answer = self._turn.result()

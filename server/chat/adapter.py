@@ -18,7 +18,7 @@ from server.retrievers.followups.context import Follow
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
-    from server.chat.speaking.voice import Voice
+    from server.llm.models import AdapterModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Adapter:
     elsewhere: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""
-    voice: "Voice | None" = None
+    models: "AdapterModels | None" = None
     """What models do in a turn; without it, none is asked."""
     proposals: ConfirmationService | None = None
     """Where calls wait for a yes; without it, what needs one is refused."""

@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 from server.chat.adapter import Adapter
 from server.chat.execute import execute_call, proposal_of
 from server.chat.redact import redact_arguments
-from server.chat.streaming import TurnDeadline
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService, new_id
 from server.conversation.memory import conversation_key
 from server.conversation.replies import shipped_replies
 from server.core.answer import Answer, Trace
 from server.core.decision import Call, NotExecutedReason, PendingConfirmation, ProposalNotExecuted
+from server.core.streaming import TurnDeadline
 from server.core.tools import ToolCall
 from server.core.turn import Turn
 from server.errors import (
@@ -37,7 +37,7 @@ async def run_or_request_confirmation(
     turn: Turn,
     decision: Call,
     trace: Trace,
-    airtime: TurnDeadline,
+    deadline: TurnDeadline,
 ) -> Answer:
     """Run what was decided, or keep it for the yes that it needs.
 
@@ -67,9 +67,9 @@ async def run_or_request_confirmation(
     answer = adapter.composer.result(
         shown, carried.result, trace, turn.languages, refusal=carried.refusal
     )
-    if adapter.voice is None or carried.refusal is not None:
+    if adapter.models is None or carried.refusal is not None:
         return answer
-    return await adapter.voice.phrase(turn, shown.call, carried.result, answer, trace, airtime)
+    return await adapter.models.rewrite(turn, shown.call, carried.result, answer, trace, deadline)
 
 
 def to_decision(template: Template, held: PendingCall) -> PendingConfirmation:

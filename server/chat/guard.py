@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from server.chat.adapter import Adapter
-from server.chat.response_format import RenderingFailed, render
 from server.core.answer import Answer, Trace
 from server.core.decision import Blocked, Decision
 from server.core.turn import Turn
 from server.errors import AdapterUnavailable
 from server.guards.model import GuardVerdict
+from server.library.rendering import RenderingFailed, render
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def _blocked(adapter: Adapter, turn: Turn, verdict: GuardVerdict) -> Blocked:
         "question": turn.text,
         "category": verdict.category,
         "adapter": adapter.name,
-        "language": adapter.composer.language_for(turn.languages),
+        "language": adapter.library.domain.response.choose_language(turn.languages),
     }
     try:
         response = render(verdict.response, context)

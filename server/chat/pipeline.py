@@ -12,7 +12,6 @@ from server.chat.guard import guard_turn
 from server.chat.history import load_history, save_history
 from server.chat.intent import IntentResult, detect_intent
 from server.chat.redact import redact_decision, redact_trace
-from server.chat.streaming import Listening, TurnDeadline
 from server.core.answer import Answer, Trace
 from server.core.decision import (
     Blocked,
@@ -24,21 +23,22 @@ from server.core.decision import (
     MissingArguments,
     NoMatch,
 )
+from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
 from server.retrievers.followups.context import FollowUpDecision
 
 if TYPE_CHECKING:
-    from server.chat.speaking.voice import Voice
+    from server.llm.models import AdapterModels
 
 
 _log = logging.getLogger(__name__)
 
 
 async def run_turn(
-    adapter: Adapter, turn: Turn, *, timeout_s: float, listening: Listening | None = None
+    adapter: Adapter, turn: Turn, *, timeout_s: float, listener: StreamListener | None = None
 ) -> Answer:
-    """Answer one question through one adapter; `listening` hears what a model says of it.
+    """Answer one question through one adapter; `listener` hears what a model says of it.
 
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
@@ -66,8 +66,8 @@ async def run_turn(
                 decided = await decide_turn(by, understood, trace, at_home=by is adapter)
                 turn = replace(turn, intent=decided.intent)
             private = redact_trace(by.library, trace)
-            airtime = TurnDeadline(limit.when() or 0.0, listening, private)
-            answer = await _act(by, turn, decided.decision, trace, airtime)
+            deadline = TurnDeadline(limit.when() or 0.0, listener, private)
+            answer = await _act(by, turn, decided.decision, trace, deadline)
             answer = add_metadata(decided, guarded.told(understood.told(answer)))
             await save_history(adapter, turn, answer, by=by, private=private)
     except TimeoutError:
@@ -114,14 +114,14 @@ def _counted(adapter: Adapter, turn: Turn, answer: Answer) -> Answer:
 
 
 async def _act(
-    adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, airtime: TurnDeadline
+    adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, deadline: TurnDeadline
 ) -> Answer:
-    voice = adapter.voice
-    if voice is not None:
-        decision = await _with_models(voice, turn, decision, trace, airtime)
+    models = adapter.models
+    if models is not None:
+        decision = await _with_models(models, turn, decision, trace, deadline)
     match decision:
         case Call():
-            return await run_or_request_confirmation(adapter, turn, decision, trace, airtime)
+            return await run_or_request_confirmation(adapter, turn, decision, trace, deadline)
         case MissingArguments():
             return adapter.composer.ask_for(
                 redact_decision(adapter.library, decision), trace, turn.languages
@@ -132,7 +132,7 @@ async def _act(
             return adapter.composer.ask_back(decision, trace)
         case NoMatch():
             answer = adapter.composer.no_match(decision, trace, turn.languages)
-            return await voice.converse(turn, answer, trace, airtime) if voice else answer
+            return await models.converse(turn, answer, trace, deadline) if models else answer
         case Cancelled():
             return adapter.composer.dropped(decision, trace, turn.languages)
         case Blocked():
@@ -140,12 +140,12 @@ async def _act(
 
 
 async def _with_models(
-    voice: "Voice", turn: Turn, decision: Decision, trace: Trace, airtime: TurnDeadline
+    models: "AdapterModels", turn: Turn, decision: Decision, trace: Trace, deadline: TurnDeadline
 ) -> Decision:
     """The decision with what a model reads in the question; nothing is run for mere talk."""
-    if isinstance(decision, Call | MissingArguments | Clarify) and voice.is_talk(turn):
+    if isinstance(decision, Call | MissingArguments | Clarify) and models.is_talk(turn):
         name = turn.intent.name if turn.intent is not None else ""
         return NoMatch(f"nothing is done for the intent {name}")
     if isinstance(decision, MissingArguments):
-        return await voice.fill(turn, decision, trace, airtime)
+        return await models.fill(turn, decision, trace, deadline)
     return decision

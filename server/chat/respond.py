@@ -6,14 +6,6 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from server.chat.default_messages import PHRASES, RESULT_FORMATS
-from server.chat.response_format import (
-    RenderingFailed,
-    as_code,
-    format_items,
-    format_result,
-    format_value,
-    render,
-)
 from server.core.answer import Answer, Trace
 from server.core.decision import (
     Blocked,
@@ -30,6 +22,14 @@ from server.core.decision import (
 )
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.library.model import Library, Template
+from server.library.rendering import (
+    RenderingFailed,
+    as_code,
+    format_items,
+    format_result,
+    format_value,
+    render,
+)
 from server.tools.policy.proposal import Refusal
 
 
@@ -108,18 +108,7 @@ class Composer:
     def __init__(self, library: Library) -> None:
         self._templates = library.templates
         self._response = library.domain.response
-
-    def language_for(self, preferred: Sequence[str]) -> str:
-        """The first of `preferred` that the domain supports, else its default.
-
-        `preferred` are BCP 47 tags, best first; `fr-CA` finds `fr`.
-        """
-        supported = {tag.lower(): tag for tag in self._response.supported_languages}
-        for tag in preferred:
-            for candidate in (tag.lower(), tag.lower().split("-")[0]):
-                if candidate in supported:
-                    return supported[candidate]
-        return self._response.default_language
+        self._language = self._response.choose_language
 
     def result(
         self,
@@ -132,11 +121,11 @@ class Composer:
     ) -> Answer:
         """The answer after a tool ran: its result in words, why it failed or was refused."""
         template = self._templates[decision.match.template_id]
-        language = self.language_for(languages)
+        language = self._language(languages)
         execution = result.to_dict()
         if result.status is ToolResultStatus.SUCCESS:
             content, how = self._success(template, decision, result, language)
-            notes = notes_of(decision.call.sources, result, said=content)
+            notes = result.notes(decision.call.sources, said=content)
             content += "".join(f"\n({note}.)" for note in notes)
         else:
             content, how = self._failure(result, language, refused=refusal is not None)
@@ -164,7 +153,7 @@ class Composer:
     ) -> Answer:
         """What would run, exactly, and the question whether it shall."""
         template = self._templates[decision.match.template_id]
-        language = self.language_for(languages)
+        language = self._language(languages)
         context = {
             "description": template.description or template.id,
             "arguments": _shown_arguments(template, decision.call.arguments),
@@ -201,7 +190,7 @@ class Composer:
                 **({"origin": decision.origin} if decision.origin else {}),
             },
         }
-        language = self.language_for(languages)
+        language = self._language(languages)
         content = self._phrase(f"proposal_{decision.why}", {"why": decision.reason}, language)
         return Answer(content, 1.0, metadata, decision, trace)
 
@@ -223,7 +212,7 @@ class Composer:
             "match": describe_match(decision.match),
             "arguments": describe_sources(decision.sources),
         }
-        content = self._phrase("ask_for", context, self.language_for(languages))
+        content = self._phrase("ask_for", context, self._language(languages))
         return Answer(content, decision.match.confidence, metadata, decision, trace)
 
     def clarify(self, decision: Clarify, trace: Trace, languages: Sequence[str] = ()) -> Answer:
@@ -236,7 +225,7 @@ class Composer:
             "synthesized": False,
             "match": describe_match(decision.options[0]),
         }
-        content = self._phrase("clarify", {"options": options}, self.language_for(languages))
+        content = self._phrase("clarify", {"options": options}, self._language(languages))
         return Answer(content, decision.options[0].confidence, metadata, decision, trace)
 
     def ask_back(self, decision: ClarifyingQuestion, trace: Trace) -> Answer:
@@ -261,7 +250,7 @@ class Composer:
             "synthesized": False,
         }
         context = {"nearest": nearest, "unused": decision.unused, "why": decision.why}
-        content = self._phrase("no_match", context, self.language_for(languages))
+        content = self._phrase("no_match", context, self._language(languages))
         return Answer(content, confidence, metadata, decision, trace)
 
     def dropped(self, decision: Cancelled, trace: Trace, languages: Sequence[str] = ()) -> Answer:
@@ -269,7 +258,7 @@ class Composer:
         metadata = {"source": _SOURCE, "template_id": None, "synthesized": False}
         template = self._templates.get(decision.template_id or "")
         context = {"description": template.description if template is not None else ""}
-        content = self._phrase("dropped", context, self.language_for(languages))
+        content = self._phrase("dropped", context, self._language(languages))
         return Answer(content, 1.0, metadata, decision, trace)
 
     def blocked(self, decision: Blocked, trace: Trace) -> Answer:
@@ -345,16 +334,6 @@ class Composer:
             "confidence": round(match.confidence, 4),
         }
         return option | ({"tags": list(template.tags)} if template.tags else {})
-
-
-def notes_of(sources: Mapping[str, Source], result: ToolResult, *, said: str) -> list[str]:
-    """How things were read that could be read otherwise, by extraction or by the tool."""
-    notes = [source.note for source in sources.values() if source.note]
-    fields = result.result if isinstance(result.result, Mapping) else {}
-    interpreted = fields.get("interpreted_as")
-    if isinstance(interpreted, str) and interpreted not in said:
-        notes.append(f"Read as {interpreted}")
-    return notes
 
 
 def _readable(result: Any) -> str:

@@ -14,9 +14,9 @@ from anyio.from_thread import BlockingPortal
 
 from server.app import ask_once, forget_session, opened_adapter
 from server.chat.adapter import Adapter
-from server.chat.streaming import Listening, StreamEvent
 from server.cli.output import Progress
 from server.core.answer import Trace
+from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
 from server.settings.models import AdapterSettings, Settings
 
@@ -132,8 +132,8 @@ class Here:
         return self._adapter.name
 
     async def answer(self, text: str, hearer: Hearer) -> Answered:
-        listening = Listening()
-        telling = asyncio.create_task(_tell(listening, hearer))
+        listener = StreamListener()
+        telling = asyncio.create_task(_tell(listener, hearer))
         try:
             answer = await ask_once(
                 self._settings,
@@ -141,32 +141,32 @@ class Here:
                 text,
                 self._session_id,
                 continues=True,
-                listening=listening,
+                listener=listener,
             )
         finally:
             telling.cancel()
-        while not listening.events.empty():
-            _pass_on(listening.events.get_nowait(), hearer)
-        # The answer is what counts; mostly it was heard already.
-        if not answer.content.startswith(listening.spoken):
+        while not listener.events.empty():
+            _pass_on(listener.events.get_nowait(), hearer)
+        # The answer is what counts; mostly it was shown already.
+        if not answer.content.startswith(listener.text):
             hearer.take_back()
-            listening.spoken = ""
-        hearer.say(answer.content[len(listening.spoken) :])
+            listener.text = ""
+        hearer.say(answer.content[len(listener.text) :])
         return Answered(answer.metadata, answer.trace)
 
     async def clear(self) -> None:
         await forget_session(self._settings, self._adapter, self._session_id)
 
 
-async def _tell(listening: Listening, hearer: Hearer) -> None:
+async def _tell(listener: StreamListener, hearer: Hearer) -> None:
     """Pass words on as they are spoken, until it is cancelled."""
     while True:
-        _pass_on(await listening.events.get(), hearer)
+        _pass_on(await listener.events.get(), hearer)
 
 
-def _pass_on(heard: StreamEvent, hearer: Hearer) -> None:
-    if heard.kind == "said":
-        hearer.say(heard.text)
+def _pass_on(piece: StreamEvent, hearer: Hearer) -> None:
+    if piece.kind == "text":
+        hearer.say(piece.text)
     else:
         hearer.take_back()
 

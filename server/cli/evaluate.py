@@ -104,7 +104,7 @@ async def _evaluate(
 
             # The library is what is measured: no model fills or words anything.
             chain = opened.chain.rehearsed(Rehearsal)
-            rehearsed = replace(opened, chain=chain, voice=None)
+            rehearsed = replace(opened, chain=chain, models=None)
 
             async def ask(text: str) -> "Outcome":
                 start = perf_counter()

@@ -40,11 +40,16 @@ class ProposedAction:
 
 @value
 class Call:
-    """Run this; with `proposed`, only once that was confirmed, whatever its effect is."""
+    """Run this; with `proposed`, only once that was confirmed, whatever its effect is.
+
+    With `otherwise`, a model proposed what it was not offered: the policy chain refuses it
+    and writes it down, and `otherwise` is what is decided then.
+    """
 
     match: Match
     call: ToolCall
     proposed: ProposedAction | None = None
+    otherwise: "Decision | None" = None
 
 
 Origin = Literal["template", "conversation"]

@@ -77,6 +77,15 @@ class ToolResult:
     result: Any = None
     error_message: str | None = None
 
+    def notes(self, sources: Mapping[str, Source], *, said: str) -> list[str]:
+        """How things were read that could be read otherwise, by extraction or by the tool."""
+        notes = [source.note for source in sources.values() if source.note]
+        fields = self.result if isinstance(self.result, Mapping) else {}
+        interpreted = fields.get("interpreted_as")
+        if isinstance(interpreted, str) and interpreted not in said:
+            notes.append(f"Read as {interpreted}")
+        return notes
+
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON-ready data, without the fields that say nothing."""
         data: dict[str, Any] = {

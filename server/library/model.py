@@ -3,7 +3,7 @@
 Both notations of templates and both shapes of `domain.yaml` end up as these types.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -220,6 +220,18 @@ class ResponseConfig:
     supported_languages: tuple[str, ...] = ("en",)
     format_templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Name → language → Jinja text; a template given once stands under the default language."""
+
+    def choose_language(self, preferred: Sequence[str]) -> str:
+        """The first of `preferred` that the domain supports, else its default.
+
+        `preferred` are BCP 47 tags, best first; `fr-CA` finds `fr`.
+        """
+        supported = {tag.lower(): tag for tag in self.supported_languages}
+        for tag in preferred:
+            for candidate in (tag.lower(), tag.lower().split("-")[0]):
+                if candidate in supported:
+                    return supported[candidate]
+        return self.default_language
 
 
 @dataclass(frozen=True, slots=True)

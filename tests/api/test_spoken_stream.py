@@ -21,7 +21,7 @@ from server.api.state import ApiState
 from server.core.chat_messages import Message, Reply
 from server.core.tools import ToolDefinition
 from server.errors import ProviderUnavailable
-from tests.chat.speaking.speaking import speaking
+from tests.llm.adapters import speaking
 
 pytestmark = pytest.mark.anyio
 

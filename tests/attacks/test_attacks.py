@@ -11,10 +11,10 @@ import httpcore
 import pytest
 import yaml
 
-from server.chat.response_format import render
 from server.core.turn import Caller
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.library.http_model import HttpMethod
+from server.library.rendering import render
 from server.tools.http.engine import HttpEngine
 from tests.api.conftest import Edge, edge
 from tests.tools.http.calls import execution, once

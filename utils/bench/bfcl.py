@@ -22,19 +22,20 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, Literal
 
-from server.chat.speaking.calling import call_by
-from server.chat.speaking.filling import Filler, Judge
-from server.chat.speaking.prompting import load_prompts
 from server.core.answer import Trace
 from server.core.chat_messages import Message
 from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel, Embedder
+from server.core.streaming import TurnDeadline
 from server.core.turn import Caller, Turn
 from server.errors import ProviderError
 from server.evaluation.outcomes import percentile, share
 from server.extraction.extractor import Extractor
 from server.library.loader import load_library
 from server.library.model import Library
+from server.llm.function_calls import request_function_call
+from server.llm.prompts import load_prompts
+from server.llm.slot_filling import ArgumentValidator, SlotFiller
 from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
 from server.providers.chat.factory import build_chat_model
@@ -141,10 +142,12 @@ class Bench:
         assert self.model is not None
         prompts, _ = load_prompts(None, {})
         assert prompts is not None
-        filler = Filler(
-            self.model, prompts["filling"], library, Judge(library), timeout_s=_MODEL_TIMEOUT_S
+        validator = ArgumentValidator(library)
+        filler = SlotFiller(
+            self.model, prompts["filling"], library, validator, timeout_s=_MODEL_TIMEOUT_S
         )
-        return await filler.fill(decision, turn, Trace(), left_s=_MODEL_TIMEOUT_S)
+        deadline = TurnDeadline(asyncio.get_running_loop().time() + _MODEL_TIMEOUT_S)
+        return await filler.fill(decision, turn, Trace(), deadline)
 
 
 def read_library(asked: Asked, folder: Path) -> Library:
@@ -165,7 +168,7 @@ async def by_model(asked: Asked, library: Library, model: ChatModel) -> Outcome:
     functions = {t.function_name: t for t in library.templates.values()}
     started = perf_counter()
     try:
-        call = await call_by(
+        call = await request_function_call(
             model,
             [Message("user", asked.text)],
             [template.to_tool_definition() for template in functions.values()],

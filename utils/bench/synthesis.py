@@ -28,16 +28,17 @@ from server.adapters.resources import SharedResources
 from server.app import opened_adapter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.chat.speaking.budget import cut_to
-from server.chat.speaking.prompting import Prompts, load_prompts
-from server.chat.speaking.synthesis import Spoken, Synthesizer
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Reply
 from server.core.decision import Call
 from server.core.ports import ChatModel
+from server.core.streaming import TurnDeadline
 from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Caller, Turn
 from server.evaluation.questions import load_questions
+from server.llm.prompts import Prompts, load_prompts
+from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
+from server.llm.truncation import truncate_result
 from server.providers.chat.scripted import ScriptedChat
 from server.settings.loader import load_settings
 from utils.bench._machine import describe_machine
@@ -60,7 +61,7 @@ adapters:
 class Worded:
     """One result: what the model said of it, and what the server answered."""
 
-    spoken: Spoken
+    request: RewriteRequest
     raw: str
     answer: Answer
     ms: float
@@ -85,16 +86,16 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def payload(spoken: Spoken) -> Any:
-    result = spoken.result.result
+def payload(request: RewriteRequest) -> Any:
+    result = request.result.result
     return result["result"] if isinstance(result, Mapping) else result
 
 
-def states(text: str, spoken: Spoken) -> bool:
+def states(text: str, request: RewriteRequest) -> bool:
     """Whether every value that the tool gave stands in the text, rounded to two places at most."""
     said = numbers(text)
     plain = text.replace(",", "").casefold()
-    for leaf in leaves(payload(spoken)):
+    for leaf in leaves(payload(request)):
         if isinstance(leaf, int | float | Decimal):
             exact = Decimal(str(leaf))
             if not any(abs(exact - number) <= Decimal("0.005") for number in said):
@@ -119,17 +120,17 @@ def written(value: str, text: str) -> bool:
     )
 
 
-def makes_up(text: str, spoken: Spoken) -> bool:
+def makes_up(text: str, request: RewriteRequest) -> bool:
     """Whether a number stands in the text that nobody gave."""
-    known = numbers(f"{spoken.question} {spoken.result.result} {spoken.answer.content}")
-    known |= numbers(str(dict(spoken.call.arguments)))
+    known = numbers(f"{request.question} {request.result.result} {request.answer.content}")
+    known |= numbers(str(dict(request.call.arguments)))
     known |= {abs(number) for number in known}
     return any(
         all(abs(number - each) > Decimal("0.005") for each in known) for number in numbers(text)
     )
 
 
-async def spoken_of(adapter: Adapter, text: str) -> Spoken | None:
+async def request_of(adapter: Adapter, text: str) -> RewriteRequest | None:
     """The call that a question becomes, when it runs."""
     caller = Caller("bench", adapter.name, "bench")
     turn = Turn("bench", text, "bench", caller, datetime.now(UTC))
@@ -148,15 +149,15 @@ async def spoken_of(adapter: Adapter, text: str) -> Spoken | None:
         execution["result"],
     )
     template = adapter.library.templates[answer.metadata["template_id"]]
-    return Spoken(text, "en", template, answer.decision.call, result, answer)
+    return RewriteRequest(text, "en", template, answer.decision.call, result, answer)
 
 
 def payload_of(execution: Mapping[str, Any]) -> Any:
     return execution["result"].get("result")
 
 
-def synthesizer(model: ChatModel, prompts: Prompts) -> Synthesizer:
-    return Synthesizer(
+def synthesizer(model: ChatModel, prompts: Prompts) -> ResponseSynthesizer:
+    return ResponseSynthesizer(
         model, prompts["synthesis"], timeout_s=600, result_tokens=1000, date_order="mdy"
     )
 
@@ -165,18 +166,19 @@ Said = dict[str, tuple[str, bool, float]]
 """What the model said to each question, whether it was cut, and the milliseconds it took."""
 
 
-async def word(spoken: Spoken, model: ChatModel, prompts: Prompts, said: Said) -> Worded:
+async def word(request: RewriteRequest, model: ChatModel, prompts: Prompts, said: Said) -> Worded:
     """Ask the model once, and give what it said to the server's check."""
-    if spoken.question not in said:
-        cut = cut_to({"result": payload(spoken)}, 1000)
-        messages = synthesizer(model, prompts)._messages(spoken, cut)
+    if request.question not in said:
+        cut = truncate_result({"result": payload(request)}, 1000)
+        messages = synthesizer(model, prompts).messages(request, cut)
         begun = perf_counter()
         reply = await model.complete(messages, max_tokens=120)
-        said[spoken.question] = (reply.text, reply.cut, (perf_counter() - begun) * 1000)
-    text, was_cut, ms = said[spoken.question]
+        said[request.question] = (reply.text, reply.cut, (perf_counter() - begun) * 1000)
+    text, was_cut, ms = said[request.question]
+    deadline = TurnDeadline(asyncio.get_running_loop().time() + 600)
     again = ScriptedChat([Reply(text, "said", cut=was_cut)])
-    answer = await synthesizer(again, prompts).phrase(spoken, Trace(), left_s=600)
-    return Worded(spoken, text.strip(), answer, ms)
+    answer = await synthesizer(again, prompts).rewrite(request, Trace(), deadline)
+    return Worded(request, text.strip(), answer, ms)
 
 
 async def measure(count: int, said: Said) -> list[Worded]:
@@ -194,10 +196,10 @@ async def measure(count: int, said: Said) -> list[Worded]:
         model = workshop.chat_model("llama_cpp", None)
         async with opened_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
             answerable = [question.ask for question in questions if question.template]
-            results = [await spoken_of(adapter, ask) for ask in answerable]
-            able = [spoken for spoken in results if spoken is not None]
+            results = [await request_of(adapter, ask) for ask in answerable]
+            able = [request for request in results if request is not None]
             step = max(1, len(able) // count)
-            worded = [await word(spoken, model, prompts, said) for spoken in able[::step][:count]]
+            worded = [await word(request, model, prompts, said) for request in able[::step][:count]]
         await workshop.close()
     return worded
 
@@ -210,18 +212,20 @@ def report(worded: list[Worded], *, show: bool) -> None:
 
     for name, value in describe_machine().items():
         print(f"{name:<58} {value}")
-    share("states the right value, model alone", sum(states(w.raw, w.spoken) for w in worded))
-    share("holds a number nobody gave, model alone", sum(makes_up(w.raw, w.spoken) for w in worded))
+    share("states the right value, model alone", sum(states(w.raw, w.request) for w in worded))
+    share(
+        "holds a number nobody gave, model alone", sum(makes_up(w.raw, w.request) for w in worded)
+    )
     share(
         "states the right value, with the check",
-        sum(states(w.answer.content, w.spoken) for w in worded),
+        sum(states(w.answer.content, w.request) for w in worded),
     )
     share(
         "holds a number nobody gave, with the check",
-        sum(makes_up(w.answer.content, w.spoken) for w in worded),
+        sum(makes_up(w.answer.content, w.request) for w in worded),
     )
     share("the model's words were taken", sum(w.taken for w in worded))
-    good = [w for w in worded if states(w.raw, w.spoken) and not makes_up(w.raw, w.spoken)]
+    good = [w for w in worded if states(w.raw, w.request) and not makes_up(w.raw, w.request)]
     kept = sum(w.taken for w in good)
     print(f"{'right sentences that the check let through':<58} {kept} of {len(good)}")
     seconds = statistics.median(w.ms for w in worded) / 1000
@@ -229,7 +233,7 @@ def report(worded: list[Worded], *, show: bool) -> None:
     if show:
         for one in worded:
             why = one.answer.metadata.get("synthesis", {}).get("why", "")
-            print(f"\n{one.spoken.question}\n  {one.raw!r}\n  {'taken' if one.taken else why}")
+            print(f"\n{one.request.question}\n  {one.raw!r}\n  {'taken' if one.taken else why}")
 
 
 def main() -> None:

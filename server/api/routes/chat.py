@@ -14,7 +14,7 @@ from server.api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from server.api.state import state_of
 from server.api.streaming import AnswerStream
 from server.chat.pipeline import run_turn
-from server.chat.streaming import Listening
+from server.core.streaming import StreamListener
 
 router = APIRouter(tags=["chat"])
 
@@ -53,11 +53,11 @@ async def chat(request: Request) -> Response:
     asked = read_message(ChatRequest, await request.body(), state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, asked.message, asked.session_id)
-    listening = Listening() if asked.stream else None
+    listener = StreamListener() if asked.stream else None
     work = asyncio.create_task(
-        run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listening=listening)
+        run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
     )
-    if listening is not None:
-        return AnswerStream(work, listening, turn.session_id, turn.id, state.heartbeat_s)
+    if listener is not None:
+        return AnswerStream(work, listener, turn.session_id, turn.id, state.heartbeat_s)
     answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))

@@ -5,25 +5,24 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final
 
-from server.chat.response_format import RenderingFailed
-from server.chat.speaking.budget import tokens_in
-from server.chat.speaking.prompting import Prompt, as_data
-from server.chat.speaking.waiting import within
-from server.chat.streaming import TurnDeadline
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
+from server.core.streaming import TurnDeadline
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import Library
+from server.library.rendering import RenderingFailed
+from server.llm.prompts import Prompt, as_data
+from server.llm.truncation import tokens_in
 
 _MAX_TOKENS: Final = 300
 _HISTORY_TOKENS: Final = 1500
-"""Of a longer conversation, the latest messages are told."""
+"""Of a longer conversation, the latest messages are given."""
 _MOST_ABILITIES: Final = 8
 
 
-class Talker:
+class ChatResponder:
     """Converses, under the adapter's system prompt and with what was said before."""
 
     def __init__(
@@ -39,7 +38,7 @@ class Talker:
         self._prompt = prompt
         self._timeout_s = timeout_s
         abilities = [t.description for t in library.templates.values() if t.description]
-        self._told = {
+        self._about = {
             "adapter": as_data(library.domain.name),
             "description": as_data(library.domain.description),
             "abilities": abilities[:_MOST_ABILITIES],
@@ -47,7 +46,7 @@ class Talker:
         }
 
     async def reply(
-        self, turn: Turn, otherwise: Answer, trace: Trace, airtime: TurnDeadline, *, language: str
+        self, turn: Turn, otherwise: Answer, trace: Trace, deadline: TurnDeadline, *, language: str
     ) -> Answer:
         """The model's reply; `otherwise`, what the server says itself, when there is none.
 
@@ -59,8 +58,8 @@ class Talker:
             details |= {"model": self._model.name, "prompt": self._prompt.described}
             try:
                 messages = self._messages(turn, language)
-                async with within(self._timeout_s, airtime.left_s):
-                    await self._listen(messages, said, airtime, details)
+                async with deadline.step_timeout(self._timeout_s):
+                    await self._collect(messages, said, deadline, details)
             except (ProviderError, RenderingFailed, TimeoutError) as failed:
                 why = str(failed) or f"{self._model.name} was not done in time"
             text = "".join(said).strip()
@@ -69,8 +68,8 @@ class Talker:
             if why:
                 details["why"] = why
         if why:
-            if airtime.listening is not None:
-                airtime.listening.take_back(why)
+            if deadline.listener is not None:
+                deadline.listener.reset(why)
             return otherwise
         metadata = {
             **otherwise.metadata,
@@ -81,14 +80,14 @@ class Talker:
         return replace(otherwise, content=text, confidence=0.0, metadata=metadata)
 
     def _messages(self, turn: Turn, language: str) -> tuple[Message, ...]:
-        system = self._prompt.render(**self._told, language=language)
+        system = self._prompt.render(**self._about, language=language)
         return (*system, *_latest(turn.context.messages), Message("user", turn.text))
 
-    async def _listen(
+    async def _collect(
         self,
         messages: Sequence[Message],
         said: list[str],
-        airtime: TurnDeadline,
+        deadline: TurnDeadline,
         details: dict[str, Any],
     ) -> None:
         async with aclosing(self._model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
@@ -96,19 +95,19 @@ class Talker:
                 if isinstance(piece, Reply):
                     details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]
                     if piece.cut:
-                        said.append(_spoken("…", airtime))
+                        said.append(_send("…", deadline))
                     return
-                said.append(_spoken(piece if said else piece.lstrip(), airtime))
+                said.append(_send(piece if said else piece.lstrip(), deadline))
 
 
-def _spoken(words: str, airtime: TurnDeadline) -> str:
-    if airtime.listening is not None:
-        airtime.listening.say(words)
+def _send(words: str, deadline: TurnDeadline) -> str:
+    if deadline.listener is not None:
+        deadline.listener.send(words)
     return words
 
 
 def _latest(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The last messages of a conversation, as many as a model is told."""
+    """The last messages of a conversation, as many as a model is given."""
     room, first = _HISTORY_TOKENS, len(messages)
     while first > 0 and (room := room - tokens_in(messages[first - 1].content)) >= 0:
         first -= 1

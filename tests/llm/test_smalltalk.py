@@ -5,14 +5,14 @@ from datetime import datetime
 
 import pytest
 
-from server.chat.streaming import StreamEvent
 from server.core.chat_messages import Message, Reply
+from server.core.streaming import StreamEvent
 from server.core.turn import ConversationContext, Intent
 from server.errors import ProviderTimedOut, ProviderUnavailable
 from server.intents.result import Detection
 from server.library.model import CallPolicy, Library
 from server.providers.chat.scripted import Line, ScriptedChat
-from tests.chat.speaking.speaking import Script, ask, overhear, speaking, stage
+from tests.llm.adapters import Script, ask, overhear, speaking, stage
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter
 
 ON = {"conversation": True}
@@ -74,11 +74,11 @@ def test_of_a_long_conversation_the_latest_is_told() -> None:
 
 def test_its_words_leave_as_they_come_and_are_taken_back_when_it_dies() -> None:
     _, heard = overhear(speaking([HELLO], agent=ON), "hi there")
-    assert heard[0] == StreamEvent("said", "Hello!")
+    assert heard[0] == StreamEvent("text", "Hello!")
     assert "".join(one.text for one in heard) == HELLO
     dying = [Line(Reply("Hello", "m"), failure=ProviderUnavailable("it broke off"))]
     answer, heard = overhear(speaking(dying, agent=ON), "hi there")
-    assert heard == [StreamEvent("said", "Hello"), StreamEvent("took_back", "it broke off")]
+    assert heard == [StreamEvent("text", "Hello"), StreamEvent("reset", "it broke off")]
     assert answer.metadata["source"] == "intent"
 
 

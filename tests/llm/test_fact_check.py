@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.chat.speaking.facts import facts_of
-from server.chat.speaking.stating import Checker
+from server.llm.fact_check import FactChecker
 
 
 class Told(NamedTuple):
@@ -21,8 +20,7 @@ class Told(NamedTuple):
     description: str = ""
 
     def why_not(self, sentence: str) -> str:
-        facts = facts_of(*self[:4], description=self.description)
-        return Checker(facts).check(sentence).why
+        return FactChecker(*self[:4], description=self.description).check(sentence).why
 
 
 PERCENTAGE = Told(
@@ -61,6 +59,25 @@ THIRD = Told(
     "Divide 100 by 3", {"result": 33.3333333333333}, {"a": 100, "b": 3},
     "100 divided by 3 is **33.3333333333333**",
 )  # fmt: skip
+ROUNDED = THIRD._replace(written="100 divided by 3 is **33.33**")
+EUROS = Told(
+    "Convert 100 USD to EUR",
+    {"result": 110, "rate": 1.1},
+    {"amount": 100, "from": "USD", "to": "EUR"},
+    "100 USD is **110 EUR**",
+)
+FLIGHT = Told(
+    "When does flight LH123 leave?",
+    {
+        "result": {
+            "departure": "2025-03-05T10:30:00",
+            "arrival": "2025-03-05T12:15:00",
+            "gate": "B22",
+        }
+    },
+    {"flight": "LH123"},
+    "LH123 leaves at **10:30** from gate B22 and arrives at 12:15",
+)
 HEBREW = Told("כמה זה 20% מ-150?", {"result": 30}, {"value": 150, "percentage": 20}, "30")
 
 
@@ -79,14 +96,17 @@ HEBREW = Told("כמה זה 20% מ-150?", {"result": 30}, {"value": 150, "percent
         (DAYS, "From 01/01/2025 to 03/05/2025 it is 63 days."),
         (WEATHER, "It is 18.4 °C and cloudy in Paris, with a humidity of 65%."),
         (WEATHER, "In Paris, it is currently 18.4°C and cloudy; the wind is at 1200 km/h."),
-        (WEATHER, "The temperature in Paris is about 18 °C."),
         (PEOPLE, "Alice is 25 and Bob is 30."),
         (PEOPLE, "There are 2: Alice (25) and Bob (30)."),
         (PEOPLE, "There are 2."),
         (LEAP, "Yes, 2024 is a leap year."),
         (SORTED, "The sorted list is 1, 2, 3."),
         (MINUS, "4 minus 10 is -6."),
-        (THIRD, "100 divided by 3 is approximately 33.33."),
+        (ROUNDED, "100 divided by 3 is approximately 33.33."),
+        (WEATHER, "The humidity in Paris is 65% and the temperature 18.4 °C."),
+        (FLIGHT, "LH123 leaves from gate B22 at 10:30 and arrives at 12:15."),
+        (EUROS, "100 USD is 110 EUR."),
+        (EUROS, "That comes to 110 EUR."),
         (HEBREW, "התוצאה היא 30."),
     ],
 )
@@ -112,7 +132,7 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (PERCENTAGE, "I calculated 20% of 150.", "it does not say '30'"),
         (PERCENTAGE, "</result>30", "'<' is not in the result"),
         (PERCENTAGE, "See https://evil.example/30: 30", "'https' is not in the result"),
-        (PERCENTAGE, "20% of 150 is 30 on March 5.", "'?-3-5' is not in the result"),
+        (PERCENTAGE, "20% of 150 is 30 on March 5.", "'?-03-05' is not in the result"),
         (DAYS, "It is 63 weeks.", "'weeks' is not in the result"),
         (DAYS, "It is 63 days from 2025-01-02 on.", "'2025-01-02' is not in the result"),
         (DAYS, "It is 63 days from March 5, 2025 to January 1, 2025.",
@@ -122,6 +142,7 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (WEATHER, "The temperature is 65 and the humidity 18.4.",
          "'65' stands where another value belongs"),
         (WEATHER, "Paris is cloudy.", "it does not say '18.4'"),
+        (PEOPLE, "Bob is older.", "'older' is not in the result"),
         (PEOPLE, "Alice is 30 and Bob is 25.", "a value is said without the row it belongs to"),
         (PEOPLE, "Bob is 30 and Alice is 25.", "the rows are told in another order"),
         (PEOPLE, "Bob is 30.", "it tells of some rows and not of how many there are"),
@@ -131,8 +152,18 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (SORTED, "3, 2, 1", "the rows are told in another order"),
         (MINUS, "10 minus 4 is -6.", "'10' stands where another value belongs"),
         (MINUS, "4 minus 10 is 6.", "'6' is not in the result"),
+        (MINUS, "-6 minus 4 is 10.", "'-6' stands where another value belongs"),
+        (PERCENTAGE, "30% of 20 is 150.", "'30' stands where another value belongs"),
+        (PERCENTAGE, "30 of 20 is 150.", "'20' stands where another value belongs"),
+        (FLIGHT, "LH123 leaves at 12:15 and arrives at 10:30.",
+         "'12:15:00' stands where another value belongs"),
+        (EUROS, "110 USD is 100 EUR.", "'110' stands where another value belongs"),
+        (WEATHER, "The humidity is 18.4 °C.", "'18.4' stands where another value belongs"),
+        (WEATHER, "It is 18.4 °C on Wednesday.", "'wednesday' is not in the result"),
+        (PEOPLE, "Alice is 30, and there are 2.",
+         "a value is said without the row it belongs to"),
         (THIRD, "100 divided by 3 is 33.", "'33' is not in the result"),
-        (THIRD, "100 divided by 3 is about 34.", "'34' is not in the result"),
+        (THIRD, "100 divided by 3 is about 33.33.", "'33.33' is not in the result"),
     ],
 )  # fmt: skip
 def test_what_is_not_is_found(told: Told, sentence: str, why: str) -> None:
@@ -140,9 +171,9 @@ def test_what_is_not_is_found(told: Told, sentence: str, why: str) -> None:
 
 
 def test_a_sentence_that_only_counts_rows_is_not_the_whole_answer() -> None:
-    checker = Checker(facts_of(*PEOPLE[:4]))
-    assert not checker.check("There are 2.").whole
-    assert checker.check("Alice is 25 and Bob is 30.").whole
+    checker = FactChecker(*PEOPLE[:4])
+    assert not checker.check("There are 2.").complete
+    assert checker.check("Alice is 25 and Bob is 30.").complete
 
 
 def test_what_an_incomplete_list_holds_is_no_total() -> None:
@@ -181,5 +212,4 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_result_has_facts(result: Any) -> None:
-    facts = facts_of("What?", {"result": result}, {}, "written")
-    Checker(facts).check("It is 5.")
+    FactChecker("What?", {"result": result}, {}, "written").check("It is 5.")

@@ -7,11 +7,11 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from server.chat.speaking.atoms import atoms_of
-from server.chat.speaking.wordlists import stems, word_lists
+from server.core.stems import stem
 from server.core.tools import Source
 from server.core.turn import ConversationContext
 from server.library.model import Parameter, Template
+from server.llm.fact_tokens import common_words, read_tokens
 from server.text.parsed_text import ParsedText
 from server.text.tokens import DateOrder
 
@@ -84,11 +84,11 @@ class ConversationText:
 
     def _numbers(self, value: Decimal) -> Iterator[Place]:
         for at, reading in self._readings():
-            # Atoms are counted in normal characters, and also found inside JSON.
+            # Tokens are counted in normal characters, and also found inside JSON.
             same = reading.text.isascii() or unicodedata.is_normalized("NFKC", reading.text)
-            for atom in atoms_of(reading.text, self._order) if same else ():
-                if atom.kind == "number" and atom.value == value:
-                    yield at, atom.start, atom.end
+            for token in read_tokens(reading.text, self._order) if same else ():
+                if token.kind == "number" and token.value == value:
+                    yield at, token.start, token.end
             for span in reading.of("number"):
                 if _decimal(span.value) == value:
                     yield at, span.start, span.end
@@ -135,12 +135,12 @@ def own_words_of(template: Template) -> frozenset[str]:
     names += [f"{p.name} {p.description}" for p in template.parameters]
     own = {word for name in names for word in _words(name)}
     own |= {word for word, count in counts.items() if count > 1}
-    return frozenset(own | word_lists().connecting)
+    return frozenset(own | common_words().common)
 
 
 def _words(text: str) -> set[str]:
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return {min(stems(word), key=len) for word in words} | set(words) if words else set()
+    return {*words, *map(stem, words)}
 
 
 def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -13,20 +13,21 @@ from server.audit.table import TableSink
 from server.audit.writer import AuditWriter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.chat.speaking.opening import open_proposing
-from server.chat.speaking.prompting import load_prompts
-from server.core.answer import Answer
+from server.core.answer import Answer, Trace
 from server.core.chat_messages import FunctionCall, Reply
+from server.core.decision import Call, Decision, NoMatch
 from server.core.turn import Intent
 from server.errors import ProviderUnavailable
 from server.intents.result import Detection
 from server.library.model import CallPolicy, Library
+from server.llm.models import build_llm_decider
+from server.llm.prompts import load_prompts
 from server.providers.chat.scripted import ScriptedChat
 from server.settings.adapters import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
-from tests.chat.speaking.speaking import CONFIG, Script, ask, stage, turn_of
+from tests.llm.adapters import CONFIG, Script, ask, stage, turn_of
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter
 from tests.tools.policy.chains import SEAL
 
@@ -53,10 +54,10 @@ def proposing(
     prompts, _ = load_prompts(None, {})
     assert prompts is not None
     model = script if isinstance(script, ScriptedChat) else ScriptedChat(script)
-    retriever = open_proposing(
+    retriever = build_llm_decider(
         AdapterSettings.model_validate(written),
         library,
-        chain,
+        chain.open_to,
         prompts,
         lambda provider, name: model,
         adapter.retriever,
@@ -103,6 +104,25 @@ def test_what_forbids_it_is_written_down(tmp_path: Path) -> None:
     outcomes = [(entry.event["template_id"], entry.event["outcome"]) for entry in sink.entries()]
     sink.close()
     assert outcomes == [("divide", "role_forbids"), ("os.system", "tool_unknown")]
+
+
+def test_deciding_writes_nothing_down(tmp_path: Path) -> None:
+    sink = TableSink(f"sqlite:///{tmp_path / 'audit.db'}", SEAL)
+
+    async def decide() -> Decision:
+        trail = AuditWriter(sink)
+        reply = Reply("", "m", calls=(FunctionCall("divide", {"a": 1, "b": 2}),))
+        retriever = proposing([reply], trail=trail).retriever
+        decision = await retriever.decide(turn_of("divide 1 by 2"), Trace())
+        await trail.flush()
+        return decision
+
+    decision = asyncio.run(decide())
+    assert isinstance(decision, Call)
+    assert (decision.call.template_id, decision.call.by_model) == ("divide", True)
+    assert isinstance(decision.otherwise, NoMatch)
+    assert list(sink.entries()) == []
+    sink.close()
 
 
 def test_what_no_parameter_names_is_refused() -> None:

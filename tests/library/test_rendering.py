@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.chat.response_format import (
+from server.library.rendering import (
     RenderingFailed,
     format_items,
     format_result,

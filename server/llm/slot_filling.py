@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from server.chat.response_format import RenderingFailed
-from server.chat.speaking.calling import call_by
-from server.chat.speaking.conversation_text import ConversationText, own_words_of
-from server.chat.speaking.prompting import Prompt, as_data
-from server.chat.speaking.waiting import within
 from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
+from server.core.streaming import TurnDeadline
 from server.core.tools import Source, ToolCall
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import PARAMETER_TYPES, Library, Parameter, Template
+from server.library.rendering import RenderingFailed
+from server.llm.conversation_text import ConversationText, own_words_of
+from server.llm.function_calls import request_function_call
+from server.llm.prompts import Prompt, as_data
 from server.tools.numbers import plain, read_as_number
 from server.tools.policy.checks import size_problem
 from server.tools.policy.template_checks import compile_model
@@ -28,7 +28,7 @@ _MAX_DATA_CHARS: Final = 20_000
 NOT_SAID: Final = "nobody said so"
 
 
-class Judge:
+class ArgumentValidator:
     """What of a model's arguments can be used: what is well-formed, and was said."""
 
     def __init__(self, library: Library) -> None:
@@ -36,7 +36,7 @@ class Judge:
         self._date_order = library.domain.date_order
         self._shapes: dict[str, type[BaseModel]] = {}
 
-    def judged(
+    def validate(
         self,
         template: Template,
         names: Sequence[str],
@@ -54,17 +54,17 @@ class Judge:
         text = ConversationText(
             turn.text, turn.context, sources, now=now, date_order=self._date_order
         )
-        return judged(template, names, proposed, text, self._shapes[template.id])
+        return _validated(template, names, proposed, text, self._shapes[template.id])
 
     def was_said(self, template: Template, name: str, value: Any, turn: Turn) -> bool:
         """Whether a person said the value, whatever the parameter makes of it."""
         parameter = next(each for each in template.parameters if each.name == name)
         now = turn.received_at.astimezone()
         text = ConversationText(turn.text, turn.context, {}, now=now, date_order=self._date_order)
-        return text.take(as_written(value, parameter), parameter, own_words_of(template))
+        return text.take(_as_declared(value, parameter), parameter, own_words_of(template))
 
 
-class Filler:
+class SlotFiller:
     """Asks a model for what is missing, and the person for what the model does not find."""
 
     def __init__(
@@ -72,18 +72,18 @@ class Filler:
         model: ChatModel,
         prompt: Prompt,
         library: Library,
-        judge: Judge,
+        validator: ArgumentValidator,
         *,
         timeout_s: float,
     ) -> None:
         self._model = model
         self._prompt = prompt
         self._library = library
-        self._judge = judge
+        self._validator = validator
         self._timeout_s = timeout_s
 
     async def fill(
-        self, decision: MissingArguments, turn: Turn, trace: Trace, *, left_s: float
+        self, decision: MissingArguments, turn: Turn, trace: Trace, deadline: TurnDeadline
     ) -> MissingArguments | Call:
         """The call, when everything that is missing was said; else what is still to be asked.
 
@@ -96,13 +96,15 @@ class Filler:
         with trace.stage("fill") as details:
             details |= {"model": self._model.name, "prompt": self._prompt.described}
             try:
-                async with within(self._timeout_s, left_s):
+                async with deadline.step_timeout(self._timeout_s):
                     proposed = await self._proposed(template, decision, turn)
             except (ProviderError, RenderingFailed, TimeoutError) as failed:
                 details["why"] = str(failed) or f"{self._model.name} was not done in time"
                 return decision
             names = [missing.name for missing in decision.missing]
-            found, refused = self._judge.judged(template, names, proposed, turn, decision.sources)
+            found, refused = self._validator.validate(
+                template, names, proposed, turn, decision.sources
+            )
             details |= {"filled": found, "refused": refused}
         return _decided(template, decision, found)
 
@@ -116,11 +118,11 @@ class Filler:
             function=as_data(definition.to_openai_schema()["function"]),
             missing=[missing.name for missing in decision.missing],
         )
-        call = await call_by(self._model, messages, (definition,))
+        call = await request_function_call(self._model, messages, (definition,))
         return call.arguments if call is not None and call.name == definition.name else {}
 
 
-def judged(
+def _validated(
     template: Template,
     names: Sequence[str],
     proposed: Mapping[str, Any],
@@ -140,7 +142,7 @@ def judged(
         if size_problem({name: given}) is not None:
             refused[name] = "too large"
             continue
-        value = as_written(given, parameter)
+        value = _as_declared(given, parameter)
         why = _misfit(shape, name, value)
         if why:
             refused[name] = why
@@ -151,7 +153,7 @@ def judged(
     return found, refused
 
 
-def as_written(value: Any, parameter: Parameter) -> Any:
+def _as_declared(value: Any, parameter: Parameter) -> Any:
     """A value as the parameter's type has it, where it means the same; else as it is."""
     kind = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
     if isinstance(value, str):

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from server.chat.response_format import render
 from server.core.chat_messages import Message
 from server.core.json import to_json
 from server.core.suggestions import did_you_mean
 from server.errors import Problem
 from server.library.expressions import examine
+from server.library.rendering import render
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
@@ -63,13 +63,8 @@ class PromptSetYaml(Strict):
 
     def written(self) -> Iterator[tuple[PromptName, tuple[MessageYaml, ...]]]:
         """Each prompt that the file has."""
-        found: Mapping[PromptName, tuple[MessageYaml, ...] | None] = {
-            "synthesis": self.synthesis,
-            "filling": self.filling,
-            "proposing": self.proposing,
-            "conversation": self.conversation,
-        }
-        return ((name, messages) for name, messages in found.items() if messages is not None)
+        found = ((name, getattr(self, name)) for name in VARIABLES)
+        return ((name, messages) for name, messages in found if messages is not None)
 
 
 class PromptsYaml(Strict):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.chat.speaking.function_gemma import parse_calls
 from server.core.chat_messages import FunctionCall
+from server.llm.function_calls import parse_calls
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
 TEXTS = st.text(max_size=30).filter(lambda text: "<escape>" not in text)

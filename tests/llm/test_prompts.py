@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.adapters.check import load_adapter
-from server.chat.speaking.prompting import VARIABLES, as_data, load_prompts
 from server.core.chat_messages import Message
+from server.llm.prompts import VARIABLES, as_data, load_prompts
 from tests.support.configuring import adapter, configure, write_library
 
 GIVEN: dict[str, Any] = {

@@ -8,14 +8,14 @@ from typing import Any
 
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.chat.speaking.opening import open_voice
-from server.chat.speaking.prompting import load_prompts
-from server.chat.streaming import Listening, StreamEvent
 from server.core.answer import Answer
 from server.core.chat_messages import Reply
 from server.core.ports import ChatModel
+from server.core.streaming import StreamEvent, StreamListener
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext, Turn
 from server.errors import OrbitError
+from server.llm.models import build_models
+from server.llm.prompts import load_prompts
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.settings.adapters import AdapterSettings
 from tests.support.deciding import table_adapter
@@ -42,10 +42,8 @@ def speaking(
     prompts, problems = load_prompts(settings.config.prompts, {})
     assert prompts is not None, problems
     made = model if isinstance(model, ChatModel) else ScriptedChat(model)
-    voice = open_voice(
-        settings, adapter.library, adapter.composer, prompts, lambda provider, name: made
-    )
-    return replace(adapter, voice=voice)
+    models = build_models(settings, adapter.library, prompts, lambda provider, name: made)
+    return replace(adapter, models=models)
 
 
 def ask(
@@ -58,9 +56,9 @@ def overhear(adapter: Adapter, text: str) -> tuple[Answer, list[StreamEvent]]:
     """The answer, and what a listener heard of it on the way."""
 
     async def listen() -> tuple[Answer, list[StreamEvent]]:
-        listening = Listening()
-        answer = await run_turn(adapter, turn_of(text), timeout_s=20, listening=listening)
-        return answer, [listening.events.get_nowait() for _ in range(listening.events.qsize())]
+        listener = StreamListener()
+        answer = await run_turn(adapter, turn_of(text), timeout_s=20, listener=listener)
+        return answer, [listener.events.get_nowait() for _ in range(listener.events.qsize())]
 
     return asyncio.run(listen())
 

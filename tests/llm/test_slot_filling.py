@@ -20,7 +20,7 @@ from server.library.model import (
     Template,
 )
 from server.providers.chat.scripted import Line, ScriptedChat
-from tests.chat.speaking.speaking import Script, ask, speaking, stage
+from tests.llm.adapters import Script, ask, speaking, stage
 from tests.support.deciding import PERCENTAGE, table_adapter
 
 FORMAT = Template(

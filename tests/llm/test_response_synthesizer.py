@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from server.chat.streaming import StreamEvent
 from server.core.chat_messages import Reply
+from server.core.streaming import StreamEvent
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.library.model import CallPolicy, Library
 from server.providers.chat.scripted import Line, ScriptedChat
-from tests.chat.speaking.speaking import Script, ask, overhear, speaking, stage
+from tests.llm.adapters import Script, ask, overhear, speaking, stage
 from tests.support.deciding import LIBRARY, PERCENTAGE, table_adapter
 
 QUESTION = "What is 15% of 200?"
@@ -57,7 +57,7 @@ def test_the_turn_is_answered_before_its_deadline() -> None:
 def test_words_leave_when_they_are_known_to_be_true() -> None:
     answer, heard = overhear(speaking(["The answer is 30: 15% of 200."]), QUESTION)
     words = [one.text for one in heard]
-    assert {one.kind for one in heard} == {"said"}
+    assert {one.kind for one in heard} == {"text"}
     assert words[:2] == ["The", " answer"]
     assert "".join(words) == answer.content
 
@@ -66,10 +66,10 @@ def test_a_wrong_word_never_leaves() -> None:
     answer, heard = overhear(speaking(["The answer is 31 of 200."]), QUESTION)
     assert answer.content == TEMPLATE
     assert heard == [
-        StreamEvent("said", "The", PERCENTAGE.id),
-        StreamEvent("said", " answer", PERCENTAGE.id),
-        StreamEvent("said", " is", PERCENTAGE.id),
-        StreamEvent("took_back", "'31' is not in the result"),
+        StreamEvent("text", "The", PERCENTAGE.id),
+        StreamEvent("text", " answer", PERCENTAGE.id),
+        StreamEvent("text", " is", PERCENTAGE.id),
+        StreamEvent("reset", "'31' is not in the result"),
     ]
 
 
@@ -79,7 +79,7 @@ def test_a_provider_that_dies_in_mid_stream_takes_its_words_back() -> None:
     ]
     adapter = speaking([*dying, "15% of 200 is 30."])
     answer, heard = overhear(adapter, QUESTION)
-    assert (answer.content, heard[-1]) == (TEMPLATE, StreamEvent("took_back", "it broke off"))
+    assert (answer.content, heard[-1]) == (TEMPLATE, StreamEvent("reset", "it broke off"))
     assert ask(adapter, QUESTION).content == "15% of 200 is 30."
 
 

@@ -1,4 +1,4 @@
-"""Results that are too long for a model, cut, and saying so."""
+"""Results that are too long for a model, truncated, and how many tokens things take."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SHORTER: Final = ((400, 50), (100, 20), (40, 5), (20, 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TruncatedResult:
     """What of a result is shown. `shown` and `total` count rows, and are None without rows."""
 
     data: Any
@@ -23,8 +23,8 @@ class Cut:
     total: int | None = None
 
     @property
-    def described(self) -> dict[str, Any]:
-        """The cut as metadata."""
+    def metadata(self) -> dict[str, Any]:
+        """What is shown, as metadata."""
         counts = {"rows": self.shown, "of": self.total}
         return {name: count for name, count in counts.items() if count is not None}
 
@@ -35,12 +35,12 @@ def tokens_in(value: Any) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _CHARS_PER_TOKEN)
 
 
-def cut_to(result: Any, most_tokens: int) -> Cut:
+def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
     """As much of a result as fits: whole rows from the first on, else shorter texts and lists."""
     rows, rest = _rows_of(result)
     total = len(rows) if rows is not None else None
     if tokens_in(result) <= most_tokens:
-        return Cut(result, shown=total, total=total)
+        return TruncatedResult(result, shown=total, total=total)
     if rows is not None:
         room = most_tokens - tokens_in(rest)
         fitting = 0
@@ -53,13 +53,13 @@ def cut_to(result: Any, most_tokens: int) -> Cut:
             kept = rows[:fitting]
             data = {**rest, "result": kept} if isinstance(result, Mapping) else kept
             known = rest.get("total") if "complete" in rest else total
-            return Cut(data, is_cut=True, shown=fitting, total=known)
+            return TruncatedResult(data, is_cut=True, shown=fitting, total=known)
     for chars, members in _SHORTER:
         data = _shorter(result, chars, members)
         if tokens_in(data) <= most_tokens:
-            return Cut(data, is_cut=True)
+            return TruncatedResult(data, is_cut=True)
     text = to_json(result)[: most_tokens * _CHARS_PER_TOKEN // 2]
-    return Cut(text, is_cut=True)
+    return TruncatedResult(text, is_cut=True)
 
 
 def _rows_of(result: Any) -> tuple[list[Any] | None, dict[str, Any]]:

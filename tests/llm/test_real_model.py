@@ -11,8 +11,8 @@ from server.core.chat_messages import Message
 from server.core.turn import ConversationContext
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.providers.chat.llama_cpp import LlamaCppChat
-from tests.chat.speaking.speaking import ask, speaking, stage
-from tests.chat.speaking.test_filling import Asks
+from tests.llm.adapters import ask, speaking, stage
+from tests.llm.test_slot_filling import Asks
 from tests.support.deciding import table_adapter
 from tests.support.local_model import needs_local_model
 

@@ -1,14 +1,12 @@
-"""LLM-first: a model proposes a template and arguments, and the same chain judges them."""
+"""LLM-first: a model proposes a template and its arguments.
+
+What it proposes is judged where every call is, after it was decided and before it runs.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from server.chat.response_format import RenderingFailed
-from server.chat.speaking.calling import call_by
-from server.chat.speaking.filling import NOT_SAID, Judge
-from server.chat.speaking.prompting import Prompt, as_data
 from server.core.answer import Trace
 from server.core.chat_messages import FunctionCall
 from server.core.decision import (
@@ -23,18 +21,26 @@ from server.core.decision import (
 )
 from server.core.ports import ChatModel, Retriever
 from server.core.tools import Source, ToolCall
-from server.core.turn import Turn
+from server.core.turn import Caller, Turn
 from server.errors import ProviderError
 from server.library.model import Library, Template
-from server.tools.policy.chain import PolicyChain
-from server.tools.policy.proposal import Proposal
+from server.library.rendering import RenderingFailed
+from server.llm.function_calls import request_function_call
+from server.llm.prompts import Prompt, as_data
+from server.llm.slot_filling import NOT_SAID, ArgumentValidator
+
+_WHY: Final = "proposed by a model"
+
+AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
+"""The templates that a caller may run for an intent."""
 
 
-class ProposingRetriever:
+class LLMDecider:
     """Decides by what a model proposes, over the functions that role and intent allow.
 
-    The intent is the rule pack's, and never the model's. Where the model cannot be asked,
-    `otherwise` decides, which also tells what comes nearest.
+    The intent is the rule pack's, and never the model's. A tool that was not offered is
+    decided as a call all the same, so that it is refused and written down. Where the model
+    cannot be asked, `otherwise` decides, which also tells what comes nearest.
     """
 
     def __init__(
@@ -43,8 +49,8 @@ class ProposingRetriever:
         model: ChatModel,
         prompt: Prompt,
         library: Library,
-        chain: PolicyChain,
-        judge: Judge,
+        allowed: AllowedTemplates,
+        validator: ArgumentValidator,
         *,
         timeout_s: float,
     ) -> None:
@@ -52,8 +58,8 @@ class ProposingRetriever:
         self._model = model
         self._prompt = prompt
         self._library = library
-        self._chain = chain
-        self._judge = judge
+        self._allowed = allowed
+        self._validator = validator
         self._timeout_s = timeout_s
         templates = library.templates.values()
         self._has_secrets = any(template.policy.sensitive_params for template in templates)
@@ -65,7 +71,7 @@ class ProposingRetriever:
             if self._is_secret(decision):
                 return decision  # no model is told of sensitive parameters
         intent = turn.intent.name if turn.intent is not None else None
-        allowed = self._chain.open_to(turn.caller, intent)
+        allowed = self._allowed(turn.caller, intent)
         functions = {t.function_name or t.id: t for t in allowed if not t.policy.sensitive_params}
         if not functions:
             return await self._otherwise.decide(turn, trace)
@@ -85,8 +91,8 @@ class ProposingRetriever:
         if call is None:
             return await self._nothing("no tool was proposed", turn, trace)
         if call.name not in functions:
-            await self._refused(call, turn, allowed)
-            return await self._nothing("a tool was proposed that is not there", turn, trace)
+            nothing = await self._nothing("a tool was proposed that is not there", turn, trace)
+            return self._unoffered(call, allowed, nothing)
         return self._decided(functions[call.name], call.arguments, turn, trace)
 
     async def close(self) -> None:
@@ -99,7 +105,7 @@ class ProposingRetriever:
             said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
             functions=[as_data(each.to_openai_schema()["function"]) for each in definitions],
         )
-        return await call_by(self._model, messages, definitions)
+        return await request_function_call(self._model, messages, definitions)
 
     async def _nothing(self, why: str, turn: Turn, trace: Trace) -> Decision:
         """Nothing fits, with what the matcher finds nearest."""
@@ -112,37 +118,26 @@ class ProposingRetriever:
                 return decision
         return NoMatch(why)
 
-    async def _refused(self, call: FunctionCall, turn: Turn, allowed: Sequence[Template]) -> None:
-        """Have the chain refuse and write down a tool that is not there, or not for this."""
+    def _unoffered(
+        self, call: FunctionCall, allowed: Sequence[Template], otherwise: Decision
+    ) -> Decision:
+        """The call of a tool that is not there, or not for this: for the chain to refuse."""
         proposed = ToolCall(call.name, "", "", call.arguments, by_model=True)
         ids = {template.id for template in allowed}
         for template in self._library.templates.values():
             # Only what role or intent forbid is named in full: the chain runs what it allows.
             if call.name in (template.function_name, template.id) and template.id not in ids:
-                execution = template.execution
-                proposed = replace(
-                    proposed,
-                    template_id=template.id,
-                    tool=execution.tool,
-                    operation=execution.operation,
-                )
-        await self._chain.carry_out(
-            Proposal(
-                proposed,
-                turn.caller,
-                turn.id,
-                turn.intent.name if turn.intent is not None else None,
-                "model",
-            ),
-            timeout_s=self._timeout_s,
-        )
+                tool, operation = template.execution.tool, template.execution.operation
+                proposed = ToolCall(template.id, tool, operation, call.arguments, by_model=True)
+        match = Match(proposed.template_id, 0.0, 0.0, _WHY)
+        return Call(match, proposed, otherwise=otherwise)
 
     def _decided(
         self, template: Template, proposed: Mapping[str, Any], turn: Turn, trace: Trace
     ) -> Decision:
         """The call with what was said of the proposed arguments; what is missing is asked for."""
         known = {parameter.name: parameter for parameter in template.parameters}
-        found, refused = self._judge.judged(template, list(known), proposed, turn, {})
+        found, refused = self._validator.validate(template, list(known), proposed, turn, {})
         trace.note("arguments", {"taken": found, "refused": refused})
         # What no parameter names is for the chain to refuse, where it is written down.
         arguments = {**{n: v for n, v in proposed.items() if n not in known}, **found}
@@ -155,7 +150,7 @@ class ProposingRetriever:
             if refused.get(name, NOT_SAID) != NOT_SAID:
                 # What a person said and the parameter cannot be is theirs to mend.
                 value = proposed[name]
-                if self._judge.was_said(template, name, value, turn):
+                if self._validator.was_said(template, name, value, turn):
                     problem = f"{value} {refused[name]}"
             if parameter.default is not None and not problem:
                 arguments[name], sources[name] = parameter.default, Source("default")
@@ -170,7 +165,7 @@ class ProposingRetriever:
                         problem,
                     )
                 )
-        match = Match(template.id, 0.0, 0.0, "proposed by a model")
+        match = Match(template.id, 0.0, 0.0, _WHY)
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)
         call = ToolCall(

@@ -1,0 +1,163 @@
+"""A text as the things in it that can be checked: numbers, dates, times, codes, words, signs."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import time
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import yaml
+
+from server.text.dates import MONTHS, valid_date
+from server.text.tokens import DateOrder
+
+_LANGUAGES: Final = Path(__file__).parent / "languages"
+_MOST_DIGITS: Final = 60
+
+TokenKind = Literal["number", "date", "time", "code", "word", "sign", "stop"]
+VALUE_KINDS: Final = frozenset({"number", "date", "time", "code"})
+
+
+class FactToken(NamedTuple):
+    """One thing that a text says, at characters `start` to `end`.
+
+    `value` is a Decimal, (year, month, day) with None for what is not said, a `time`, or
+    text in lower case. A tuple because a streamed sentence makes many.
+    """
+
+    kind: TokenKind
+    value: Any
+    start: int
+    end: int
+    capital: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommonWords:
+    """Words of all shipped languages together; `languages/en.yaml` says what each list is."""
+
+    common: frozenset[str]
+    negating: frozenset[str]
+    affirming: frozenset[str]
+    denying: frozenset[str]
+    signs: Mapping[str, str]
+
+
+@lru_cache(maxsize=1)
+def common_words() -> CommonWords:
+    """The shipped lists, read on first use."""
+    lists: dict[str, set[str]] = {}
+    signs: dict[str, str] = {}
+    for path in sorted(_LANGUAGES.glob("*.yaml")):
+        # The base loader makes nothing but text: `on` and `no` are words here.
+        written = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506
+        signs |= written.pop("signs")
+        for name, words in written.items():
+            lists.setdefault(name, set()).update(words)
+    return CommonWords(**{name: frozenset(words) for name, words in lists.items()}, signs=signs)
+
+
+_MONTH: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
+_YEAR: Final = r",?\ \d{4}(?!\w|[.,]\d)"
+_TOKENS: Final = re.compile(
+    rf"""
+    (?P<iso>(?<![\w.-])\d{{4}}-\d{{2}}-\d{{2}}(?![\d]))
+        (?:[T\ ](?P<isotime>\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?:\.\d+)?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?
+  | (?P<numeric>(?<![\w.])\d{{1,2}}([/.-])\d{{1,2}}\4\d{{4}}(?!\w))
+  | (?P<named>(?<!\w)(?:
+        (?:{_MONTH})\b\.?\ (?:the\ )?\d{{1,2}}(?:st|nd|rd|th)?(?!\w|[.,]\d)(?:{_YEAR})?
+      | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?(?:{_MONTH})\b\.?(?:{_YEAR})?
+      | (?:{_MONTH})\b\.?{_YEAR}))
+  | (?P<time>(?<![\w.:])\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\ ?[ap]\.?m\b\.?)?
+        |(?<![\w.:])\d{{1,2}}\ ?[ap]\.?m\b\.?)
+  | (?P<code>[^\W\d_]+(?:[-_#]\w*\d\w*)+|\d+(?:\.\d+){{2,}}|(?<![\w.,])0\d+(?![\w.,:]))
+  | (?P<operator>(?<=\d)\ ?[-–*]\ ?(?=\d))
+  | (?P<number>(?<![\w])(?<!\d[.,])[-+−]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?
+        (?:[eE][-+]?\d{{1,3}})?(?![\w])(?!:\d))
+  | (?P<mixed>\w*\d\w*(?:[-_.:/@]\w+)*)
+  | (?P<word>[^\W\d_]+(?:['’׳״"](?=[^\W\d_])[^\W\d_]+)*)
+  | (?P<stop>[.;:!?\n|,()•]+)
+  | (?P<sign>[^\w\s])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_UNIT: Final = re.compile(r"([-+]?\d+(?:\.\d+)?)([^\W\d_]+)")
+_DECORATION: Final = frozenset("*_`#\"'’‘“”«»=–—-[]{}~\\")
+"""Signs that mark up text and say nothing."""
+
+
+def read_tokens(text: str, order: DateOrder = "mdy") -> list[FactToken]:
+    """Everything that `text` says, in order; what only marks it up is left out."""
+    text = unicodedata.normalize("NFKC", text) if not text.isascii() else text
+    return [token for found in _TOKENS.finditer(text) for token in _tokens(found, order)]
+
+
+def _tokens(found: re.Match[str], order: DateOrder) -> Iterator[FactToken]:
+    piece, start, end = found[0], found.start(), found.end()
+    match found.lastgroup:
+        case "iso" | "isotime":
+            year, month, day = map(int, found["iso"].split("-"))
+            yield _date(found["iso"], (year, month, day), *found.span("iso"))
+            if found["isotime"]:
+                yield _time(found["isotime"], *found.span("isotime"))
+        case "numeric":
+            first, second, year = map(int, re.split(r"[/.-]", piece))
+            month, day = (first, second) if order == "mdy" else (second, first)
+            if valid_date(year, month, day) is None:
+                month, day = day, month
+            yield _date(piece, (year, month, day), start, end)
+        case "named":
+            yield _date(piece, _parts(piece.lower()), start, end)
+        case "time":
+            yield _time(piece, start, end)
+        case "number" if len(piece) <= _MOST_DIGITS:
+            number = Decimal(piece.replace(",", "").replace("−", "-"))
+            yield FactToken("number", number, start, end)
+        case "mixed" if (unit := _UNIT.fullmatch(piece)) and len(unit[1]) <= _MOST_DIGITS:
+            # A number with its unit is both; anything else with digits and letters is one name.
+            middle = start + unit.end(1)
+            yield FactToken("number", Decimal(unit[1]), start, middle)
+            if unit[2].lower() not in ("st", "nd", "rd", "th"):
+                yield FactToken("word", unit[2].lower(), middle, end)
+        case "word":
+            yield FactToken("word", piece.lower().replace("’", "'"), start, end, piece[0].isupper())
+        case "stop":
+            yield FactToken("stop", piece, start, end)
+        case "operator":
+            yield FactToken("sign", piece.strip(), start, end)
+        case "sign":
+            if piece not in _DECORATION:
+                yield FactToken("sign", piece, start, end)
+        case _:
+            yield FactToken("code", piece.lower(), start, end)
+
+
+def _parts(named: str) -> tuple[int | None, int, int | None]:
+    """Year, month and day of a date that names its month."""
+    words = re.findall(r"[^\W\d_]+|\d+", named)
+    figures = [word for word in words if word.isdigit()]
+    year = next((int(each) for each in figures if len(each) == 4), None)
+    day = next((int(each) for each in figures if len(each) <= 2), None)
+    return year, next(MONTHS[word] for word in words if word in MONTHS), day
+
+
+def _date(piece: str, parts: tuple[int | None, int, int | None], start: int, end: int) -> FactToken:
+    year, month, day = parts
+    if valid_date(2000 if year is None else year, month, 1 if day is None else day) is None:
+        return FactToken("code", piece.lower(), start, end)
+    return FactToken("date", parts, start, end)
+
+
+def _time(piece: str, start: int, end: int) -> FactToken:
+    figures = [int(each) for each in re.findall(r"\d+", piece)]
+    half = piece.lower().rstrip(".").replace(".", "")
+    hour = figures[0] % 12 + 12 * half.endswith("pm") if half.endswith("m") else figures[0]
+    minute, second = [*figures[1:], 0, 0][:2]
+    try:
+        return FactToken("time", time(hour, minute, second), start, end)
+    except ValueError:
+        return FactToken("code", piece.lower(), start, end)

@@ -1,0 +1,200 @@
+"""What an adapter's models do in a turn, made from its settings."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from server.core.answer import Answer, Trace
+from server.core.decision import Call, MissingArguments
+from server.core.ports import ChatModel, Retriever
+from server.core.streaming import TurnDeadline
+from server.core.tools import ToolCall, ToolResult
+from server.core.turn import Turn
+from server.errors import ProviderError, ProviderUnavailable
+from server.library.model import Library
+from server.llm.prompts import Prompts
+from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
+from server.llm.slot_filling import ArgumentValidator, SlotFiller
+from server.llm.smalltalk import ChatResponder
+from server.llm.tool_selection import AllowedTemplates, LLMDecider
+from server.settings.adapters import AdapterSettings
+
+_log = logging.getLogger(__name__)
+
+
+ModelOf = Callable[[str | None, str | None], ChatModel]
+"""The model of a provider and a name, either of which may be left to the defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterModels:
+    """The models of one adapter. What it lacks is not done: everything here is optional."""
+
+    library: Library
+    synthesizer: ResponseSynthesizer | None = None
+    slot_filler: SlotFiller | None = None
+    responder: ChatResponder | None = None
+    intent_tools: Mapping[str, tuple[str, ...]] | None = None
+    """The templates that each intent allows, where the adapter says so."""
+    models: tuple[ChatModel, ...] = ()
+
+    async def warm(self) -> None:
+        """Load or reach the models, so that no answer waits for that; one that is down may be."""
+        for model in self.models:
+            try:
+                await model.warm()
+            except ProviderError as down:
+                _log.warning("%s does not speak yet: %s", model.name, down)
+
+    def is_talk(self, turn: Turn) -> bool:
+        """Whether a model may answer, and what is asked for can lead to no tool."""
+        if self.responder is None or self.intent_tools is None or turn.intent is None:
+            return False
+        return not self.intent_tools.get(turn.intent.name)
+
+    async def fill(
+        self, turn: Turn, decision: MissingArguments, trace: Trace, deadline: TurnDeadline
+    ) -> MissingArguments | Call:
+        """The decision with what a model found to be said, where one is asked."""
+        if self.slot_filler is None or deadline.private:
+            return decision
+        return await self.slot_filler.fill(decision, turn, trace, deadline)
+
+    async def converse(
+        self, turn: Turn, otherwise: Answer, trace: Trace, deadline: TurnDeadline
+    ) -> Answer:
+        """A model's reply where the adapter wants one, else what the server says itself."""
+        if self.responder is None or deadline.private:
+            return otherwise
+        language = self.library.domain.response.choose_language(turn.languages)
+        return await self.responder.reply(turn, otherwise, trace, deadline, language=language)
+
+    async def rewrite(
+        self,
+        turn: Turn,
+        call: ToolCall,
+        result: ToolResult,
+        answer: Answer,
+        trace: Trace,
+        deadline: TurnDeadline,
+    ) -> Answer:
+        """The answer in a model's words, where one words results and says what is true."""
+        if self.synthesizer is None or deadline.private:
+            return answer
+        request = RewriteRequest(
+            question=turn.text,
+            language=self.library.domain.response.choose_language(turn.languages),
+            template=self.library.templates[call.template_id],
+            call=call,
+            result=result,
+            answer=answer,
+        )
+        return await self.synthesizer.rewrite(request, trace, deadline)
+
+
+def build_models(
+    adapter: AdapterSettings,
+    library: Library,
+    prompts: Prompts,
+    model_of: ModelOf,
+) -> AdapterModels | None:
+    """What the models of an adapter do; None when it names none, or they cannot be made.
+
+    A provider that lacks something is a warning: the adapter serves without it.
+
+    Raises:
+        PluginInvalid: there is no such provider.
+    """
+    agent = adapter.config.agent
+    synthesizer = slot_filler = responder = None
+    models: list[ChatModel] = []
+
+    def inference() -> ChatModel:
+        models.append(model_of(adapter.inference_model_provider, adapter.inference_model))
+        return models[-1]
+
+    try:
+        if agent.synthesize_response and names_inference_model(adapter):
+            synthesizer = ResponseSynthesizer(
+                inference(),
+                prompts["synthesis"],
+                timeout_s=agent.model_timeout,
+                result_tokens=agent.result_tokens,
+                date_order=library.domain.date_order,
+            )
+        if names_function_model(adapter):
+            model = function_model_of(adapter, model_of)
+            models.append(model)
+            slot_filler = SlotFiller(
+                model,
+                prompts["filling"],
+                library,
+                ArgumentValidator(library),
+                timeout_s=agent.model_timeout,
+            )
+        if agent.conversation:
+            responder = ChatResponder(
+                inference(),
+                prompts["conversation"],
+                library,
+                timeout_s=agent.model_timeout,
+                system_prompt=agent.system_prompt,
+            )
+    except ProviderUnavailable as lacking:
+        _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
+        return None
+    return AdapterModels(
+        library,
+        synthesizer,
+        slot_filler,
+        responder,
+        adapter.config.policy.intent_tools,
+        tuple({id(model): model for model in models}.values()),
+    )
+
+
+def build_llm_decider(
+    adapter: AdapterSettings,
+    library: Library,
+    allowed: AllowedTemplates,
+    prompts: Prompts,
+    model_of: ModelOf,
+    otherwise: Retriever,
+) -> Retriever:
+    """The retriever for `policy.mode: llm_first`; `otherwise` itself when no model can be made.
+
+    Raises:
+        PluginInvalid: there is no such provider.
+    """
+    try:
+        model = function_model_of(adapter, model_of)
+    except ProviderUnavailable as lacking:
+        _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
+        return otherwise
+    return LLMDecider(
+        otherwise,
+        model,
+        prompts["proposing"],
+        library,
+        allowed,
+        ArgumentValidator(library),
+        timeout_s=adapter.config.agent.model_timeout,
+    )
+
+
+def names_inference_model(adapter: AdapterSettings) -> bool:
+    return bool(adapter.inference_model_provider or adapter.inference_model)
+
+
+def names_function_model(adapter: AdapterSettings) -> bool:
+    agent = adapter.config.agent
+    named = agent.function_model_provider or agent.function_model
+    return bool(named) or names_inference_model(adapter)
+
+
+def function_model_of(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel:
+    """The function model; the inference model where none is named."""
+    agent = adapter.config.agent
+    if agent.function_model_provider or agent.function_model:
+        return model_of(agent.function_model_provider, agent.function_model)
+    return model_of(adapter.inference_model_provider, adapter.inference_model)
