@@ -47,7 +47,7 @@ def _between_numbers(reading: ParsedText, words: tuple[str, ...]) -> bool:
 _TOO_LONG: Final = "the question is too long to read"
 
 _Prepared = tuple[TemplatePlan, Lessons, TemplateHints | None]
-"""How a template is read; what is hints of it where it has no examples."""
+"""How a template is read, with what its schema says where it has no examples."""
 
 
 class Extractor:

@@ -29,7 +29,6 @@ from server.text.durations import Duration
 from server.text.tokens import Span, is_digits, is_word, word_set
 from server.text.units import unit_after
 
-# What a value is worth to a parameter. Tuned on function-calling questions with even numbers.
 _NEEDED: Final = 1.5
 """What a required parameter takes a value with, if nothing speaks against it."""
 _EVIDENCE: Final = 2.5
@@ -90,7 +89,8 @@ def fill_from_schema(filling: SlotFilling, hints: TemplateHints) -> None:
     filling.group("date")
     schema.dates()
     for one in schema.open("numbers"):
-        filling.keep(one.plan, find_numbers(one.plan, filling.reading, filling.taken))
+        if one.plan.required or filling.reading.of("array"):
+            filling.keep(one.plan, find_numbers(one.plan, filling.reading, filling.taken))
     schema.give(schema.open(*NUMERIC), schema.amounts())
     filling.booleans()
     schema.flags()
