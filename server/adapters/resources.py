@@ -11,11 +11,11 @@ from server.conversation.service import ConversationService
 from server.core.ports import ChatModel, Embedder
 from server.guards.manager import GuardManager
 from server.matching.index.store import TemplateStore
-from server.metrics.metered_models import MeteredEmbedder
 from server.metrics.metrics import Metrics
+from server.metrics.providers import MeteredEmbedder
 from server.providers.embeddings.factory import build_embedder
 from server.settings.models import Settings
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private
 from server.tools.policy.assembly import Guardrails
 
 
@@ -105,7 +105,7 @@ class SharedResources:
                 something that has to be installed.
         """
         # A server without models needs neither these nor what they import.
-        from server.metrics.metered_models import MeteredChatModel
+        from server.metrics.providers import MeteredChatModel
         from server.providers.chat.factory import build_chat_model, resolve_model
 
         settings = self.settings.models

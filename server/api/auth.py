@@ -1,7 +1,6 @@
 """The key of a request, and whose it is."""
 
 import ipaddress
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -60,7 +59,6 @@ def is_loopback(request: Request) -> bool:
     return _is_here(request.client.host) and (asked is None or _names_here(asked))
 
 
-@lru_cache(maxsize=256)
 def _names_here(host_header: str) -> bool:
     if not _NOT_IN_A_HOST.isdisjoint(host_header):
         return False
@@ -70,7 +68,6 @@ def _names_here(host_header: str) -> bool:
         return False
 
 
-@lru_cache(maxsize=256)
 def _is_here(host: str) -> bool:
     if host == "localhost":
         return True

@@ -1,15 +1,13 @@
 """Work that is only worth doing while somebody waits for it."""
 
 import asyncio
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from starlette.types import Receive
 
 from server.errors import OrbitError
 
 T = TypeVar("T")
-
-_UNWATCHED_S: Final = 0.05
 
 
 class ClientLeft(OrbitError):
@@ -30,19 +28,14 @@ async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
     Raises:
         ClientLeft: it was stopped.
     """
-    watch: asyncio.Task[None] | None = None
+    watch = asyncio.create_task(left(receive))
     try:
-        # Most answers are there before anybody could leave: no watch is set for those.
-        await asyncio.wait({work}, timeout=_UNWATCHED_S)
-        if not work.done():
-            watch = asyncio.create_task(left(receive))
-            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             return work.result()
         raise ClientLeft("the client left before the answer was there")
     finally:
-        if watch is not None:
-            await stop_task(watch)
+        await stop_task(watch)
         await stop_task(work)
 
 

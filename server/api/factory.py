@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server import __version__
 from server.api import error_responses
-from server.api.direct import DirectRoute
 from server.api.error_responses import BodyTooLarge, error_response, unexpected_response
 from server.api.routes import (
     adapters,
@@ -153,8 +152,6 @@ def create_api(state: ApiState, *, max_body_bytes: int) -> FastAPI:
     app.include_router(keys.router)
     if state.serve_metrics:
         app.include_router(metrics.router)
-    # Before FastAPI's own, so that it is found first.
-    app.router.routes.insert(0, DirectRoute("/chat", chat.chat, methods=["POST"]))
     error_responses.install(app)
     app.add_middleware(RequestFrame, max_body_bytes=max_body_bytes, metrics=state.metrics)
     return app

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from server.audit.entry import GENESIS, AuditEntry, AuditSeal
 from server.errors import StoreUnavailable
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private, written_whole
 
 try:
     import fcntl
@@ -50,11 +50,10 @@ class FileSink:
             entry = self._seal.entry(number + 1, event, digest)
             number, digest = entry.number, entry.digest
             lines.append(json.dumps(entry.to_dict(), separators=(",", ":")))
-        _write(self._path, "\n".join(lines) + "\n", os.O_APPEND)
+        _append_text(self._path, "\n".join(lines) + "\n")
         end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
-        beside = self._end_path.with_name(f"{self._end_path.name}.new")
-        _write(beside, json.dumps(end), os.O_TRUNC)
-        beside.replace(self._end_path)
+        with written_whole(self._end_path, durable=True) as file:
+            file.write(json.dumps(end).encode())
 
     def entries(self) -> Iterator[AuditEntry]:
         for path in [*self._aside(), self._path]:
@@ -133,7 +132,7 @@ class FileSink:
         if self._path.exists():
             data = self._path.read_bytes()[-1:]
             if data not in (b"", b"\n"):
-                _write(self._path, "\n", os.O_APPEND)
+                _append_text(self._path, "\n")
 
 
 def _entry(line: str) -> AuditEntry:
@@ -145,8 +144,8 @@ def _entry(line: str) -> AuditEntry:
         return AuditEntry(0, {"unreadable": line[:200]}, "", "")
 
 
-def _write(path: Path, text: str, how: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | how, _OWNER_ONLY)
+def _append_text(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

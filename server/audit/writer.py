@@ -1,13 +1,11 @@
 """Writing the audit without making anybody wait, unless waiting is the point."""
 
-import asyncio
+import itertools
 import logging
-from collections import deque
-from concurrent.futures import Future
-from threading import Event as Flag
-from threading import Thread
-from time import sleep
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
 
 from server.audit.entry import AuditSeal, Event, Sink, to_row
 from server.audit.file import FileSink
@@ -15,136 +13,63 @@ from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable
 from server.settings.models import Settings
 from server.storage import secret
+from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
 
-_LINGER_S: Final = 0.2
-"""How long an event that nobody waits for may wait for company. Written one by one, or even
-looked at one by one, events would take the interpreter from the next question each time."""
-
-_MOST_AT_ONCE: Final = 500
-_MOST_WAITING: Final = 20_000
-
-_Item = tuple[Event, "Future[None] | None"]
+_WRITE_EVERY_S: Final = 0.2
 
 
 class AuditWriter:
-    """One thread that writes events in the order in which they came."""
+    """Writes events to a sink, in the order in which they came."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._waiting: deque[_Item] = deque()
-        self._any = Flag()
-        self._hurry = Flag()
-        self._closing = False
-        self._failing = False
-        self._lost = 0
-        self._thread = Thread(target=self._serve, name="audit", daemon=True)
-        self._thread.start()
-
-    @property
-    def failing(self) -> bool:
-        """Whether the last attempt to write failed."""
-        return self._failing
-
-    @property
-    def lost(self) -> int:
-        """Events that could not be written since the start."""
-        return self._lost
+        self._noted = itertools.count()
+        self._behind = WriteBehind[int, Event](
+            self._write_noted, what="audit events", every_s=_WRITE_EVERY_S
+        )
+        self._one_at_a_time = CapacityLimiter(1)
 
     def note(self, event: Event) -> None:
-        """Write an event soon. One that cannot be written is counted and logged."""
-        if len(self._waiting) >= _MOST_WAITING:
-            if self._lost == 0:
-                _log.error("more is to be written to the audit than it takes; some of it is lost")
-            self._lost += 1
-            return
-        self._waiting.append((event, None))
-        if not self._any.is_set():  # to set it again would wake the thread for nothing
-            self._any.set()
+        """Write an event soon. One that cannot be written is logged, and lost."""
+        self._behind.note(next(self._noted), event)
 
     async def write(self, event: Event) -> None:
-        """Write an event, and return when it is written.
+        """Write an event after all that were noted, and return when it is written.
 
         Raises:
             StoreUnavailable: it could not be.
         """
-        await self._at_once(event)
+        await self.flush()
+        await self._append([event])
 
     async def flush(self) -> None:
         """Return when everything noted so far has been tried."""
-        await self._at_once(_NOTHING)
+        await self._behind.flush()
 
     async def close(self) -> None:
         """Write what waits, and close the sink."""
-        self._closing = True
-        self._wake()
-        await asyncio.to_thread(self._thread.join)
+        await self._behind.close()
+        await to_thread.run_sync(self._sink.close)
 
-    async def _at_once(self, event: Event) -> None:
-        done: Future[None] = Future()
-        self._waiting.append((event, done))
-        self._wake()
-        await asyncio.wrap_future(done)
+    async def _write_noted(self, noted: Mapping[int, Event]) -> None:
+        try:
+            await self._append(list(noted.values()))
+        except StoreUnavailable as failed:
+            # Not kept for later: one event that a database refuses would keep out all others.
+            _log.error("%d audit events are lost: %s", len(noted), failed)
 
-    def _wake(self) -> None:
-        self._hurry.set()
-        self._any.set()
+    async def _append(self, events: Sequence[Event]) -> None:
+        await to_thread.run_sync(self._append_rows, events, limiter=self._one_at_a_time)
 
-    def _serve(self) -> None:
-        ended = False
-        while not ended:
-            self._any.wait()
-            self._hurry.wait(_LINGER_S)
-            ended = self._closing
-            # Whatever is appended from here on sets them again.
-            self._hurry.clear()
-            self._any.clear()
-            # What comes in the meantime waits for company again, lest each be a batch of its own.
-            for _ in range(0, max(1, len(self._waiting)), _MOST_AT_ONCE):
-                self._write(self._next_batch())
-        self._sink.close()
-
-    def _next_batch(self) -> list[_Item]:
-        count = min(len(self._waiting), _MOST_AT_ONCE)
-        return [self._waiting.popleft() for _ in range(count)]
-
-    def _write(self, batch: list[_Item]) -> None:
-        events = [event for event, _ in batch if event is not _NOTHING]
-        failure: OrbitError | None = None
-        if events:
-            try:
-                self._sink.append([_prepared(event) for event in events])
-                self._failing = False
-            except OrbitError as failed:
-                failure = failed
-            except Exception as failed:  # a database driver may raise anything
-                failure = StoreUnavailable(f"the audit cannot be written: {failed}")
-        if failure is not None:
-            if not self._failing:
-                _log.error("%s", failure)
-            self._failing = True
-            self._lost += len(events)
-        for event, done in batch:
-            if done is None or not done.set_running_or_notify_cancel():
-                continue
-            if failure is not None and event is not _NOTHING:
-                done.set_exception(failure)
-            else:
-                done.set_result(None)
-
-
-def _prepared(event: Event) -> dict[str, Any]:
-    # Whoever answers a question need not wait until all of a batch is prepared.
-    sleep(0)
-    return to_row(event)
-
-
-class _Nothing(Event):
-    """A place in the queue, and no event."""
-
-
-_NOTHING: Final[Event] = object.__new__(_Nothing)
+    def _append_rows(self, events: Sequence[Event]) -> None:
+        try:
+            self._sink.append([to_row(event) for event in events])
+        except OrbitError:
+            raise
+        except Exception as failed:  # a database driver may raise anything
+            raise StoreUnavailable(f"the audit cannot be written: {failed}") from failed
 
 
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:

@@ -1,7 +1,7 @@
 """Schemas of APIs to parameters of templates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from server.authoring.document import ApiDocument, items, mapping
@@ -121,10 +121,6 @@ def type_of(shape: Mapping[str, Any]) -> str:
     if "items" in shape:
         return "array"
     return "string"
-
-
-def as_optional(parameter: ApiParameter) -> ApiParameter:
-    return replace(parameter, required=False)
 
 
 def _example(shape: Mapping[str, Any], given: Any) -> Any:

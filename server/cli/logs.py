@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from server.settings.models import LoggingSettings
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private
 
 _LARGEST_BYTES: Final = 10 * 1024 * 1024
 _KEPT: Final = 3

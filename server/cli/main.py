@@ -1,6 +1,5 @@
 """Every command, gathered. Each imports what it needs only when it runs."""
 
-import gc
 import os
 import sys
 from typing import Annotated
@@ -8,6 +7,20 @@ from typing import Annotated
 import typer
 
 from server import __version__
+from server.cli import (
+    ask,
+    audit,
+    check,
+    demo_services,
+    detect,
+    evaluate,
+    guards,
+    init,
+    keys,
+    processes,
+    serve,
+    talk,
+)
 
 app = typer.Typer(
     name="orbit",
@@ -34,41 +47,15 @@ def root(
     """Plain questions in, safe and exact tool calls out."""
 
 
-def _register(asked: str = "") -> None:
-    """Gather the commands, or only the one asked for where starting must cost little."""
-    if asked == "detect":
-        from server.cli import detect
-
-        detect.register(app)
-        return
-    from server.cli import (
-        ask,
-        audit,
-        check,
-        demo_services,
-        detect,
-        evaluate,
-        guards,
-        init,
-        keys,
-        processes,
-        serve,
-        talk,
-    )
-
-    for module in (processes, serve, ask, talk, check, evaluate, init, demo_services, detect):
-        module.register(app)
-    app.add_typer(keys.keys_app, name="keys")
-    app.add_typer(audit.audit_app, name="audit")
-    app.add_typer(guards.guards_app, name="guards")
+for _module in (processes, serve, ask, talk, check, evaluate, init, demo_services, detect):
+    _module.register(app)
+app.add_typer(keys.keys_app, name="keys")
+app.add_typer(audit.audit_app, name="audit")
+app.add_typer(guards.guards_app, name="guards")
 
 
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
-    if sys.argv[1:2] != ["detect"]:  # which is over before there is garbage worth looking for
-        gc.freeze()
-        gc.enable()
-    _register(*sys.argv[1:2])
     try:
         app(prog_name="orbit.sh")
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from server.errors import OrbitError
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private, written_whole
 
 _PROC: Final = Path("/proc")
 _STATE, _STARTED = 0, 19  # fields of /proc/PID/stat, counted from behind the name
@@ -132,9 +132,8 @@ def write_running(data_dir: Path, running: Running) -> None:
     """Replace the process file as a whole, so that no one reads half of it."""
     file = _file(data_dir)
     make_private(file.parent)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.write_text(json.dumps(asdict(running), indent=2) + "\n", encoding="utf-8")
-    draft.replace(file)
+    with written_whole(file) as written:
+        written.write(json.dumps(asdict(running), indent=2).encode() + b"\n")
 
 
 def forget_running(data_dir: Path, pid: int) -> None:

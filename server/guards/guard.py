@@ -22,7 +22,7 @@ from server.guards.model import (
 )
 from server.guards.options import GuardOptions
 from server.guards.scorer import ExampleVectors
-from server.guards.store import DecisionLog, GuardDecision
+from server.guards.store import GuardDecision, GuardStore
 from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Guard:
         readings: Readings,
         harmless: Sequence[str],
         metrics: Metrics,
-        ledger: DecisionLog,
+        store: GuardStore,
     ) -> None:
         self.options = options
         self.packs = packs
@@ -52,7 +52,7 @@ class Guard:
         self._readings = readings
         self._harmless = tuple(harmless)
         self._metrics = metrics
-        self._ledger = ledger
+        self._store = store
         self.changed = Changed(packs, {})
         self._engine: Engine | None = None
         self._compared: Engine | None = None
@@ -200,7 +200,7 @@ class Guard:
             told = other.to_dict() if differs and other is not None else None
             now = datetime.now(UTC)
             kept = GuardDecision(now, options.adapter, turn.id, preview, verdict.to_dict(), told)
-        self._ledger.count((options.adapter, verdict.category, verdict.method, outcome), kept)
+        self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
 
     def _log(self, turn: Turn, verdict: GuardVerdict, preview: str) -> None:
         level = logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG

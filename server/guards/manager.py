@@ -15,7 +15,7 @@ from server.guards.model import GuardSet
 from server.guards.options import GuardOptions
 from server.guards.pack import load_guards
 from server.guards.scorer import ExampleVectors
-from server.guards.store import DecisionLog, GuardStore
+from server.guards.store import GuardStore
 from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
@@ -36,7 +36,6 @@ class GuardManager:
         self._metrics = metrics
         self._guards: dict[str, Guard] = {}
         self._store: GuardStore | None = None
-        self._ledger: DecisionLog | None = None
         self._opening = asyncio.Lock()
         self._seen = 0
         self._looking: asyncio.Task[None] | None = None
@@ -61,7 +60,7 @@ class GuardManager:
             self.forget(options.adapter)
             return None
         packs, compared = await asyncio.to_thread(_read, options, environ)
-        store, ledger = await self._opened()
+        store = await self._opened()
         guard = Guard(
             options,
             packs,
@@ -71,7 +70,7 @@ class GuardManager:
             readings=readings,
             harmless=harmless,
             metrics=self._metrics,
-            ledger=ledger,
+            store=store,
         )
         await guard.rebuild(await store.changes(options.adapter))
         self._guards[options.adapter] = guard
@@ -100,7 +99,7 @@ class GuardManager:
             AdapterUnknown, RequestInvalid, ProviderError, StoreUnavailable: nothing is changed.
         """
         guard = self.get(change.guard)
-        store, _ = await self._opened()
+        store = await self._opened()
         async with self._opening:
             before = await store.changes(change.guard)
             check_change(with_changes(guard.packs, before), change)
@@ -113,38 +112,33 @@ class GuardManager:
                 raise
 
     async def counts(self, name: str) -> list[dict[str, Any]]:
-        store, ledger = await self._opened()
-        await ledger.flush()
+        store = await self._opened()
         return await store.counts(self.get(name).options.adapter)
 
     async def decisions(self, name: str, *, limit: int, differing: bool) -> list[dict[str, Any]]:
-        store, ledger = await self._opened()
-        await ledger.flush()
+        store = await self._opened()
         guard = self.get(name).options.adapter
         found = await store.decisions(guard, limit=limit, differing=differing)
         return [decided.to_dict() for decided in found]
 
     async def changes(self, name: str) -> list[dict[str, Any]]:
-        store, _ = await self._opened()
+        store = await self._opened()
         return [c.to_dict() for c in await store.changes(self.get(name).options.adapter)]
 
     async def close(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
-        if self._ledger is not None:
-            await self._ledger.close()
         if self._store is not None:
             await self._store.close()
 
-    async def _opened(self) -> tuple[GuardStore, DecisionLog]:
+    async def _opened(self) -> GuardStore:
         async with self._opening:
-            if self._store is None or self._ledger is None:
+            if self._store is None:
                 self._store = await GuardStore.open(self._database_url)
-                self._ledger = DecisionLog(self._store)
                 self._seen = await self._store.last_change()
                 self._looking = asyncio.create_task(self._look(self._store))
-            return self._store, self._ledger
+            return self._store
 
     async def _look(self, store: GuardStore) -> None:
         while True:

@@ -9,7 +9,6 @@ what the probability is fitted on, and what the threshold is chosen by.
 import asyncio
 import hashlib
 import logging
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Embedder, Vectors
+from server.storage.files import written_whole
 
 Numbers = NDArray[np.float64]
 
@@ -163,15 +163,12 @@ class ExampleVectors:
         return {str(key): row for key, row in zip(keys, rows, strict=True)}
 
     def _write(self, known: dict[str, Vectors]) -> None:
-        beside = self._path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with beside.open("wb") as stream:
-                np.savez(stream, keys=np.array(list(known)), rows=np.vstack(list(known.values())))
-            beside.replace(self._path)
+            with written_whole(self._path) as file:
+                np.savez(file, keys=np.array(list(known)), rows=np.vstack(list(known.values())))
         except OSError as refused:
             _log.warning("%s cannot be written: %s", self._path, refused)
-            beside.unlink(missing_ok=True)
 
 
 def _key(text: str) -> str:

@@ -1,9 +1,8 @@
 """What guards keep in the database: changes, counts, and the latest decisions."""
 
-import asyncio
-import logging
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+import itertools
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,10 +11,11 @@ from typing import Any, Final, Self
 import sqlalchemy as sa
 from anyio import to_thread
 
-from server.errors import StoreUnavailable
 from server.guards.changes import Change
 from server.storage.database import Database, UtcTime
+from server.storage.write_behind import WriteBehind
 
+_WRITE_EVERY_S: Final = 1.0
 _KEPT: Final = 2000
 """Decisions kept for each guard."""
 
@@ -83,6 +83,10 @@ class GuardStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._noted = itertools.count()
+        self._behind = WriteBehind[int, tuple[Counted, GuardDecision | None]](
+            self._write, what="guard decisions", every_s=_WRITE_EVERY_S
+        )
 
     @classmethod
     async def open(cls, url: str) -> Self:
@@ -90,6 +94,8 @@ class GuardStore:
         return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
 
     async def close(self) -> None:
+        """Write down what waits, and let go of the database."""
+        await self._behind.close()
         await self._database.close()
 
     async def changes(self, guard: str) -> tuple[Change, ...]:
@@ -119,8 +125,14 @@ class GuardStore:
         )
         return replace(change, at=at, id=made[0] if made else 0)
 
-    async def add(self, counts: Mapping[Counted, int], decided: Sequence[GuardDecision]) -> None:
+    def note(self, key: Counted, decided: GuardDecision | None) -> None:
+        """Count a decision soon; `decided` is given when it is worth keeping itself."""
+        self._behind.note(next(self._noted), (key, decided))
+
+    async def _write(self, noted: Mapping[int, tuple[Counted, GuardDecision | None]]) -> None:
         """Add to the counts, and keep the latest decisions."""
+        counts = Counter(key for key, _ in noted.values())
+        decided = [one for _, one in noted.values() if one is not None]
 
         def work(connection: sa.Connection) -> None:
             for key, count in counts.items():
@@ -145,6 +157,7 @@ class GuardStore:
 
     async def counts(self, guard: str) -> list[dict[str, Any]]:
         """Rows of category, method, outcome and count, most first."""
+        await self._behind.flush()
         asked = (
             sa.select(COUNTS.c.category, COUNTS.c.method, COUNTS.c.outcome, COUNTS.c.count)
             .where(COUNTS.c.guard == guard)
@@ -157,6 +170,7 @@ class GuardStore:
         self, guard: str, *, limit: int, differing: bool = False
     ) -> tuple[GuardDecision, ...]:
         """The latest decisions, latest first; or those that a compared set judged otherwise."""
+        await self._behind.flush()
         asked = sa.select(DECISIONS).where(DECISIONS.c.guard == guard)
         if differing:
             asked = asked.where(sa.cast(DECISIONS.c.other, sa.Text) != "null")
@@ -191,54 +205,3 @@ def _prune(connection: sa.Connection, guard: str) -> None:
     last = connection.execute(oldest).scalar()
     if last is not None:
         connection.execute(DECISIONS.delete().where(of_guard, DECISIONS.c.id <= last))
-
-
-_log = logging.getLogger(__name__)
-
-_PAUSE_S: Final = 1.0
-_WAITING: Final = 5000
-"""Decisions that wait at most; when the database is away for long, the oldest go."""
-
-
-class DecisionLog:
-    """Never makes a question wait, and never fails one."""
-
-    def __init__(self, store: GuardStore) -> None:
-        self._store = store
-        self._counts: Counter[Counted] = Counter()
-        self._decided: deque[GuardDecision] = deque(maxlen=_WAITING)
-        self._writer: asyncio.Task[None] | None = None
-
-    def count(self, key: Counted, decided: GuardDecision | None) -> None:
-        """Count a decision; `decided` is given when it is worth keeping itself."""
-        self._counts[key] += 1
-        if decided is not None:
-            self._decided.append(decided)
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write_soon())
-
-    async def flush(self) -> None:
-        """Write now what waits."""
-        counts, decided = dict(self._counts), tuple(self._decided)
-        self._counts.clear()
-        self._decided.clear()
-        if not counts and not decided:
-            return
-        try:
-            await self._store.add(counts, decided)
-        except StoreUnavailable as failure:
-            _log.warning("guard decisions cannot be written down: %s", failure)
-            self._counts.update(counts)
-            self._decided.extend(decided)
-
-    async def close(self) -> None:
-        if self._writer is not None:
-            self._writer.cancel()
-            await asyncio.gather(self._writer, return_exceptions=True)
-        await self.flush()
-
-    async def _write_soon(self) -> None:
-        # More may have come in while it was writing.
-        while self._counts or self._decided:
-            await asyncio.sleep(_PAUSE_S)
-            await self.flush()

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from server.errors import Problem
 from server.intents.compile_context import CompileContext
 from server.intents.entities import PackEntity
-from server.intents.entity_compiler import compile_kind, signs
+from server.intents.entity_compiler import compile_kind
 from server.intents.language import Languages, number_rules, read_languages
 from server.intents.pack import (
     Fallback,
@@ -19,8 +19,8 @@ from server.intents.pack import (
     Route,
     Shape,
 )
-from server.intents.phrases import TriggerIndex
-from server.intents.rules import Rule, Trigger
+from server.intents.patterns import PatternInvalid
+from server.intents.rules import Rule
 from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
 from server.intents.validation import name_problems, sense_problems
 from server.settings.documents import Document, Keys, read_yaml
@@ -41,9 +41,12 @@ def compile_pack(
         for at, intent in enumerate(spec.intents)
     }
     operations = _operations(shop, spec.operations)
+    try:
+        shop.patterns.freeze()
+    except PatternInvalid as invalid:
+        shop.complain("bad-pattern", str(invalid), ())
     if any(problem.severity == "error" for problem in shop.problems):
         return None, tuple(shop.problems)
-    shop.patterns.freeze()
     pack = Pack(
         name=spec.name,
         description=spec.description,
@@ -56,12 +59,7 @@ def compile_pack(
         semantic_threshold=spec.layers.semantic,
         intents=intents,
         entities=entities,
-        signs=TriggerIndex(
-            sorted(rules, key=lambda rule: (-rule.priority, rule.order)),
-            entities,
-            {} if operations is None else operations.asking,
-            len(shop.patterns),
-        ),
+        rules=tuple(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
         operations=operations,
         fallback=Fallback(
             spec.fallback.intent,
@@ -134,8 +132,6 @@ def _intent(
         any_entity=frozenset(intent.requires.any_entity),
         all_entities=frozenset(intent.requires.all_entities),
         entities=carried,
-        carried=frozenset(entity.name for entity in carried),
-        defaults=any(entity.default is not None for entity in carried),
         operation=intent.operation,
         flags=dict.fromkeys(spec.flags, False) | intent.flags,
         routes=tuple(
@@ -150,11 +146,9 @@ def _intent(
 
 def _entities(shop: CompileContext, spec: PackSpec) -> Iterable[PackEntity]:
     for at, entity in enumerate(spec.entities):
-        kind = compile_kind(shop, entity, ("entities", at))
         yield PackEntity(
             name=entity.name,
-            kind=kind,
-            signs=signs(kind),
+            kind=compile_kind(shop, entity, ("entities", at)),
             intents=None if entity.intents is None else frozenset(entity.intents),
             operations=None if entity.operations is None else frozenset(entity.operations),
             default=entity.default,
@@ -176,16 +170,13 @@ def _operations(shop: CompileContext, spec: OperationsSpec | None) -> PackOperat
                 option.flags,
             )
         )
-    asking: dict[str, list[Trigger]] = {}
     flags: dict[str | None, dict[str, bool]] = {}
     for made in options:
         flags.setdefault(made.name, {}).update(made.flags)
-        asking.setdefault(made.name, []).append(made.trigger)
     return PackOperations(
         spec.entity,
         tuple(options),
         spec.default,
-        asking,
         flags,
     )
 

@@ -1,5 +1,6 @@
 """Text in, intent and entities out."""
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -12,6 +13,8 @@ from server.intents.resolution import resolve_intent
 from server.intents.result import Detection, describe, failure
 from server.intents.rules import KEYWORDS
 from server.intents.text import QuestionText
+
+_log = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -27,32 +30,28 @@ class Detector:
 
     def detect(self, text: str, now: datetime | None = None) -> Detection:
         """Return what `text` asks for at `now`. Never fails, whatever the text."""
+        if not isinstance(text, str):
+            return failure(self.pack, f"expected text, got {type(text).__name__}")
         try:
             reading = self.read(text, now)
             return describe(self.pack, reading, resolve_intent(self.pack, reading))
-        except Exception as failed:
-            # The one place that takes every failure: a question must always get an
-            # answer, and what went wrong is told in its explanation.
-            return failure(self.pack, failed)
+        except Exception:
+            # A question always gets an answer; what went wrong is for the log alone.
+            _log.exception("detecting an intent by the pack %r failed", self.pack.name)
+            return failure(self.pack, "this question could not be read")
 
     def read(self, text: str, now: datetime | None = None) -> QuestionState:
         """Find everything a question names, without judging what it asks for."""
         pack = self.pack
-        if not isinstance(text, str):
-            raise TypeError(f"expected text, got {type(text).__name__}")
         words = pack.reader.read(text)
         hits, numbers = self._phrases(words)
         data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
-        entities, rules, operation_shown = pack.signs.shown(matching, hits)
-        reading = QuestionState(
-            words, numbers, data, matching, hits, rules, now, self._clock, pack.zone
-        )
+        reading = QuestionState(words, numbers, data, matching, hits, now, self._clock, pack.zone)
         if pack.operations is not None:
             reading.operation = pack.operations.default
-            if operation_shown:
-                _set_operation(reading, pack.operations)
-        for entity in entities:
+            _set_operation(reading, pack.operations)
+        for entity in pack.entities:
             if entity.operations is not None and reading.operation not in entity.operations:
                 continue
             found = entity.kind.read(reading)

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from server.intents.dates import DateRules, join, read_dates
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, Spans
-from server.intents.phrases import PhraseHit, TriggerKeys
+from server.intents.phrases import PhraseHit
 from server.intents.question_state import QuestionState
 from server.intents.text import TextReader, starts_of
 
@@ -30,14 +30,10 @@ class EntityKind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PackEntity:
-    """`intents` and `operations` are those it belongs to; None is all of them.
-
-    A question without any of its `signs` cannot name it.
-    """
+    """`intents` and `operations` are those it belongs to; None is all of them."""
 
     name: str
     kind: EntityKind
-    signs: TriggerKeys
     intents: frozenset[str] | None = None
     operations: frozenset[str] | None = None
     default: Any = None

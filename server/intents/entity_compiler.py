@@ -18,7 +18,7 @@ from server.intents.entities import (
     group_of,
 )
 from server.intents.patterns import PackPattern
-from server.intents.phrases import MASK, PhraseEntry, TriggerKeys
+from server.intents.phrases import MASK, PhraseEntry
 from server.intents.spec import (
     ConstantSpec,
     DateRangeEntitySpec,
@@ -57,26 +57,6 @@ def compile_kind(shop: CompileContext, spec: EntitySpec, keys: Keys) -> EntityKi
             return DateRangeKind(spec.name, shop.dates, _earliest(shop, spec, keys))
         case SeriesEntitySpec():
             return _series(shop, spec, keys)
-
-
-def signs(kind: EntityKind) -> TriggerKeys:
-    """What an entity is read from: its patterns, and the groups of its phrases."""
-    patterns: list[PackPattern | None] = []
-    groups: list[str] = []
-    match kind:
-        case NumberKind() | PatternKind():
-            patterns = [capture.pattern for capture in kind.captures]
-        case ValuesKind():
-            patterns = [capture.pattern for capture in kind.patterns]
-            groups = [kind.group]
-        case TextKind():
-            patterns = [marker.pattern for marker in kind.after]
-        case DateRangeKind():
-            patterns = [form.pattern for form in kind.rules.formats]
-        case SeriesKind():
-            patterns = [series.item for series in kind.series]
-            groups = [series.values_of for series in kind.series if series.values_of]
-    return TriggerKeys([pattern.number for pattern in patterns if pattern is not None], groups)
 
 
 def _captures(

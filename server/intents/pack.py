@@ -1,6 +1,6 @@
 """A pack, compiled: ready to understand questions, the same for all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -11,8 +11,8 @@ from server.errors import Problem
 from server.intents.entities import PackEntity
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
-from server.intents.phrases import PhraseIndex, TriggerIndex
-from server.intents.rules import Conditions, Trigger
+from server.intents.phrases import PhraseIndex
+from server.intents.rules import Conditions, Rule, Trigger
 from server.intents.text import TextReader
 
 
@@ -26,10 +26,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class IntentKind:
-    """One intent. `entities` are those it carries, `flags` all of the pack.
-
-    `carried` are the names of its entities, and `defaults` says whether any has one.
-    """
+    """One intent. `entities` are those it carries, `flags` all of the pack."""
 
     name: str
     confidence: Mapping[str, float]
@@ -37,8 +34,6 @@ class IntentKind:
     any_entity: frozenset[str] = frozenset()
     all_entities: frozenset[str] = frozenset()
     entities: tuple[PackEntity, ...] = ()
-    carried: frozenset[str] = frozenset()
-    defaults: bool = False
     operation: bool = False
     flags: Mapping[str, bool] = field(default_factory=dict)
     routes: tuple[Route, ...] = ()
@@ -65,15 +60,11 @@ class PackOperation:
 
 @dataclass(frozen=True, slots=True)
 class PackOperations:
-    """`entity` is the name under which an answer carries the operation.
-
-    `asking` are the triggers of each operation, and `flags` those that it sets.
-    """
+    """`entity` carries the operation in an answer; `flags` are those that each one sets."""
 
     entity: str
     options: tuple[PackOperation, ...]
     default: str | None = None
-    asking: Mapping[str, Sequence[Trigger]] = field(default_factory=dict)
     flags: Mapping[str | None, Mapping[str, bool]] = field(default_factory=dict)
 
     @property
@@ -98,24 +89,18 @@ class Fallback:
 class Shape:
     """An intent as the fields that a pack declares, each some part of it."""
 
-    __slots__ = ("_names", "_values")
-
     def __init__(self, parts: Mapping[str, str]) -> None:
-        self._names = tuple(parts)
-        paths = ["name" if part == "intent" else part for part in parts.values()]
-        # Two more than the fields, for of fewer than two values it makes no tuple.
-        self._values = attrgetter(*paths, "name", "name")
+        self._parts = {
+            name: attrgetter("name" if part == "intent" else part) for name, part in parts.items()
+        }
 
     def of(self, intent: Intent) -> dict[str, Any]:
-        return dict(zip(self._names, self._values(intent), strict=False))
+        return {name: part(intent) for name, part in self._parts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Everything one detector needs.
-
-    `signs` has the rules, in the order in which they are tried.
-    """
+    """Everything one detector needs; `rules` are in the order in which they are tried."""
 
     name: str
     description: str
@@ -128,7 +113,7 @@ class Pack:
     semantic_threshold: float
     intents: Mapping[str, IntentKind]
     entities: tuple[PackEntity, ...]
-    signs: TriggerIndex
+    rules: tuple[Rule, ...]
     operations: PackOperations | None
     fallback: Fallback
     flags: tuple[str, ...]

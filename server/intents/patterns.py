@@ -12,10 +12,6 @@ from typing import Any, Final
 
 import re2
 
-# The extension itself: the match objects that `re2` puts around it take longer than
-# most matches do.
-from re2._re2 import RE2, Set
-
 from server.intents.text import NUMBER_MARK
 
 Spans = list[tuple[int, int]]
@@ -48,9 +44,6 @@ class PatternInvalid(ValueError):
     """A pattern that cannot be used; the message says why."""
 
 
-_ANYWHERE: Final = RE2.Anchor.UNANCHORED
-
-
 @dataclass(frozen=True, slots=True)
 class PackPattern:
     """`number` is its place in the set; `names` are its named groups.
@@ -61,23 +54,23 @@ class PackPattern:
     number: int
     names: Mapping[str, int]
     inner: int
-    match: Callable[[Any, bytes, int, int], Spans]
+    compiled: Any
 
     def search(self, data: bytes, start: int = 0) -> Spans | None:
         """The first match that begins at `start` or later."""
-        spans = self.match(_ANYWHERE, data, start, len(data))
-        return None if spans[0][0] < 0 else spans
+        match = self.compiled.search(data, start)
+        return None if match is None else _spans(match)
 
     def all(self, data: bytes, most: int) -> Iterator[Spans]:
         """Matches from left to right. The next may begin where a match's first group ends."""
-        start, group, length = 0, self.inner, len(data)
+        start = 0
         for _ in range(most):
-            spans = self.match(_ANYWHERE, data, start, length)
-            if spans[0][0] < 0:
+            match = self.compiled.search(data, start)
+            if match is None:
                 return
-            yield spans
-            start = max(spans[group][1], start + 1)
-            if start > length:
+            yield _spans(match)
+            start = max(match.end(self.inner), start + 1)
+            if start > len(data):
                 return
 
 
@@ -90,7 +83,7 @@ class PatternSet:
     def __init__(self, fold: Callable[[str], str], definitions: Mapping[str, str]) -> None:
         self._fold = fold
         self._definitions = _BUILT_IN | dict(definitions)
-        self._set = Set(_ANYWHERE, _options(_SET_MEMORY_BYTES))
+        self._set = re2.Set.SearchSet(_options(_SET_MEMORY_BYTES))
         self._patterns: dict[str, PackPattern] = {}
         self._count = 0
 
@@ -116,23 +109,26 @@ class PatternSet:
         compiled = compile_bytes(source.encode())
         number = self._set.Add(source.encode())
         self._count += 1
-        return PackPattern(
-            number,
-            named_groups(compiled),
-            min(1, compiled.NumberOfCapturingGroups()),
-            compiled.Match,
-        )
+        return PackPattern(number, named_groups(compiled), min(1, compiled.groups), compiled)
 
     def freeze(self) -> None:
-        """Make the set ready; nothing can be added afterwards."""
-        if self._count:
+        """Make the set ready; nothing can be added afterwards.
+
+        Raises:
+            PatternInvalid: all patterns together take more memory than a set may.
+        """
+        if not self._count:
+            return
+        try:
             self._set.Compile()
+        except re2.error:
+            raise PatternInvalid(f"{self._count} patterns are too many for one set") from None
 
     def matching(self, data: bytes) -> frozenset[int]:
         """Numbers of the patterns that `data` matches."""
         if not self._count:
             return frozenset()
-        return frozenset(self._set.Match(data))
+        return frozenset(self._set.Match(data) or ())
 
     def expand(self, source: str) -> str:
         """`source` as it is compared, with every `{name}` replaced.
@@ -163,7 +159,11 @@ def alternatives(words: Iterable[str]) -> str:
 
 def named_groups(compiled: Any) -> dict[str, int]:
     """The named groups of a pattern for bytes."""
-    return {name.decode(): group for name, group in compiled.NamedCapturingGroups()}
+    return {name.decode(): group for name, group in compiled.groupindex.items()}
+
+
+def _spans(match: Any) -> Spans:
+    return [match.span(group) for group in range(match.re.groups + 1)]
 
 
 def without_groups(source: str) -> str:
@@ -195,11 +195,11 @@ def compile_bytes(source: bytes) -> Any:
     Raises:
         PatternInvalid: it is not RE2 syntax.
     """
-    compiled = RE2(source, _options(_MEMORY_BYTES))
-    if not compiled.ok():
-        said = compiled.error()
-        raise PatternInvalid(said.decode() if isinstance(said, bytes) else str(said))
-    return compiled
+    try:
+        return re2.compile(source, _options(_MEMORY_BYTES))
+    except re2.error as refused:
+        said = refused.args[0]
+        raise PatternInvalid(said.decode() if isinstance(said, bytes) else str(said)) from None
 
 
 def _options(memory_bytes: int) -> Any:

@@ -6,15 +6,9 @@ words to the front of the next one (Hebrew's ב, ל, ה …) name them, and a ph
 found behind them as well.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from server.intents.entities import PackEntity
-    from server.intents.rules import Rule, Trigger
-
+from typing import Any, Final, NamedTuple
 
 MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
@@ -43,17 +37,6 @@ class PhraseHit(NamedTuple):
     prefix: int
     size: int
     entry: PhraseEntry
-
-
-_hit: Final = partial(tuple.__new__, PhraseHit)
-"""Makes a `Hit` of its values, in half the time that calling it takes."""
-
-
-_REMEMBERED: Final = 4096
-"""Words of which it is kept where phrases begin: most were in an earlier question too."""
-
-_LONGEST_REMEMBERED: Final = 32
-"""Letters. Longer words would only take memory."""
 
 
 class Phrases(NamedTuple):
@@ -91,23 +74,19 @@ class PhraseIndex:
         """The length of the longest prefix by the letter that it begins with."""
         for prefix in prefixes:
             self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
-        self._remembered = lru_cache(_REMEMBERED)(self._beginnings)
 
     def add(self, words: Sequence[str], entry: PhraseEntry) -> None:
         node = self._root
         for word in words:
             node = node.following.setdefault(word, _Node())
         (node.apart if entry.group in self._apart else node.entries).append(entry)
-        self._remembered.cache_clear()
 
     def find(self, words: Sequence[str]) -> Phrases:
         """The longest phrases in `words`, and all of those apart."""
         hits: list[PhraseHit] = []
         apart: list[PhraseHit] = []
         end, count = 0, len(words)
-        short = max(map(len, words), default=0) <= _LONGEST_REMEMBERED
-        beginnings = map(self._remembered if short else self._beginnings, words)
-        for at, begins in enumerate(beginnings):
+        for at, begins in enumerate(map(self._beginnings, words)):
             if not begins:
                 continue
             # `end` is that of the longest phrase so far, `furthest` of the longest from here on.
@@ -117,7 +96,7 @@ class PhraseIndex:
                 while True:
                     if node.apart:
                         best = _best(node.apart, prefix, last, apart[here_apart:])
-                        apart += [_hit((at, last, prefix, size, entry)) for entry in best]
+                        apart += [PhraseHit(at, last, prefix, size, entry) for entry in best]
                     entries = node.entries
                     if entries and last > end and last >= furthest:
                         if last > furthest:
@@ -125,8 +104,7 @@ class PhraseIndex:
                             furthest = last
                         if prefix:
                             entries = _best(entries, prefix, last, hits[here:])
-                        for entry in entries:
-                            hits.append(_hit((at, last, prefix, size, entry)))  # noqa: PERF401
+                        hits += [PhraseHit(at, last, prefix, size, entry) for entry in entries]
                     following = node.following
                     if not following or last == count or words[last] not in following:
                         break
@@ -173,85 +151,3 @@ def longest(hits: Sequence[PhraseHit]) -> list[PhraseHit]:
             continue
         kept.append(hit)
     return kept
-
-
-_REMEMBERED_SIGNS: Final = 1024
-"""Selections that are kept: questions of one kind set off the same parts of a pack."""
-
-
-class TriggerKeys(NamedTuple):
-    """Numbers of patterns, and the names under which phrases are found."""
-
-    patterns: Iterable[int] = ()
-    phrases: Iterable[Hashable] = ()
-
-
-class ShownKeys(NamedTuple):
-    """Entities that a question may name and rules that it may set off, in their order.
-
-    `operation` says whether it may ask for another operation than the default.
-    """
-
-    entities: "tuple[PackEntity, ...]"
-    rules: "tuple[Rule, ...]"
-    operation: bool
-
-
-class TriggerIndex:
-    """Entities, rules and operations by their signs.
-
-    What a sign can set off is a number with a bit for each of them: first the rules, then
-    the entities, then the operations together. `asking` are the triggers of each operation,
-    and `patterns` is how many patterns there are.
-    """
-
-    def __init__(
-        self,
-        rules: "Sequence[Rule]",
-        entities: "Sequence[PackEntity]",
-        asking: "Mapping[str, Sequence[Trigger]]",
-        patterns: int,
-    ) -> None:
-        self._rules, self._entities = tuple(rules), tuple(entities)
-        self._always = 0
-        self._by_pattern = [0] * patterns
-        self._by_phrase: dict[Hashable, int] = {}
-        self._selected = lru_cache(_REMEMBERED_SIGNS)(self._select)
-        for place, rule in enumerate(rules):
-            self._add(place, rule.trigger.signs)
-            for operation in rule.operations:
-                for trigger in asking.get(operation, ()):
-                    self._add(place, trigger.signs)
-            if rule.trigger.empty and not rule.operations:
-                self._always |= 1 << place
-        for place, entity in enumerate(entities, len(rules)):
-            self._add(place, entity.signs)
-        for triggers in asking.values():
-            for trigger in triggers:
-                self._add(len(rules) + len(entities), trigger.signs)
-
-    def shown(self, patterns: Iterable[int], phrases: Iterable[Hashable]) -> ShownKeys:
-        """What a question with these signs can set off."""
-        bits = self._always
-        by_pattern, by_phrase = self._by_pattern, self._by_phrase
-        for number in patterns:
-            bits |= by_pattern[number]
-        for phrase in phrases:
-            if phrase in by_phrase:
-                bits |= by_phrase[phrase]
-        return self._selected(bits)
-
-    def _add(self, place: int, signs: TriggerKeys) -> None:
-        bit = 1 << place
-        for number in signs.patterns:
-            self._by_pattern[number] |= bit
-        for phrase in signs.phrases:
-            self._by_phrase[phrase] = self._by_phrase.get(phrase, 0) | bit
-
-    def _select(self, bits: int) -> ShownKeys:
-        rules, entities = self._rules, self._entities
-        return ShownKeys(
-            tuple(e for place, e in enumerate(entities, len(rules)) if bits >> place & 1),
-            tuple(rule for place, rule in enumerate(rules) if bits >> place & 1),
-            bool(bits >> (len(rules) + len(entities))),
-        )

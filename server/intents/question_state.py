@@ -3,16 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from server.core.turn import IntentMethod
 from server.intents.numbers import View
 from server.intents.phrases import PhraseHit
 from server.intents.text import QuestionText
-
-if TYPE_CHECKING:
-    from server.intents.rules import Rule
 
 
 class Claim(NamedTuple):
@@ -38,9 +35,9 @@ class QuestionState:
     `data` is what patterns see, in UTF-8, and `matching` the numbers of those it matches;
     `numbers` is the view of it when number words were put into digits. `hits` are the
     phrases that were found, keywords under the trigger they belong to and others under
-    their group, and `rules` are those that may fire. `by_operation` is what showed the
-    `operation`, None when nothing did and it is the default. `values` and `spans` fill as
-    entities are read, and `out_of_range` says where a number stands that an entity cannot be.
+    their group. `by_operation` is what showed the `operation`, None when nothing did and it
+    is the default. `values` and `spans` fill as entities are read, and `out_of_range` says
+    where a number stands that an entity cannot be.
     """
 
     text: QuestionText
@@ -48,7 +45,6 @@ class QuestionState:
     data: bytes
     matching: frozenset[int]
     hits: Mapping[int | str, list[PhraseHit]]
-    rules: "tuple[Rule, ...]"
     moment: datetime | None
     clock: Callable[[], datetime]
     zone: ZoneInfo
@@ -96,10 +92,7 @@ class QuestionState:
 
     def free(self, start: int, end: int) -> bool:
         """Whether no entity has claimed any of these characters."""
-        for _, first, last in self.claims:  # noqa: SIM110 - a generator would cost more
-            if first < end and start < last:
-                return False
-        return True
+        return not any(claim.start < end and start < claim.end for claim in self.claims)
 
     def free_bytes(self, start: int, end: int) -> bool:
         return not self.claims or self.free(*self.characters(start, end))

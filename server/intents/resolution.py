@@ -48,7 +48,7 @@ def resolve_intent(pack: Pack, reading: QuestionState) -> ResolvedIntent:
 
 
 def _fired(pack: Pack, reading: QuestionState, lacking: list[str]) -> Iterator[_Firing]:
-    for rule in reading.rules:
+    for rule in pack.rules:
         fired = rule.fire(reading)
         if fired is None:
             continue

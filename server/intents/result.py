@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from server.core.turn import Intent
@@ -107,10 +106,9 @@ def _route(kind: IntentKind, reading: QuestionState) -> str | None:
     return next(taken, None)
 
 
-def failure(pack: Pack, failed: Exception) -> Detection:
-    """The detection when detecting failed: the fallback, hardly sure, saying why."""
+def failure(pack: Pack, why: str) -> Detection:
+    """The detection when detecting failed: the fallback, hardly sure, saying `why`."""
     fallback = pack.fallback
-    why = str(failed) or type(failed).__name__
     intent = Intent(
         name=fallback.intent,
         confidence=fallback.error_confidence,
@@ -125,32 +123,19 @@ def failure(pack: Pack, failed: Exception) -> Detection:
 
 def _entities(reading: QuestionState, chosen: ResolvedIntent) -> dict[str, Any]:
     """What was read and belongs to the intent, and the defaults of the rest."""
-    kind, values = chosen.intent, reading.values
-    if not kind.defaults:
-        # Values are read in the order in which entities are declared.
-        carried = kind.carried
-        return {name: value for name, value in values.items() if name in carried}
     entities: dict[str, Any] = {}
-    for entity in kind.entities:
-        value = values.get(entity.name, entity.default)
+    for entity in chosen.intent.entities:
+        value = reading.values.get(entity.name, entity.default)
         if value is not None:
             entities[entity.name] = value
     return entities
 
 
 def _filled(text: str, chosen: ResolvedIntent, entities: Mapping[str, Any]) -> str:
-    form, names = _form(text)
     facts = {
         **entities,
         "intent": chosen.intent.name,
         "method": chosen.method,
         "trigger": chosen.evidence,
     }
-    return form % tuple([facts.get(name, "") for name in names])
-
-
-@lru_cache(maxsize=1024)
-def _form(text: str) -> tuple[str, tuple[str, ...]]:
-    """Text to put values into with `%`, and the names of the values."""
-    parts = _PLACEHOLDER.split(text.replace("%", "%%"))
-    return "%s".join(parts[::2]), tuple(parts[1::2])
+    return _PLACEHOLDER.sub(lambda found: str(facts.get(found[1], "")), text)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from server.intents.phrases import PhraseHit, TriggerKeys
+from server.intents.phrases import PhraseHit
 from server.intents.question_state import Fired, QuestionState
 
 KEYWORDS: Final = "keyword"
@@ -32,11 +32,6 @@ class Trigger:
         self.patterns = {number: Fired("regex", source) for number, source in patterns.items()}
         self.yields_to = yields_to
         self.empty = not (has_keywords or patterns)
-
-    @property
-    def signs(self) -> TriggerKeys:
-        """What may make it fire."""
-        return TriggerKeys(self.patterns, (self.key, self._opening))
 
     def fire(self, reading: QuestionState) -> Fired | None:
         """By the longest keyword, else by the first pattern."""
@@ -74,15 +69,7 @@ Condition = Callable[[QuestionState], bool]
 
 
 class Conditions:
-    """What must be true of a question. Each that is given is asked by itself.
-
-    `all_hold` and `any_holds` say of a question whether all of them are true, or any.
-    """
-
-    __slots__ = ("all_hold", "any_holds")
-
-    all_hold: Condition
-    any_holds: Condition
+    """What must be true of a question. Each that is given is asked by itself."""
 
     def __init__(
         self,
@@ -103,22 +90,20 @@ class Conditions:
         if all_entities:
             each.append(lambda reading: all_entities <= reading.values.keys())
         if out_of_range:
-            each.append(
-                lambda reading: (
-                    bool(reading.out_of_range) and any(map(reading.is_out_of_range, out_of_range))
-                )
-            )
+            each.append(lambda reading: any(map(reading.is_out_of_range, out_of_range)))
         if operations:
             each.append(lambda reading: reading.operation in operations)
         if fewer_words_than is not None:
             each.append(lambda reading: reading.text.count < fewer_words_than)
         if more_words_than is not None:
             each.append(lambda reading: reading.text.count > more_words_than)
-        if len(each) == 1:
-            self.all_hold = self.any_holds = each[0]
-            return
-        self.all_hold = lambda reading: all(holds(reading) for holds in each)
-        self.any_holds = lambda reading: any(holds(reading) for holds in each)
+        self._each = tuple(each)
+
+    def all_hold(self, reading: QuestionState) -> bool:
+        return all(holds(reading) for holds in self._each)
+
+    def any_holds(self, reading: QuestionState) -> bool:
+        return any(holds(reading) for holds in self._each)
 
 
 _BY_ITSELF: Final = Fired("default", "")

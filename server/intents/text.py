@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
 from typing import Final
 from unicodedata import normalize
 
@@ -19,9 +17,6 @@ DATE_MARK: Final = "\ue002"
 
 _AT_ONCE: Final = 256
 """Normalising is quadratic in a run of combining marks, so long text goes in pieces."""
-
-_REMEMBERED: Final = 4096
-"""Pieces of short questions whose forms are kept: most were in an earlier question too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,40 +94,14 @@ class TextReader:
         self._trailing = spelling.trailing + " "
         self._abbreviation_marks = frozenset(spelling.abbreviation_marks)
         self._word = _word_pattern(spelling.unspaced, re.escape(spelling.word_marks))
-        self._forms = lru_cache(_REMEMBERED)(self._forms_of)
-        self._by_piece = self._reads_by_piece(spelling)
 
     def read(self, raw: str) -> QuestionText:
-        if len(raw) > _AT_ONCE or not self._by_piece:
-            return self._read_whole(raw)
-        cleans, foldeds, words = zip(*map(self._forms, raw.split(" ")), strict=True)
-        if not all(cleans):
-            return self._read_whole(raw)
-        clean = " ".join(cleans).rstrip(self._trailing)
-        return QuestionText(clean, " ".join(foldeds)[: len(clean)], [*chain.from_iterable(words)])
-
-    def _read_whole(self, raw: str) -> QuestionText:
         clean = self.clean(raw)
         folded = self.fold(clean)
         return QuestionText(clean, folded, self._word.findall(folded))
 
-    def _forms_of(self, piece: str) -> tuple[str, str, list[str]]:
-        """What stands between two spaces: clean, folded, and its words."""
-        clean = self._on_one_line(piece)
-        folded = self.fold(clean)
-        return clean, folded, self._word.findall(folded)
-
-    def _reads_by_piece(self, spelling: Spelling) -> bool:
-        """Whether no rule looks across a space, and no word can end in trailing punctuation."""
-        changed = (*spelling.replaced, *spelling.sequences, *spelling.same)
-        ends = spelling.trailing + self.fold(spelling.trailing)
-        return not any(" " in text for text in changed) and self._word.search(ends) is None
-
     def clean(self, raw: str) -> str:
         """One line without invisible marks, runs of spaces or trailing punctuation."""
-        return self._on_one_line(raw).rstrip(self._trailing)
-
-    def _on_one_line(self, raw: str) -> str:
         text = raw
         if not text.isascii():
             try:
@@ -145,7 +114,7 @@ class TextReader:
         for old, new in self._sequences:
             if old in text:
                 text = text.replace(old, new)
-        return " ".join(text.split())
+        return " ".join(text.split()).rstrip(self._trailing)
 
     def fold(self, clean: str) -> str:
         """`clean` in lower case with every letter as it is compared; the same length."""

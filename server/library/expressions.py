@@ -11,7 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from server.core.suggestions import did_you_mean, shortened
 
-_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+SANDBOX: Final = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 _LOADING: Final = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 
@@ -30,7 +30,7 @@ class JinjaText:
 def examine(text: str) -> JinjaText:
     """Look at a text as the sandbox would, without rendering it."""
     try:
-        tree = _ENVIRONMENT.parse(text)
+        tree = SANDBOX.parse(text)
     except TemplateSyntaxError as wrong:
         line = f" in line {wrong.lineno} of the text" if "\n" in text.strip() else ""
         return JinjaText(f"{(wrong.message or 'cannot be read').rstrip('.')}{line}")
@@ -44,14 +44,14 @@ def examine(text: str) -> JinjaText:
             (used if node.ctx == "load" else own).add(node.name)
         elif isinstance(node, nodes.Filter | nodes.Test):
             is_filter = isinstance(node, nodes.Filter)
-            known = _ENVIRONMENT.filters if is_filter else _ENVIRONMENT.tests
+            known = SANDBOX.filters if is_filter else SANDBOX.tests
             if node.name not in known:
                 kind = "filter" if is_filter else "test"
                 hint = did_you_mean(node.name, sorted(known))
                 return JinjaText(f"there is no {kind} {node.name!r}; {hint}")
         else:
             return JinjaText("include, import and extends have nothing to load from")
-    return JinjaText(None, frozenset(used - own - _ENVIRONMENT.globals.keys() - {"loop"}))
+    return JinjaText(None, frozenset(used - own - SANDBOX.globals.keys() - {"loop"}))
 
 
 @lru_cache(maxsize=4096)

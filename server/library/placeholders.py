@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from jinja2 import StrictUndefined, TemplateError, UndefinedError, meta
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import TemplateError, UndefinedError, meta
+
+from server.library.expressions import SANDBOX
 
 _MARK: Final = re.compile(
     r"\{\{-?(?P<expression>.*?)-?\}\}|(?P<statement>\{[%#].*?[%#]\})|\{(?P<name>[A-Za-z_]\w*)\}",
@@ -21,7 +22,6 @@ _MARK: Final = re.compile(
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _TO_JSON: Final = re.compile(r"\|\s*tojson\s*$")
-_JINJA: Final = SandboxedEnvironment(undefined=StrictUndefined)
 
 
 class PlaceholderInvalid(ValueError):
@@ -103,11 +103,6 @@ class PlaceholderText:
         return "".join(filled)
 
 
-def literal(text: str) -> PlaceholderText:
-    """A text without placeholders, whatever braces it holds."""
-    return PlaceholderText(text, (text,) if text else ())
-
-
 @lru_cache(maxsize=4096)
 def parse_text(source: str) -> PlaceholderText:
     """Cut a text at its placeholders.
@@ -166,11 +161,11 @@ def _slot(expression: str) -> Slot:
     if not expression:
         raise PlaceholderInvalid("an empty placeholder {{ }}")
     try:
-        tree = _JINJA.parse("{{ " + expression + " }}")
-        compute = _JINJA.compile_expression(expression, undefined_to_none=True)
+        tree = SANDBOX.parse("{{ " + expression + " }}")
+        compute = SANDBOX.compile_expression(expression, undefined_to_none=True)
     except TemplateError as error:
         raise PlaceholderInvalid(f"{{{{ {expression} }}}}: {error}") from None
-    names = meta.find_undeclared_variables(tree) - _JINJA.globals.keys()
+    names = meta.find_undeclared_variables(tree) - SANDBOX.globals.keys()
     return Slot(expression, frozenset(names), compute)
 
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from jinja2 import StrictUndefined, Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Template, TemplateError
 
 from server.errors import OrbitError
+from server.library.expressions import SANDBOX
 
 MAX_TABLE_ROWS: Final = 20
 """Rows shown of a longer table; the cut is stated below it."""
@@ -57,16 +57,12 @@ def _finalize(value: Any) -> Any:
     return value if isinstance(value, str) else format_value(value)
 
 
-_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined,
-    autoescape=False,
-    finalize=_finalize,
-)
+_RESPONSES: Final = SANDBOX.overlay(finalize=_finalize)
 
 
 @lru_cache(maxsize=4096)
 def _compile(source: str) -> Template:
-    return _ENVIRONMENT.from_string(source)
+    return _RESPONSES.from_string(source)
 
 
 def render(source: str, context: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ so their number is bounded whatever people ask.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from time import perf_counter
 from typing import Final
 
@@ -52,18 +51,26 @@ class Metrics:
 
     def __init__(self, version: str = "") -> None:
         registry = self._registry = CollectorRegistry()
-        self._router_blocks = Counter(
-            "intent_router_blocks_total",
-            "Questions refused by a guard",
-            ["intent", "method"],
-            registry=registry,
+
+        def counter(name: str, what: str, *labels: str) -> Counter:
+            return Counter(name, what, labels, registry=registry)
+
+        def seconds(
+            name: str, what: str, *labels: str, buckets: Sequence[float] = _SECONDS
+        ) -> Histogram:
+            return Histogram(name, what, labels, buckets=buckets, registry=registry)
+
+        def gauge(name: str, what: str, *labels: str) -> Gauge:
+            return Gauge(name, what, labels, registry=registry)
+
+        self._router_blocks = counter(
+            "intent_router_blocks_total", "Questions refused by a guard", "intent", "method"
         )
-        self._router_seconds = Histogram(
+        self._router_seconds = seconds(
             "intent_router_latency_seconds",
             "Seconds a guard took, by the method that decided",
-            ["method"],
+            "method",
             buckets=_ROUTER_SECONDS,
-            registry=registry,
         )
         self._router_confidence = Histogram(
             "intent_router_confidence_score",
@@ -72,119 +79,79 @@ class Metrics:
             buckets=_CONFIDENCES,
             registry=registry,
         )
-        self._guard_outcomes = Counter(
-            "orbit_guard_outcomes_total",
-            "What guards made of questions",
-            ["adapter", "outcome"],
-            registry=registry,
+        self._guard_outcomes = counter(
+            "orbit_guard_outcomes_total", "What guards made of questions", "adapter", "outcome"
         )
-        self._guard_failures = Counter(
+        self._guard_failures = counter(
             "orbit_guard_failures_total",
             "Guard stages that failed or were late",
-            ["adapter", "stage", "policy"],
-            registry=registry,
+            "adapter",
+            "stage",
+            "policy",
         )
-        self._guard_differences = Counter(
+        self._guard_differences = counter(
             "orbit_guard_differences_total",
             "Questions on which two compared guard sets differ",
-            ["adapter"],
-            registry=registry,
+            "adapter",
         )
-        self._requests = Counter(
-            "orbit_requests_total",
-            "HTTP requests",
-            ["method", "route", "status"],
-            registry=registry,
+        self._requests = counter(
+            "orbit_requests_total", "HTTP requests", "method", "route", "status"
         )
-        self._request_seconds = Histogram(
-            "orbit_request_seconds",
-            "Seconds from request to the end of its response",
-            ["route"],
-            buckets=_SECONDS,
-            registry=registry,
+        self._request_seconds = seconds(
+            "orbit_request_seconds", "Seconds from request to the end of its response", "route"
         )
-        self._stage_seconds = Histogram(
-            "orbit_stage_seconds",
-            "Seconds of each stage of a turn",
-            ["adapter", "stage"],
-            buckets=_SECONDS,
-            registry=registry,
+        self._stage_seconds = seconds(
+            "orbit_stage_seconds", "Seconds of each stage of a turn", "adapter", "stage"
         )
-        self._decisions = Counter(
+        self._decisions = counter(
             "orbit_decisions_total",
             "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
-            ["adapter", "decision"],
-            registry=registry,
+            "adapter",
+            "decision",
         )
-        self._tool_calls = Counter(
-            "orbit_tool_calls_total",
-            "Tool calls",
-            ["adapter", "tool", "operation", "status"],
-            registry=registry,
+        self._tool_calls = counter(
+            "orbit_tool_calls_total", "Tool calls", "adapter", "tool", "operation", "status"
         )
-        self._provider_calls = Counter(
-            "orbit_provider_calls_total",
-            "Calls to embedding providers",
-            ["provider", "outcome"],
-            registry=registry,
+        self._provider_calls = counter(
+            "orbit_provider_calls_total", "Calls to embedding providers", "provider", "outcome"
         )
-        self._provider_seconds = Histogram(
-            "orbit_provider_seconds",
-            "Seconds of calls to embedding providers",
-            ["provider"],
-            buckets=_SECONDS,
-            registry=registry,
+        self._provider_seconds = seconds(
+            "orbit_provider_seconds", "Seconds of calls to embedding providers", "provider"
         )
-        self._model_calls = Counter(
-            "orbit_model_calls_total",
-            "Calls to chat models",
-            ["model", "outcome"],
-            registry=registry,
+        self._model_calls = counter(
+            "orbit_model_calls_total", "Calls to chat models", "model", "outcome"
         )
-        self._model_seconds = Histogram(
+        self._model_seconds = seconds(
             "orbit_model_seconds",
             "Seconds of calls to chat models, those that are tried again included",
-            ["model"],
+            "model",
             buckets=_MODEL_SECONDS,
-            registry=registry,
         )
-        self._model_tokens = Counter(
+        self._model_tokens = counter(
             "orbit_model_tokens_total",
             "Tokens that chat models read (prompt) and wrote (completion)",
-            ["model", "kind"],
-            registry=registry,
+            "model",
+            "kind",
         )
-        self._refusals = Counter(
+        self._refusals = counter(
             "orbit_rate_limit_refusals_total",
             "Requests refused because a rate limit was reached",
-            ["adapter"],
-            registry=registry,
+            "adapter",
         )
-        self._proposals = Counter(
+        self._proposals = counter(
             "orbit_proposals_total",
             "What became of calls that waited for a yes",
-            ["adapter", "outcome"],
-            registry=registry,
+            "adapter",
+            "outcome",
         )
-        self._commit_deliveries = Counter(
-            "orbit_commit_deliveries_total",
-            "Attempts to deliver commit events",
-            ["outcome"],
-            registry=registry,
+        self._commit_deliveries = counter(
+            "orbit_commit_deliveries_total", "Attempts to deliver commit events", "outcome"
         )
-        self._commits_waiting = Gauge(
-            "orbit_commit_events_waiting", "Commit events to be delivered", registry=registry
+        self._commits_waiting = gauge(
+            "orbit_commit_events_waiting", "Commit events to be delivered"
         )
-        self._vectors = Gauge(
-            "orbit_index_vectors", "Vectors in the index", ["adapter"], registry=registry
-        )
-        # To find what stands under labels takes longer than to count in it.
-        self._requests_of = cache(self._requests.labels)
-        self._request_seconds_of = cache(self._request_seconds.labels)
-        self._decisions_of = cache(self._decisions.labels)
-        self._stage_seconds_of = cache(self._stage_seconds.labels)
-        build = Gauge("orbit_build_info", "Always 1", ["version"], registry=registry)
-        build.labels(version).set(1)
+        self._vectors = gauge("orbit_index_vectors", "Vectors in the index", "adapter")
+        gauge("orbit_build_info", "Always 1", "version").labels(version).set(1)
         ProcessCollector(registry=registry)
 
     def text(self) -> bytes:
@@ -194,15 +161,15 @@ class Metrics:
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern that was matched, never the path that was asked for."""
         known = method if method in _METHODS else "other"
-        self._requests_of(known, route, status).inc()
-        self._request_seconds_of(route).observe(seconds)
+        self._requests.labels(known, route, status).inc()
+        self._request_seconds.labels(route).observe(seconds)
 
     def turn(self, adapter: str, answer: Answer) -> None:
         """Count a turn that was answered, its stages and its tool calls."""
         name = next(name for kind, name in _NAMES if isinstance(answer.decision, kind))
-        self._decisions_of(adapter, name).inc()
+        self._decisions.labels(adapter, name).inc()
         for stage in answer.trace.stages:
-            self._stage_seconds_of(adapter, stage.name).observe(stage.ms / 1000)
+            self._stage_seconds.labels(adapter, stage.name).observe(stage.ms / 1000)
             found = stage.details
             # What waits for a yes was not called, and has not failed.
             held = found.get("outcome") == "confirmation_required"

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from server.errors import StoreUnavailable
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private
 
 _T = TypeVar("_T")
 

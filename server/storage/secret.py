@@ -1,15 +1,13 @@
 """The secret of an installation: made once, readable by its owner alone."""
 
 import logging
-import os
 import secrets
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from server.errors import ConfigurationInvalid, Location, Problem
-from server.storage.private_dirs import make_private
+from server.storage.files import make_private, written_whole
 
 _log = logging.getLogger(__name__)
 
@@ -42,18 +40,11 @@ def load_or_create(path: Path) -> tuple[bytes, bool]:
 
 def _create(path: Path) -> bool:
     make_private(path.parent)
-    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        # A link appears whole or not at all, and never replaces another's secret.
-        os.link(draft, path)
+        with written_whole(path, durable=True, new=True) as file:
+            file.write(secrets.token_hex(32).encode() + b"\n")
     except FileExistsError:
         return False
-    finally:
-        os.unlink(draft)
     return True
 
 

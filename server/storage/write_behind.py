@@ -33,12 +33,16 @@ class WriteBehind(Generic[K, V]):
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+        self._overflowing = False
 
     def note(self, key: K, value: V) -> None:
         """Write `value` soon."""
         self._waiting[key] = value
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
+            if not self._overflowing:
+                _log.error("more %s come than can be written; the oldest are lost", self._what)
+            self._overflowing = True
         self._start_timer()
 
     def get(self, key: K) -> V | None:
@@ -57,7 +61,7 @@ class WriteBehind(Generic[K, V]):
             batch, self._waiting = self._waiting, {}
             if not batch:
                 return
-            self._under_way = batch
+            self._under_way, self._overflowing = batch, False
             try:
                 await self._write(batch)
             except StoreUnavailable as failure:

@@ -102,9 +102,9 @@ class ToolExecutor:
 
     async def _run_elsewhere(self, call: ToolCall, timeout_s: float) -> _Outcome:
         if call.tool == HTTP_TOOL and self._http is not None:
-            return await _run_http(self._http, call, timeout_s)
+            return await _run_call(self._http, call, timeout_s, "the HTTP call")
         if call.tool == PYTHON_TOOL and self._python is not None:
-            return await _run_python(self._python, call, timeout_s)
+            return await _run_call(self._python, call, timeout_s, "the function")
         try:
             tool = self._registry.get(call.tool)
         except ToolError as unknown:
@@ -134,30 +134,21 @@ def _are_small(arguments: Mapping[str, Any]) -> bool:
     return True
 
 
-async def _run_http(http: HttpCalls, call: ToolCall, timeout_s: float) -> _Outcome:
-    """Make a call over HTTP. The engine bounds its time, and services may do anything."""
+async def _run_call(
+    calls: HttpCalls | PythonCalls, call: ToolCall, timeout_s: float, what: str
+) -> _Outcome:
+    """Make a call that bounds its own time. Services, and an operator's functions, may do anything.
+
+    `what` says in the log which of the two failed.
+    """
     try:
-        return ToolResultStatus.SUCCESS, await http.run(call, timeout_s=timeout_s), None
+        return ToolResultStatus.SUCCESS, await calls.run(call, timeout_s=timeout_s), None
     except ToolTimedOut as late:
         return ToolResultStatus.TIMEOUT, None, str(late)
     except ToolError as failed:
         return ToolResultStatus.ERROR, None, str(failed)
     except Exception:
-        _log_failure(call, f"the HTTP call of template {call.template_id} failed")
-        message = f"{call.operation} failed unexpectedly; the server's log says why"
-        return ToolResultStatus.ERROR, None, message
-
-
-async def _run_python(python: PythonCalls, call: ToolCall, timeout_s: float) -> _Outcome:
-    """Call a function of the operator's own, which may do anything."""
-    try:
-        return ToolResultStatus.SUCCESS, await python.run(call, timeout_s=timeout_s), None
-    except ToolTimedOut as late:
-        return ToolResultStatus.TIMEOUT, None, str(late)
-    except ToolError as failed:
-        return ToolResultStatus.ERROR, None, str(failed)
-    except Exception:
-        _log_failure(call, f"the function of template {call.template_id} failed")
+        _log_failure(call, f"{what} of template {call.template_id} failed")
         message = f"{call.operation} failed unexpectedly; the server's log says why"
         return ToolResultStatus.ERROR, None, message
 
@@ -186,7 +177,7 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
         _log_failure(call, f"tool {call.tool} failed in {call.operation}")
         message = f"{call.tool} failed unexpectedly; the server's log says why"
         return ToolResultStatus.ERROR, None, message
-    if not (type(result) is dict or isinstance(result, Mapping)) or "result" not in result:
+    if not isinstance(result, Mapping) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
         return ToolResultStatus.ERROR, None, f"{call.tool} returned no result"
     return ToolResultStatus.SUCCESS, result, None

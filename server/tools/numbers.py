@@ -21,10 +21,6 @@ _EXACT_DIGITS: Final = 28
 """Digits up to which a quotient that ends is told to its end."""
 
 _ZERO: Final = Decimal(0)
-_SAFE_INT: Final = 2**62
-_LEAST_SAFE: Final = 1e-30
-_MOST_SAFE: Final = 1e49
-"""Floats of this size need no closer look: 17 digits keep them within bounds."""
 
 EXACT: Final = Context(
     prec=400,
@@ -52,15 +48,7 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
     Raises:
         ArgumentsInvalid: not a number, not finite, or beyond `MAX_DIGITS`.
     """
-    kind = type(value)
-    if kind is int:
-        if -_SAFE_INT < value < _SAFE_INT:  # most of them, and cheap to say so
-            return Decimal(value)
-    elif kind is float and (
-        _LEAST_SAFE < value < _MOST_SAFE or value == 0 or -_MOST_SAFE < value < -_LEAST_SAFE
-    ):
-        return Decimal(repr(value))
-    number = _read_other(value, name, percent=percent)
+    number = _to_decimal(value, name, percent=percent)
     if not number.is_finite():
         raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a finite number")
     if not number:
@@ -81,16 +69,7 @@ def read_numbers(values: Sequence[Any], name_of: Callable[[int], str]) -> list[D
     Raises:
         ArgumentsInvalid: as `read_number`, for the first that is not a number.
     """
-    numbers: list[Decimal] = []
-    for value in values:
-        kind = type(value)
-        if kind is float and _LEAST_SAFE < value < _MOST_SAFE:
-            numbers.append(Decimal(repr(value)))
-        elif kind is int and -_SAFE_INT < value < _SAFE_INT:
-            numbers.append(Decimal(value))
-        else:
-            numbers.append(read_number(value, name_of(len(numbers))))
-    return numbers
+    return [read_number(value, name_of(place)) for place, value in enumerate(values)]
 
 
 def read_as_number(text: str) -> Decimal | None:
@@ -161,8 +140,7 @@ def divide(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
-def _read_other(value: Any, name: str, *, percent: bool) -> Decimal:
-    """Whatever is no ordinary int or float: text, decimals, the huge and the odd."""
+def _to_decimal(value: Any, name: str, *, percent: bool) -> Decimal:
     if isinstance(value, Decimal):
         return value
     if isinstance(value, str):

@@ -15,7 +15,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command that does something, by the words that call it."""
-    main._register()
 
     def below(command: Any, words: str) -> Iterator[tuple[str, Any]]:
         children = getattr(command, "commands", None)

@@ -113,23 +113,6 @@ def by_module(*words: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["השווה בין ממשלה 36 ל-37", "--intents", DECISIONS, "--json"],
-        ["--now", "2025-03-12T10:00", "--intents", DECISIONS, "כמה החלטות היו השבוע?"],
-    ],
-)
-def test_what_is_asked_plainly_is_answered_alike_without_typer(words: list[str]) -> None:
-    done = run.invoke(app, words)
-    assert by_module(*words) == (0, done.stdout, "")
-    program = "import sys; from server.__main__ import main; main(); print('typer' in sys.modules)"
-    bare = subprocess.run(
-        [sys.executable, "-c", program, "detect", *words], capture_output=True, text=True
-    )
-    assert bare.stdout.splitlines()[-1] == "False"
-
-
-@pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["--help"], 0, "QUESTION"),

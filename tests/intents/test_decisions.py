@@ -1,9 +1,11 @@
 """The Hebrew engine for government decisions: its contract, its triggers, its patterns."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from server.intents.detector import Detector
 from tests.intents.support import DECISIONS, detector, entities, result
 
 NO_FLAGS = {"needs_context": False, "is_statistical": False, "is_comparison": False}
@@ -88,6 +90,24 @@ def test_what_is_no_text_is_answered_with_a_clarification(broken: Any) -> None:
         "route_flags": NO_FLAGS,
         "explanation": f"Error in detection: expected text, got {type(broken).__name__}",
     }
+
+
+def test_a_failure_is_logged_with_its_traceback_and_not_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def stopped() -> datetime:
+        raise RuntimeError("secret of /srv/clock")
+
+    pack = detector(DECISIONS).pack
+    found = Detector(pack, clock=stopped).detect("כמה החלטות היו השבוע?")
+    assert dict(found.result) == {
+        "intent_type": "CLARIFICATION",
+        "entities": {},
+        "confidence": 0.1,
+        "route_flags": NO_FLAGS,
+        "explanation": "Error in detection: this question could not be read",
+    }
+    assert "RuntimeError: secret of /srv/clock" in caplog.text
 
 
 SEARCH = [

@@ -5,10 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import StrictUndefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
 from server.conversation.reformulation.model import OfferedIntent, Reformulation, Understanding
+from server.library.expressions import SANDBOX
 from server.settings.documents import read_yaml
 
 UNKNOWN: Final = "unknown"
@@ -18,10 +16,6 @@ PROMPT_VARIABLES: Final = frozenset({"intents"})
 PROPOSAL_VARIABLES: Final = frozenset({"intent", "title", "target"})
 
 _TEXTS: Final = Path(__file__).with_name("texts.yaml")
-
-_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined, autoescape=False, trim_blocks=False
-)
 
 
 def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
@@ -53,7 +47,7 @@ def prompt_for(prompt: str | None, intents: Sequence[OfferedIntent]) -> str:
     offered = [
         {"name": i.name, "description": i.description, "examples": i.examples} for i in intents
     ]
-    return _ENVIRONMENT.from_string(prompt or shipped()["prompt"]).render(intents=offered).strip()
+    return SANDBOX.from_string(prompt or shipped()["prompt"]).render(intents=offered).strip()
 
 
 def title_of(intent: str) -> str:
@@ -72,7 +66,7 @@ def proposal_text(
     intent = understood.intent or ""
     text = _in(reformulation.proposal, language) or shipped()["proposal"]
     context = {"intent": intent, "title": title_of(intent), "target": understood.target}
-    return _ENVIRONMENT.from_string(text).render(context).strip()
+    return SANDBOX.from_string(text).render(context).strip()
 
 
 def clarify_text(reformulation: Reformulation, language: str = "") -> str:

@@ -6,7 +6,6 @@ two sets of ids. Whatever was cut short is put right by the next comparison.
 
 import hashlib
 import logging
-import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from server.errors import IndexUnavailable
 from server.library.model import Library, Template
 from server.matching import masking
 from server.matching.index.store import TemplateStore, collection_name, open_collection
+from server.storage.files import written_whole
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -249,12 +249,10 @@ def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vector
     """Write the vectors so that a reader finds the old file or the new one, never half of it."""
     if generation is None:
         return
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
+        with written_whole(path) as file:
             np.savez(file, key=_key(ids, generation), vectors=vectors)
-        unfinished.replace(path)
     except OSError as full:
         # The server works without the file; the next start only takes longer.
         _log.warning("%s cannot be written: %s", path, full)

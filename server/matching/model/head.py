@@ -4,7 +4,6 @@ A head is learnt when the library or the encoder changed, and otherwise read fro
 """
 
 import hashlib
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from server.core.ports import Vectors
 from server.matching.model.features import BUCKETS, DIMENSIONS, Rarity, hashed_features
 from server.matching.model.softmax import Weights, softmax
 from server.matching.model.training_set import SKETCH_SHARE, TrainingSet
+from server.storage.files import written_whole
 
 _REREAD_SHARE: Final = np.float32(0.7)
 
@@ -111,7 +111,5 @@ def load_head(path: Path, key: str, templates: int) -> Head | None:
 def save_head(path: Path, key: str, head: Head) -> None:
     """Write a head so that a reader finds the old one or the new one, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    with unfinished.open("wb") as file:
+    with written_whole(path) as file:
         np.savez(file, key=key, **{name: getattr(head, name) for name in _PARTS})
-    unfinished.replace(path)

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from server.matching.model.head import Head, head_key, learn_head, load_head, sa
 from server.matching.model.scorer import MixedHead, Scorer
 from server.matching.model.training_set import Texts, prepare
 from server.matching.model.zero_shot import ZeroShotHead
+from server.storage.files import written_whole
 
 _log = logging.getLogger(__name__)
 
@@ -144,11 +144,9 @@ def _load_vectors(path: Path, count: int) -> Vectors | None:
 
 
 def _keep_vectors(path: Path, vectors: Vectors) -> None:
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
+        with written_whole(path) as file:
             np.save(file, vectors)
-        unfinished.replace(path)
     except OSError as full:
         _log.warning("%s cannot be written: %s", path, full)

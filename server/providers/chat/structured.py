@@ -5,9 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Final, NoReturn, TypeVar
-
-from pydantic import BaseModel
+from typing import Any, Final, NoReturn
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.ports import ChatModel
@@ -62,8 +60,6 @@ def misfit(data: Any, schema: Mapping[str, Any]) -> str | None:
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
-
-M = TypeVar("M", bound=BaseModel)
 
 _SHOWN: Final = 4000
 """Characters of a failed attempt that the model is shown again."""
@@ -121,26 +117,6 @@ class StructuredChatModel:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-async def complete_as(
-    shape: type[M],
-    model: ChatModel,
-    messages: Sequence[Message],
-    *,
-    max_tokens: int | None = None,
-) -> M:
-    """Return the next message as an instance of a Pydantic model.
-
-    Raises:
-        ProviderUnavailable, ProviderTimedOut.
-        ProviderRejected: also when only a validator of `shape` refuses the reply.
-    """
-    reply = await model.complete(messages, schema=shape.model_json_schema(), max_tokens=max_tokens)
-    try:
-        return shape.model_validate(reply.data)
-    except ValueError:
-        raise ProviderRejected(f"{model.name} gave no valid {shape.__name__}") from None
 
 
 def _read(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from server.core.suggestions import unknown
@@ -28,18 +27,7 @@ class BuiltinTool:
 
     def __init__(self, name: str, operations: Iterable[Operation]) -> None:
         self._name = name
-        table = {operation.definition.name: operation for operation in operations}
-        self._definitions = MappingProxyType(
-            {key: operation.definition for key, operation in table.items()}
-        )
-        self._prepared = {
-            key: (
-                operation.run,
-                frozenset(p.name for p in operation.definition.parameters),
-                frozenset(p.name for p in operation.definition.parameters if p.required),
-            )
-            for key, operation in table.items()
-        }
+        self._operations = {each.definition.name: each for each in operations}
 
     @property
     def name(self) -> str:
@@ -47,7 +35,7 @@ class BuiltinTool:
 
     @property
     def operations(self) -> Mapping[str, ToolDefinition]:
-        return self._definitions
+        return {name: each.definition for name, each in self._operations.items()}
 
     def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
         """Run one operation; an argument that is None counts as not given.
@@ -56,29 +44,24 @@ class BuiltinTool:
             ToolUnknown, ArgumentsInvalid, ToolFailed.
         """
         try:
-            run, known, required = self._prepared[operation]
+            found = self._operations[operation]
         except (KeyError, TypeError):
-            message = unknown(f"{self._name} operation", operation, self._prepared)
+            message = unknown(f"{self._name} operation", operation, self._operations)
             raise ToolUnknown(message) from None
-        given = arguments
-        for value in arguments.values():
-            if value is None:
-                given = {name: value for name, value in arguments.items() if value is not None}
-                break
-        if not required <= given.keys() <= known:
-            self._refuse(operation, given)
-        return run(given)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        self._check(found.definition, given)
+        return found.run(given)
 
-    def _refuse(self, operation: str, given: Arguments) -> None:
-        """Name the arguments that are not known, or else those that are missing."""
-        parameters = self._definitions[operation].parameters
-        names = [p.name for p in parameters]
+    def _check(self, definition: ToolDefinition, given: Arguments) -> None:
+        """Refuse arguments that are not known, or else name those that are missing."""
+        names = [p.name for p in definition.parameters]
         for name in given:
             if name not in names:
-                kind = f"{self._name} {operation} argument"
+                kind = f"{self._name} {definition.name} argument"
                 raise ArgumentsInvalid(unknown(kind, name, names))
-        missing = [p.name for p in parameters if p.required and p.name not in given]
-        raise ArgumentsInvalid(f"{self._name} {operation} needs {', '.join(missing)}")
+        missing = [p.name for p in definition.parameters if p.required and p.name not in given]
+        if missing:
+            raise ArgumentsInvalid(f"{self._name} {definition.name} needs {', '.join(missing)}")
 
 
 class Knowledge(BuiltinTool):

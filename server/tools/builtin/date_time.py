@@ -1,9 +1,7 @@
 """The clock and the calendar."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
-from functools import lru_cache
-from time import localtime, time
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from server.core.suggestions import described_value
@@ -26,14 +24,7 @@ _OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
 
 def local_now() -> datetime:
     """The time now, to the second, in the zone of the machine."""
-    seconds = int(time())
-    here = localtime(seconds)
-    return datetime.fromtimestamp(seconds, _zone(here.tm_gmtoff, here.tm_zone))
-
-
-@lru_cache(maxsize=8)
-def _zone(offset_s: int, name: str) -> timezone:
-    return timezone(timedelta(seconds=offset_s), name)
+    return datetime.now().astimezone().replace(microsecond=0)
 
 
 class DateTime(BuiltinTool):

@@ -1,8 +1,8 @@
 """Where calls may go: every address is resolved, judged and connected to here."""
 
 import ipaddress
-import ssl
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import ip_address
@@ -127,22 +127,85 @@ async def _resolve(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(text) for text in texts]
 
 
-class EgressTransport(httpx.AsyncHTTPTransport):
-    """httpx's own transport, over connections that the cage opens."""
-
-    def __init__(self, cage: EgressPolicy, limits: httpx.Limits, context: ssl.SSLContext) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=context,
-            max_connections=limits.max_connections,
-            max_keepalive_connections=limits.max_keepalive_connections,
-            keepalive_expiry=limits.keepalive_expiry,
-            network_backend=EgressBackend(cage),
-        )
-
-
 MAX_CONNECTIONS: Final = 100
 _KEEPALIVE_S: Final = 30.0
 _CONNECT_TIMEOUT_S: Final = 10.0
+
+
+_ERRORS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
+    httpcore.ConnectTimeout: httpx.ConnectTimeout,
+    httpcore.ReadTimeout: httpx.ReadTimeout,
+    httpcore.WriteTimeout: httpx.WriteTimeout,
+    httpcore.PoolTimeout: httpx.PoolTimeout,
+    httpcore.ConnectError: httpx.ConnectError,
+    httpcore.ReadError: httpx.ReadError,
+    httpcore.WriteError: httpx.WriteError,
+    httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
+    httpcore.LocalProtocolError: httpx.LocalProtocolError,
+    httpcore.RemoteProtocolError: httpx.RemoteProtocolError,
+}
+
+
+class CagedTransport(httpx.AsyncBaseTransport):
+    """Sends requests through a pool of httpcore, over connections that the cage opens."""
+
+    def __init__(self, cage: EgressPolicy) -> None:
+        self._connections = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(),
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=MAX_CONNECTIONS,
+            keepalive_expiry=_KEEPALIVE_S,
+            network_backend=EgressBackend(cage),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the response's body is read from the connection as it is asked for."""
+        url = request.url
+        with _errors_of_httpx():
+            response = await self._connections.handle_async_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._connections.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of a response, with the errors of httpx."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _errors_of_httpx():
+            async for part in self._response.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+@contextmanager
+def _errors_of_httpx() -> Iterator[None]:
+    try:
+        yield
+    except tuple(_ERRORS) as failed:
+        kind = next(_ERRORS[base] for base in type(failed).__mro__ if base in _ERRORS)
+        raise kind(str(failed)) from failed
 
 
 def open_client(
@@ -154,16 +217,10 @@ def open_client(
     host that swallows packets leaves time for another try. Without a `cage` none but
     public addresses are called.
     """
-    limits = httpx.Limits(
-        max_connections=MAX_CONNECTIONS,
-        max_keepalive_connections=MAX_CONNECTIONS,
-        keepalive_expiry=_KEEPALIVE_S,
-    )
     # A cookie set for one caller must never travel with another one's call.
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
     return httpx.AsyncClient(
-        transport=transport
-        or EgressTransport(cage or EgressPolicy(), limits, httpx.create_ssl_context()),
+        transport=transport or CagedTransport(cage or EgressPolicy()),
         headers={"user-agent": f"orbit/{__version__}", "accept-encoding": "gzip"},
         timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S),
         follow_redirects=False,

@@ -10,9 +10,9 @@ from server.errors import Location, Problem
 from server.library.model import Library
 from server.settings.access import AccessSettings
 from server.tools.policy.chain import PolicyChain, Runner
+from server.tools.policy.rates import Rates
 from server.tools.policy.recorder import AuditRecorder
-from server.tools.policy.steps import Rates, Roles
-from server.tools.policy.template_checks import plan_calls
+from server.tools.policy.template_checks import Roles, checks_of
 from server.tools.registry import ToolRegistry
 
 
@@ -54,7 +54,7 @@ def build_chain(
         allowed = {intent: frozenset(names) for intent, names in intent_tools.items()}
     audit = guardrails.access.audit
     return PolicyChain(
-        plan_calls(library, registry, guardrails.roles, allowed, system or {}),
+        checks_of(library, registry, guardrails.roles, allowed, system or {}),
         Rates(guardrails.limits, adapter),
         runner,
         AuditRecorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),

@@ -7,17 +7,17 @@ costs no quota.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
-from server.core.values import value
 from server.errors import StoreUnavailable
 from server.library.model import Template
-from server.tools.policy.checks import size_problem
+from server.tools.policy.arguments import size_problem
 from server.tools.policy.proposal import Outcome, Proposal, Refusal
+from server.tools.policy.rates import Rates
 from server.tools.policy.recorder import (
     AuditRecorder,
     unjudged,
@@ -25,8 +25,7 @@ from server.tools.policy.recorder import (
     visible_call,
     visible_result,
 )
-from server.tools.policy.steps import Rates, unknown_template
-from server.tools.policy.template_checks import TemplateChecks
+from server.tools.policy.template_checks import TemplateChecks, unknown_template
 
 
 class Runner(Protocol):
@@ -34,7 +33,7 @@ class Runner(Protocol):
     async def aclose(self) -> None: ...
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class CallOutcome:
     """What became of a proposal, fit to be shown: everything sensitive is taken out.
 
@@ -56,13 +55,13 @@ class PolicyChain:
 
     def __init__(
         self,
-        plans: Mapping[str, TemplateChecks],
+        checks: Mapping[str, TemplateChecks],
         rates: Rates,
         runner: Runner,
         recorder: AuditRecorder,
     ) -> None:
-        """`plans` has the plan of each template, by its id."""
-        self._plans = plans
+        """`checks` has those of each template, by its id."""
+        self._checks = checks
         self._rates = rates
         self._runner = runner
         self._recorder = recorder
@@ -73,79 +72,69 @@ class PolicyChain:
         Raises:
             StoreUnavailable: the counts of rate limits cannot be reached.
         """
-        plan = self._plans.get(proposal.call.template_id)
-        if plan is None:
+        checks = self._checks.get(proposal.call.template_id)
+        if checks is None:
             return self._refused(proposal, None, unknown_template(proposal))
-        refusal = plan.tool(proposal)
+        refusal = checks.unknown(proposal)
         if refusal is not None:
             return self._refused(proposal, None, refusal)
-        refusal = plan.refuses(proposal)
-        if refusal is None and plan.limited:
-            refusal = await self._rates.look(plan.template, proposal.caller)
+        refusal = checks.forbidden(proposal.caller, proposal.intent)
+        if refusal is None and checks.limited:
+            refusal = await self._rates.look(checks.template, proposal.caller)
         if refusal is not None:
-            return self._refused(proposal, plan, refusal)
-        arguments = plan.arguments(proposal.call.arguments)
+            return self._refused(proposal, checks, refusal)
+        arguments = checks.arguments(proposal.call.arguments)
         if isinstance(arguments, Refusal):
-            return self._refused(proposal, plan, arguments)
-        system = _NOTHING if plan.system is None else plan.system(proposal.caller)
+            return self._refused(proposal, checks, arguments)
+        system = checks.system_values(proposal.caller)
         if isinstance(system, Refusal):
-            return self._refused(proposal, plan, system)
-        if plan.confirmation is not None:
-            refusal = plan.confirmation(proposal)
-            if refusal is not None:
-                return self._to_confirm(proposal, plan, arguments, refusal)
-        refusal = await self._last_word(proposal, plan, arguments)
+            return self._refused(proposal, checks, system)
+        refusal = checks.unconfirmed(proposal)
         if refusal is not None:
-            return self._refused(proposal, plan, refusal)
-        return await self._run(proposal, plan, arguments, system, timeout_s)
+            return self._to_confirm(proposal, checks, arguments, refusal)
+        refusal = await self._last_word(proposal, checks, arguments)
+        if refusal is not None:
+            return self._refused(proposal, checks, refusal)
+        return await self._run(proposal, checks, arguments, system, timeout_s)
 
     def open_to(
         self, caller: Caller, intent: str | None = None, *, whatever_is_asked: bool = False
     ) -> tuple[Template, ...]:
         """The templates that the caller may run for an intent; `whatever_is_asked`, for any."""
-        found = []
-        for plan in self._plans.values():
-            template = plan.template
-            call = ToolCall(template.id, template.execution.tool, template.execution.operation, {})
-            asked = Proposal(call, caller, intent=intent)
-            checks = (plan.role, None if whatever_is_asked else plan.intent)
-            if all(check is None or check(asked) is None for check in checks):
-                found.append(template)
-        return tuple(found)
+        return tuple(
+            checks.template
+            for checks in self._checks.values()
+            if checks.forbidden(caller, intent, whatever_is_asked=whatever_is_asked) is None
+        )
 
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
         """The same tools for trying a library out: judged alone by whether calls are right.
 
         Nothing is counted, written down or redacted, and nobody's role is asked for.
         """
-        plans = {
+        checks = {
             name: replace(
-                plan,
-                intent=None,
-                role=None,
-                limited=False,
-                confirmation=None,
-                redactor=Redactor(()),
+                each, intents=None, roles=None, limited=False, holds=False, redactor=Redactor(())
             )
-            for name, plan in self._plans.items()
+            for name, each in self._checks.items()
         }
         nowhere = replace(self._recorder, trail=None)
-        return PolicyChain(plans, self._rates, wrap(self._runner), nowhere)
+        return PolicyChain(checks, self._rates, wrap(self._runner), nowhere)
 
     async def aclose(self) -> None:
         """Close what runs the calls."""
         await self._runner.aclose()
 
     async def _last_word(
-        self, proposal: Proposal, plan: TemplateChecks, arguments: Mapping[str, Any]
+        self, proposal: Proposal, checks: TemplateChecks, arguments: Mapping[str, Any]
     ) -> Refusal | None:
         """What is done with a call just before it runs, and may yet keep it from running."""
         refusal = None
-        if self._recorder.comes_first(plan.template):
-            shown = visible_arguments(plan.redactor, arguments)
+        if self._recorder.comes_first(checks.template):
+            shown = visible_arguments(checks.redactor, arguments)
             refusal = await self._recorder.before(proposal, shown)
-        if refusal is None and plan.limited:
-            refusal = await self._rates.count(plan.template, proposal.caller)
+        if refusal is None and checks.limited:
+            refusal = await self._rates.count(checks.template, proposal.caller)
         if refusal is None and proposal.commit is not None:
             refusal = await _committed(proposal.commit)
         return refusal
@@ -153,12 +142,12 @@ class PolicyChain:
     async def _run(
         self,
         proposal: Proposal,
-        plan: TemplateChecks,
+        checks: TemplateChecks,
         arguments: Mapping[str, Any],
         system: Mapping[str, Any],
         timeout_s: float,
     ) -> CallOutcome:
-        template, redactor = plan.template, plan.redactor
+        template, redactor = checks.template, checks.redactor
         call = asked = _call(template, arguments, proposal.call.sources)
         if system:
             # What the server itself adds is no argument of whoever asked.
@@ -184,30 +173,30 @@ class PolicyChain:
     def _to_confirm(
         self,
         proposal: Proposal,
-        plan: TemplateChecks,
+        checks: TemplateChecks,
         arguments: Mapping[str, Any],
         refusal: Refusal,
     ) -> CallOutcome:
         """What is refused for want of a yes: shown, and kept, with what was judged."""
         call = replace(proposal.call, arguments=arguments)
-        refused = self._refused(replace(proposal, call=call), plan, refusal)
+        refused = self._refused(replace(proposal, call=call), checks, refusal)
         return replace(refused, to_confirm=call)
 
     def _refused(
-        self, proposal: Proposal, plan: TemplateChecks | None, refusal: Refusal
+        self, proposal: Proposal, checks: TemplateChecks | None, refusal: Refusal
     ) -> CallOutcome:
         call = proposal.call
         secrets = NO_SECRETS
-        if plan is None or size_problem(call.arguments) is not None:
+        if checks is None or size_problem(call.arguments) is not None:
             arguments: Mapping[str, Any] = unjudged(call.arguments)
             shown = replace(call, arguments=arguments, sources={})
         else:
-            arguments = visible_arguments(plan.redactor, call.arguments)
-            shown = visible_call(plan.redactor, call, arguments)
-            secrets = plan.redactor.secrets(call.arguments)
+            arguments = visible_arguments(checks.redactor, call.arguments)
+            shown = visible_call(checks.redactor, call, arguments)
+            secrets = checks.redactor.secrets(call.arguments)
         message = secrets.text(refusal.message) if secrets else refusal.message
         refusal = replace(refusal, message=message)
-        template = None if plan is None else plan.template
+        template = None if checks is None else checks.template
         self._recorder.after(proposal, template, refusal.outcome, message, 0.0, arguments)
         result = ToolResult(
             tool_name=call.tool,
@@ -228,8 +217,6 @@ async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:
         return Refusal("commit_unavailable", why)
     return None
 
-
-_NOTHING: Mapping[str, Any] = {}
 
 _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
     ToolResultStatus.SUCCESS: "success",

@@ -1,175 +1,149 @@
-"""What a template asks of its calls, worked out once, without the steps that ask nothing."""
+"""What a template asks of a call: that it is known, that it is allowed, and a yes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
-
-from server.core.redaction import REDACTED, Redactor
-from server.core.suggestions import shown_value
-from server.library.model import Library, Template
-from server.tools.policy.checks import ValueCheck, size_problem, value_checks
-from server.tools.policy.proposal import Check, Proposal, Refusal
-from server.tools.policy.steps import (
-    Roles,
-    SystemValues,
-    confirmation_check,
-    intent_check,
-    role_check,
-    system_values,
-    tool_check,
-)
+from server.core.redaction import Redactor
+from server.core.turn import Caller
+from server.library.model import BuiltinExecution, Library, Template
+from server.tools.policy.arguments import ArgumentsCheck
+from server.tools.policy.proposal import Proposal, Refusal
 from server.tools.registry import ToolRegistry
 
+SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
+"""Names that no template may use for a parameter of a Python function."""
 
-class _Arguments(BaseModel):
-    """The base of all models: strict, and refusing what no parameter names."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True)
+_AUTH_REQUIRED: Final = Refusal("auth_required", "this is only for users who are known by name")
 
 
-def compile_model(template: Template, open_types: frozenset[str] = frozenset()) -> type[BaseModel]:
-    """Return the model of a template's arguments; optional ones may be left out.
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The roles there are, least first; the first is the guest.
 
-    `open_types` as for `value_checks`.
+    `listed`: a template names each role that may run it. `ordered`: every role above one
+    that it names may as well. A role that is not known here may do what a guest may.
     """
-    fields: dict[str, Any] = {}
-    for number, parameter in enumerate(template.parameters):
-        checks = value_checks(parameter, template, open_types)
-        # Field names of our own: an author's may be a word that Pydantic keeps for itself.
-        fields[f"p{number}"] = (
-            Annotated[Any, *(AfterValidator(check) for check in checks)],
-            Field(
-                ... if parameter.is_needed else None, alias=parameter.name, validate_default=False
-            ),
+
+    names: tuple[str, ...] = ("guest", "user", "premium", "admin")
+    order: Literal["listed", "ordered"] = "listed"
+
+    def is_known_user(self, role: str) -> bool:
+        return role in self.names[1:]
+
+    def admits(self, role: str, allowed: tuple[str, ...]) -> bool:
+        """Whether `role` may run what `allowed` names; an empty `allowed` is everybody."""
+        if not allowed:
+            return True
+        held = role if role in self.names else self.names[0]
+        if self.order == "listed":
+            return held in allowed
+        return any(
+            self.names.index(held) >= self.names.index(name)
+            for name in allowed
+            if name in self.names
         )
-    model: type[BaseModel] = create_model("Arguments", __base__=_Arguments, **fields)
-    return model
-
-
-def compile_checks(
-    template: Template, open_types: frozenset[str] = frozenset()
-) -> Mapping[str, tuple[ValueCheck, ...]]:
-    """Return what that model asks of each argument, by name."""
-    return {p.name: value_checks(p, template, open_types) for p in template.parameters}
-
-
-_MOST_NAMED = 3
-
-
-class ArgumentsCheck:
-    """Judges the arguments of one template, and changes none."""
-
-    def __init__(self, template: Template, open_types: frozenset[str], redactor: Redactor) -> None:
-        self._model = compile_model(template, open_types)
-        self._checks = compile_checks(template, open_types)
-        self._needed = frozenset(p.name for p in template.parameters if p.is_needed)
-        self._defaults = {p.name: p.default for p in template.parameters if p.default is not None}
-        self._redactor = redactor
-
-    def __call__(self, arguments: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
-        """The arguments that are not None, with the defaults of those that are missing."""
-        too_big = size_problem(arguments)
-        if too_big is not None:
-            return Refusal("arguments_invalid", too_big)
-        given = {name: value for name, value in arguments.items() if value is not None}
-        for name, default in self._defaults.items():
-            if name not in given:
-                given[name] = default
-        if self._are_right(given):
-            return given
-        try:
-            self._model.model_validate(given)
-        except ValidationError as invalid:
-            return Refusal("arguments_invalid", self._problems(invalid))
-        return given
-
-    def _are_right(self, given: Mapping[str, Any]) -> bool:
-        """Whether the model would accept them: the same checks, without what tells of faults."""
-        if not self._needed <= given.keys() <= self._checks.keys():
-            return False
-        try:
-            for name, value in given.items():
-                for check in self._checks[name]:
-                    check(value)
-        except ValueError:
-            return False
-        return True
-
-    def _problems(self, invalid: ValidationError) -> str:
-        """Parameter, value and rule of each fault; a union's members are told only once."""
-        told: dict[str, str] = {}
-        for error in invalid.errors(include_url=False, include_context=True):
-            keys = [str(part) for part in error["loc"]]
-            name = keys[0] if keys else "arguments"
-            if name in told:
-                continue
-            told[name] = _told(name, error, hidden=self._redactor.covers(name))
-        first = list(told.values())[:_MOST_NAMED]
-        more = len(told) - len(first)
-        return "; ".join(first) + (f"; and {more} more" if more > 0 else "")
-
-
-def _told(name: str, error: Any, *, hidden: bool) -> str:
-    kind = error["type"]
-    label = name[:60]
-    if kind == "missing":
-        return f"{label} is missing"
-    if kind == "extra_forbidden":
-        return f"there is no parameter {label!r}"
-    value = REDACTED if hidden else shown_value(error["input"])
-    return f"{label}: {value} {error['msg']}"
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateChecks:
-    """The steps of one template, in the order of their fields; None where one asks nothing."""
+    """The checks of one template. None of `intents` and of `roles` asks nothing.
+
+    `is_there` says whether its tool exists, `intents` which of them allow it, and `system`
+    which parameters the server itself fills.
+    """
 
     template: Template
-    tool: Check
-    intent: Check | None
-    role: Check | None
+    arguments: ArgumentsCheck
+    redactor: Redactor
+    is_there: bool
+    intents: frozenset[str] | None
+    roles: Roles | None
     limited: bool
     """Whether its calls are counted against limits."""
-    arguments: ArgumentsCheck
-    system: SystemValues | None
-    confirmation: Check | None
-    redactor: Redactor
+    system: frozenset[str] = frozenset()
+    holds: bool = True
+    """Whether calls wait for a yes where one is asked for."""
 
-    def refuses(self, proposal: Proposal) -> Refusal | None:
-        """Why the intent, or who asks, keeps a call from being looked at any further."""
-        refusal = None if self.intent is None else self.intent(proposal)
-        if refusal is None and self.role is not None:
-            refusal = self.role(proposal)
-        return refusal
+    def unknown(self, proposal: Proposal) -> Refusal | None:
+        """Tool and operation come from the template; a call that names others is refused."""
+        call, execution = proposal.call, self.template.execution
+        if (call.tool, call.operation) != (execution.tool, execution.operation):
+            return Refusal("tool_unknown", f"{self.template.id!r} does not run that tool")
+        if not self.is_there:
+            return Refusal("tool_unknown", f"the tool of {self.template.id!r} is not there")
+        return None
+
+    def forbidden(
+        self, caller: Caller, intent: str | None, *, whatever_is_asked: bool = False
+    ) -> Refusal | None:
+        """Why what was asked for, or who asks, does not allow the template."""
+        if not whatever_is_asked and self.intents is not None and intent not in self.intents:
+            return Refusal("intent_forbids", "that is not something this question can ask for")
+        if self.roles is None:
+            return None
+        policy, role = self.template.policy, caller.role
+        known = caller.user_id is not None and self.roles.is_known_user(role)
+        if policy.requires_auth and not known:
+            return _AUTH_REQUIRED
+        if not self.roles.admits(role, policy.allowed_roles):
+            return Refusal("role_forbids", f"the role {role[:40]!r} may not do that")
+        return None
+
+    def system_values(self, caller: Caller) -> Mapping[str, Any] | Refusal:
+        """What only the server may say, added after everything else was judged."""
+        if "user_id" not in self.system:
+            return {}
+        return _AUTH_REQUIRED if caller.user_id is None else {"user_id": caller.user_id}
+
+    def unconfirmed(self, proposal: Proposal) -> Refusal | None:
+        """Why a call has to wait for its user's yes."""
+        asked = self.template.policy.confirm or proposal.must_confirm
+        if proposal.confirmed or not (self.holds and asked):
+            return None
+        what = self.template.description or self.template.id
+        return Refusal(
+            "confirmation_required",
+            f"this runs only after it was confirmed, so nothing was done ({what})",
+        )
 
 
-def plan_calls(
+def unknown_template(proposal: Proposal) -> Refusal:
+    return Refusal("tool_unknown", f"there is no tool {proposal.call.template_id[:80]!r} here")
+
+
+def checks_of(
     library: Library,
     registry: ToolRegistry,
     roles: Roles,
     intent_tools: Mapping[str, frozenset[str]] | None,
     system: Mapping[str, frozenset[str]],
 ) -> dict[str, TemplateChecks]:
-    """Return the plan of each template, by its id.
+    """Return the checks of each template, by its id.
 
-    `intent_tools` maps each intent to the templates that it allows, and `system` each
-    template to the system parameters that its function takes.
+    `intent_tools` maps each intent to the templates that it allows, None where no intent is
+    detected, and `system` each template to the system parameters that its function takes.
     """
     open_types = frozenset(library.domain.parameter_patterns)
-    plans = {}
+    checks = {}
     for template in library.templates.values():
         redactor = Redactor(template.policy.sensitive_params)
-        plans[template.id] = TemplateChecks(
+        execution = template.execution
+        intents = None
+        if intent_tools is not None:
+            intents = frozenset(i for i, names in intent_tools.items() if template.id in names)
+        checks[template.id] = TemplateChecks(
             template,
-            tool_check(template, registry),
-            intent_check(template, intent_tools),
-            role_check(template, roles),
-            bool(template.policy.rate_limit),
             ArgumentsCheck(template, open_types, redactor),
-            system_values(system.get(template.id, frozenset())),
-            confirmation_check(template),
             redactor,
+            not isinstance(execution, BuiltinExecution)
+            or (
+                execution.tool in registry.names
+                and execution.operation in registry.get(execution.tool).operations
+            ),
+            intents,
+            roles,
+            bool(template.policy.rate_limit),
+            system.get(template.id, frozenset()),
         )
-    return plans
+    return checks

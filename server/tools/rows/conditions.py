@@ -78,8 +78,7 @@ def condition(operator: str, target: Any) -> Condition:
     Raises:
         ArgumentsInvalid: `target` cannot be compared with by this operator.
     """
-    if not _is_plain(target):
-        check_values([target], "value")
+    check_values([target], "value")
     match operator:
         case "eq":
             return _equal(target)
@@ -104,12 +103,6 @@ def condition(operator: str, target: Any) -> Condition:
         case _:
             wanted = (operator == "exists") == (_truth(target) is not False)
             return lambda value: (value is not MISSING and value is not None) == wanted
-
-
-def _is_plain(target: Any) -> bool:
-    """Whether there is nothing to check: text, a truth, or a number of ordinary size."""
-    kind = type(target)
-    return kind is str or kind is bool or (kind in (int, float) and abs(target) <= _ORDINARY)
 
 
 def _not(test: Condition) -> Condition:

@@ -26,15 +26,7 @@ _TEXTS: Final = frozenset({str, bool, NoneType, date, datetime})
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _CONTAINERS: Final = frozenset({list, tuple, dict})
 _KNOWN: Final = _TEXTS | _NUMBERS | _CONTAINERS
-_COUNTABLE: Final = frozenset({int, float, bool, NoneType})
 _BOUND: Final = 10**MAX_DIGITS
-_FEW: Final = 20
-"""Up to so many rows, looking at columns takes longer than looking at each value."""
-
-_SAFE_INT: Final = 2**62
-_LEAST_SAFE: Final = -1e49
-_MOST_SAFE: Final = 1e49
-"""Safely below the bound, and quicker to compare with."""
 
 
 def read_rows(data: Any, name: str) -> list[Row]:
@@ -49,8 +41,7 @@ def read_rows(data: Any, name: str) -> list[Row]:
         raise ArgumentsInvalid(f"{name} has {len(rows)} rows; at most {MAX_ROWS} are taken")
     if not set(map(type, rows)) <= {dict}:
         rows = [_as_row(row, f"{name}[{place}]") for place, row in enumerate(rows)]
-    if not _are_plain(rows):
-        check_values(chain.from_iterable(map(dict.values, rows)), name)
+    check_values(chain.from_iterable(map(dict.values, rows)), name)
     return list(rows)
 
 
@@ -93,41 +84,6 @@ def _as_row(row: Any, name: str) -> Row:
     return dict(row)
 
 
-def _are_plain(rows: Sequence[Any]) -> bool:
-    """Whether a glance shows that nothing in the rows needs a closer look."""
-    if len(rows) <= _FEW:
-        return _are_plain_values(chain.from_iterable(map(dict.values, rows)))
-    same_width = len(set(map(len, rows))) == 1
-    return same_width and all(map(_is_plain_column, zip(*map(dict.values, rows), strict=True)))
-
-
-def _are_plain_values(values: Iterable[Any]) -> bool:
-    for value in values:
-        kind = type(value)
-        if kind is str:
-            continue
-        if kind is float:
-            if not _LEAST_SAFE < value < _MOST_SAFE:  # NaN is not, either
-                return False
-        elif kind is int:
-            if not -_SAFE_INT < value < _SAFE_INT:
-                return False
-        elif kind not in _TEXTS:
-            return False
-    return True
-
-
-def _is_plain_column(values: Sequence[Any]) -> bool:
-    """One sum tells of all numbers in it, as NaN is below nothing."""
-    kinds = set(map(type, values))
-    if kinds <= _TEXTS:
-        return True
-    try:
-        return kinds <= _COUNTABLE and sum(map(abs, filter(None, values))) < _MOST_SAFE
-    except OverflowError:  # an int that no float comes near
-        return False
-
-
 def check_values(values: Iterable[Any], name: str) -> None:
     """Look at every value, level by level, for what JSON could not say.
 
@@ -140,9 +96,8 @@ def check_values(values: Iterable[Any], name: str) -> None:
         if not kinds <= _KNOWN:
             odd = next(iter(kinds - _KNOWN)).__name__
             raise ArgumentsInvalid(f"{name} holds a {odd}, which is no JSON")
-        if not kinds.isdisjoint(_NUMBERS) and not _are_ordinary(level):
-            for kind in kinds & _NUMBERS:
-                _check_numbers([value for value in level if type(value) is kind], name)
+        for kind in kinds & _NUMBERS:
+            _check_numbers([value for value in level if type(value) is kind], name)
         if kinds.isdisjoint(_CONTAINERS):
             return
         level = list(
@@ -153,15 +108,6 @@ def check_values(values: Iterable[Any], name: str) -> None:
             )
         )
     raise ArgumentsInvalid(f"{name} is nested too deeply; at most {MAX_DEPTH} levels are taken")
-
-
-def _are_ordinary(values: list[Any]) -> bool:
-    """Whether nothing is amiss with any number: one sum tells, as NaN is below nothing."""
-    try:
-        sizes = [abs(value) for value in values if type(value) in _NUMBERS]
-        return bool(sum(sizes) < _BOUND)
-    except (ArithmeticError, TypeError):  # too large for a float, or decimals among floats
-        return False
 
 
 def _check_numbers(numbers: list[Any], name: str) -> None:

@@ -16,7 +16,6 @@ from pydantic import BaseModel
 from server.core.ports import ChatModel
 from server.providers.chat.factory import DEFAULT_MODELS, build_chat_model
 from server.providers.chat.llama_engine import weights
-from server.providers.chat.structured import complete_as
 from server.settings.chat_models import ModelsSettings
 from tests.providers.chat.speaking import heard, said
 from tests.support.gemini_server import gemini
@@ -66,8 +65,8 @@ async def speaks(model: ChatModel) -> None:
     assert streamed is not None
     assert ("".join(pieces), streamed.text) == (reply.text, reply.text)
     assert len(pieces) > 3
-    order = await complete_as(Order, model, said("refund order number 7"))
-    assert isinstance(order, Order)
+    order = await model.complete(said("refund order number 7"), schema=Order.model_json_schema())
+    Order.model_validate(order.data)
 
 
 async def test_ollama_says_what_the_model_says() -> None:

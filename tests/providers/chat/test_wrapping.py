@@ -6,7 +6,6 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from server.core.chat_messages import Reply, TokenUsage
 from server.core.ports import ChatModel
@@ -16,8 +15,8 @@ from server.errors import (
     ProviderTimedOut,
     ProviderUnavailable,
 )
-from server.metrics.metered_models import MeteredChatModel
 from server.metrics.metrics import Metrics
+from server.metrics.providers import MeteredChatModel
 from server.providers.chat.resilience import (
     BoundedChatModel,
     Breaker,
@@ -27,7 +26,7 @@ from server.providers.chat.resilience import (
     RetryingChatModel,
 )
 from server.providers.chat.scripted import Line, ScriptedChat
-from server.providers.chat.structured import StructuredChatModel, complete_as
+from server.providers.chat.structured import StructuredChatModel
 from server.providers.failures import ProviderBusy, ProviderUnreachable
 from tests.providers.chat.speaking import broken_off, heard, said
 
@@ -274,18 +273,6 @@ async def test_a_mended_reply_counts_the_tokens_of_both() -> None:
     )
     reply = await StructuredChatModel(script).complete(said("hi"), schema=NUMBER)
     assert reply.tokens == TokenUsage(30, 6)
-
-
-class Wish(BaseModel):
-    verb: str
-    object: str | None = None
-
-
-async def test_a_reply_becomes_a_pydantic_model() -> None:
-    script = ScriptedChat(['{"verb": "cancel_order", "object": "#001"}'])
-    wish = await complete_as(Wish, StructuredChatModel(script), said("cancel it"))
-    assert wish == Wish(verb="cancel_order", object="#001")
-    assert script.asked[0].schema == Wish.model_json_schema()
 
 
 async def test_calls_and_tokens_are_counted() -> None:

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from server.core.redaction import Redactor
 from server.library.model import PARAMETER_TYPES, Parameter
+from server.tools.policy.arguments import ArgumentsCheck, compile_model
 from server.tools.policy.proposal import Refusal
-from server.tools.policy.template_checks import ArgumentsCheck, compile_model
 from tests.tools.policy.chains import template
 
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -1,6 +1,6 @@
-"""Embedders and chat models that are counted and timed."""
+"""Providers that are counted and timed: an embedder, and a chat model."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from time import perf_counter
 from typing import Any
@@ -32,19 +32,8 @@ class MeteredEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         since = perf_counter()
-        outcome = "abandoned"
-        try:
-            rows = await self._embedder.embed(texts)
-            outcome = "success"
-        except ProviderTimedOut:
-            outcome = "timeout"
-            raise
-        except ProviderError:
-            outcome = "error"
-            raise
-        finally:
-            self._metrics.provider_call(self.name, outcome, since)
-        return rows
+        with _outcome(lambda how: self._metrics.provider_call(self.name, how, since)):
+            return await self._embedder.embed(texts)
 
     async def close(self) -> None:
         await self._embedder.close()
@@ -97,23 +86,34 @@ class MeteredChatModel:
     def _call(self) -> Iterator[list[Reply]]:
         """Count what happens inside; the reply is put into the list that is handed out."""
         since = perf_counter()
-        outcome = "abandoned"
         heard: list[Reply] = []
-        try:
-            yield heard
-            outcome = "success"
-        except ProviderTimedOut:
-            outcome = "timeout"
-            raise
-        except ProviderError:
-            outcome = "error"
-            raise
-        finally:
+
+        def count(how: str) -> None:
             tokens = heard[0].tokens if heard else None
             self._metrics.model_call(
                 self.name,
-                "success" if heard else outcome,
+                "success" if heard else how,
                 since,
                 prompt=tokens.prompt if tokens else None,
                 completion=tokens.completion if tokens else None,
             )
+
+        with _outcome(count):
+            yield heard
+
+
+@contextmanager
+def _outcome(count: Callable[[str], None]) -> Iterator[None]:
+    """Count how what happens inside ends: success, timeout, error, or abandoned."""
+    how = "abandoned"
+    try:
+        yield
+        how = "success"
+    except ProviderTimedOut:
+        how = "timeout"
+        raise
+    except ProviderError:
+        how = "error"
+        raise
+    finally:
+        count(how)
