@@ -20,11 +20,11 @@ from server.guards.options import guard_problems, options_of
 from server.intents.pack import Pack
 from server.intents.semantic import Detect, detection_by
 from server.library.model import Library
-from server.matching.background import background
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
 from server.retrievers.followups.follower import Follower
 from server.settings.models import AdapterSettings
+from server.text.language import everyday_sentences
 from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.assembly import build_chain
@@ -151,7 +151,9 @@ async def _guard(
     # The library's own questions and small talk: what a guard has to leave alone.
     every = max(1, -(-len(examples) // _HARMLESS))
     spoken = library.domain.response
-    small_talk = background((spoken.default_language, *spoken.supported_languages), examples)
+    small_talk = everyday_sentences(
+        (spoken.default_language, *spoken.supported_languages), examples
+    )
     return await workshop.guards.open(
         options_of(adapter, settings, workshop.environ),
         workshop.environ,

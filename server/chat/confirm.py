@@ -11,7 +11,6 @@ from server.chat.redact import redact_arguments
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService, new_id
 from server.conversation.memory import conversation_key
-from server.conversation.replies import shipped_replies
 from server.core.answer import Answer, Trace
 from server.core.decision import Call, NotExecutedReason, PendingConfirmation, ProposalNotExecuted
 from server.core.streaming import TurnDeadline
@@ -28,6 +27,7 @@ from server.errors import (
 )
 from server.library.model import Template
 from server.library.templates import template_hash
+from server.text.replies import shipped_replies
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.proposal import Outcome
 

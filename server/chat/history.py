@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
-from server.conversation.followups.lexicon import lead_at
 from server.conversation.memory import ChatMemory
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message
@@ -31,6 +30,7 @@ from server.core.turn import (
     Turn,
 )
 from server.library.model import Library
+from server.text.tokens import lead_at
 
 MOST_CHARS: Final = 4000
 """Of longer messages the beginning is remembered."""

@@ -11,13 +11,13 @@ from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
 from server.conversation.outbox import events_table
 from server.conversation.outbox.delivery import Commits, Delivery, open_delivery
-from server.conversation.replies import shipped_replies
 from server.conversation.store import ConversationStore
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
 from server.storage import secret
 from server.storage.database import Database
+from server.text.replies import shipped_replies
 
 _log = logging.getLogger(__name__)
 

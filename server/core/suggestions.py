@@ -7,6 +7,7 @@ from typing import Any, Final
 
 _MAX_SHOWN: Final = 60
 _MAX_LISTED: Final = 40
+_MAX_COMPARED: Final = 80
 _MIN_SECRET: Final = 4
 """Shorter values are found inside other words by chance."""
 
@@ -19,11 +20,18 @@ def join_words(names: Iterable[object], last: str = "or") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def closest(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known name that looks most like `name`, whatever its case, if any does."""
+    by_folded = {other.casefold(): other for other in known}
+    matches = get_close_matches(str(name)[:_MAX_COMPARED].casefold(), by_folded, n=1, cutoff=cutoff)
+    return by_folded[matches[0]] if matches else None
+
+
 def did_you_mean(word: object, known: Sequence[str]) -> str:
     """What to write instead of an unknown word: the one meant, or all there are."""
-    close = get_close_matches(str(word), known, n=1, cutoff=0.7)
-    if close:
-        return f"did you mean {close[0]!r}?"
+    close = closest(word, known, cutoff=0.7)
+    if close is not None:
+        return f"did you mean {close!r}?"
     return f"known are {join_words(known, 'and')}" if known else "there are none"
 
 
@@ -43,25 +51,15 @@ def shortened(text: str) -> str:
 
 
 _MAX_SHOWN_CHARS: Final = 40
-_MAX_COMPARED_CHARS: Final = 80
 _MAX_SHOWN_BITS: Final = 128
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that `name` is not a known `kind`, list those that are, and the nearest."""
     names = list(dict.fromkeys(known))
-    close = closest(name, names)
+    close = closest(name, names) if isinstance(name, str) else None
     hint = f"; did you mean {close!r}?" if close is not None else ""
     return f"{kind} {shown_value(name)} is not one of {', '.join(names)}{hint}"
-
-
-def closest(name: object, known: Iterable[str]) -> str | None:
-    """The known name that looks most like `name`, whatever its case, if any does."""
-    if not isinstance(name, str):
-        return None
-    by_folded = {other.casefold(): other for other in known}
-    matches = get_close_matches(name[:_MAX_COMPARED_CHARS].casefold(), by_folded, n=1)
-    return by_folded[matches[0]] if matches else None
 
 
 def shown_value(value: Any) -> str:

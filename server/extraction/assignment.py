@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.types import HINT, ValueCandidate
+from server.text.language import load_language
 from server.text.tokens import Tokens
 
 Scored = Sequence[tuple[int, ValueCandidate]]
@@ -207,6 +207,9 @@ class _Filler:
                 self.placed |= swapped
 
 
+_ENGLISH: Final = load_language("en")
+_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+
 _REACH: Final = 3
 """How many words before a value may belong to it."""
 _NAMED_BEFORE: Final = 6
@@ -249,7 +252,7 @@ def _by_name(plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens) -> 
         word = tokens.word(candidate.first - distance)
         if word in before:
             return _NAMED_BEFORE - distance
-        if word not in FILLERS:
+        if word not in _FILLERS:
             break
     return _NAMED_AFTER if tokens.word(candidate.last) in after else 0
 

@@ -2,32 +2,23 @@
 
 from typing import Final
 
-from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.types import SpanSet, ValueCandidate
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Tokens, is_word, word_set
+from server.text.tokens import Tokens, is_word
 
-_WORDS: Final = {
-    "true": True, "yes": True, "yep": True, "yeah": True, "enabled": True, "enable": True,
-    "activate": True, "activated": True,
-    "false": False, "no": False, "nope": False, "disabled": False, "disable": False,
-    "deactivate": False, "deactivated": False,
-}  # fmt: skip
+_ENGLISH: Final = load_language("en")
+_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+
+_WORDS: Final = dict.fromkeys(_ENGLISH.group("affirmed"), True) | dict.fromkeys(
+    _ENGLISH.group("denied"), False
+)
 _SWITCHES: Final = {"on": True, "off": False}
-_NEGATIONS: Final = word_set(
-    "without no not exclude excluding except skip hide omit never don dont"
-)
-_TURNS: Final = word_set("turn switch set put")
-_ASKS: Final = word_set(
-    "is are was were does do did will has have can why when how what which who where"
-)
-_SAYS_NOTHING: Final = word_set("is include includes including with show has only use enable flag")
-
-
-def read_boolean(text: str) -> bool | None:
-    """What the whole `text` says, or None."""
-    return (_WORDS | _SWITCHES).get(text.strip().lower())
+_NEGATIONS: Final = _ENGLISH.group("negations")
+_TURNS: Final = _ENGLISH.group("turns")
+_ASKS: Final = frozenset(_ENGLISH.followups.asks)
+_SAYS_NOTHING: Final = _ENGLISH.group("hollow_flags")
 
 
 def find_boolean(
@@ -77,7 +68,7 @@ def _by_itself(tokens: Tokens, index: int) -> bool:
     word = tokens.words[index]
     if word not in ("no", "yes"):
         return True
-    return not tokens.word(index + 1)[:1].isalnum() or tokens.word(index - 1) in FILLERS
+    return not tokens.word(index + 1)[:1].isalnum() or tokens.word(index - 1) in _FILLERS
 
 
 def _switched(tokens: Tokens, index: int, *, alone: bool) -> bool:

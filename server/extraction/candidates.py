@@ -6,15 +6,19 @@ from typing import Final
 
 from server.core.tools import SourceKind
 from server.extraction.domain_types import numbers_of_domain, with_domain
-from server.extraction.english import FUNCTION_WORDS
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.types import CURRENCY_OF_AMOUNT, HINT, SURE, ValueCandidate, at, checked
 from server.extraction.value_kinds import ValueKind
 from server.extraction.values import InvalidValue, number, written
 from server.text.durations import Duration, unit_at
+from server.text.language import load_language
 from server.text.numbers import ambiguous_numbers, opposite
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
+from server.text.span import Kind, Span
+from server.text.tokens import Tokens, is_digits, is_word
+
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
 
 
 def find_amounts(
@@ -58,7 +62,7 @@ def find_amounts(
 def _counts_things(tokens: Tokens, index: int) -> bool:
     """Whether the number before `index` counts things, and no time: 3 cities."""
     following = tokens.word(index)
-    if not is_word(following) or following in FUNCTION_WORDS:
+    if not is_word(following) or following in _FUNCTION_WORDS:
         return False
     return not unit_at(tokens.word(index + 1), glued=False)  # 3 business days
 

@@ -12,7 +12,7 @@ from server.extraction.types import ValueCandidate, checked
 from server.extraction.values import number, written
 from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Kind
+from server.text.span import Kind
 
 _WHOLE: tuple[Kind, ...] = ("email", "url", "date", "datetime", "array", "object")
 """What is not taken apart: a pattern for numbers finds none in an address."""

@@ -6,13 +6,18 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from server.extraction.assignment import NO_CONTEXT, ContextWords, Words
-from server.extraction.english import ARTICLES, FUNCTION_WORDS, PREPOSITIONS
 from server.extraction.text_spans import Place, name_from, sentence_from
 from server.extraction.types import SpanSet
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import BLOCK, is_word, word_set
+from server.text.tokens import BLOCK, is_word
 
-_GENERIC: Final = ARTICLES | word_set("is are me and or of it be")
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_ARTICLES: Final = _ENGLISH.group("articles")
+_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
+
+_GENERIC: Final = _ARTICLES | _ENGLISH.group("generic_leads")
 """Words that stand before too many things to lead to a value alone."""
 _APOSTROPHES: Final = frozenset("'’")
 _APOSTROPHES_BEFORE: Final = frozenset({("'",), ("’",)})
@@ -44,7 +49,7 @@ class ExampleSlot(NamedTuple):
         word = self.right[0] if self.right else ""
         if word in _APOSTROPHES and self.reading.tokens.glued(self.last):
             return "'"  # Apple's stock price
-        if not is_word(word) or word in FUNCTION_WORDS:
+        if not is_word(word) or word in _FUNCTION_WORDS:
             return ""
         begins_value = any(span.first == self.last for span in self.reading.spans)
         return "" if begins_value else word
@@ -140,12 +145,14 @@ def _starts_upper(filler: ExampleSlot) -> bool:
 
 
 def _reads_as_sentence(words: Words) -> bool:
-    return len(words) > 4 or words[0] in ARTICLES or any(word in PREPOSITIONS for word in words[1:])
+    return (
+        len(words) > 4 or words[0] in _ARTICLES or any(word in _PREPOSITIONS for word in words[1:])
+    )
 
 
-_ACRONYMS: Final = word_set("i json api url id iso utc csv sql pdf html xml faq ok")
-_PARTICLES: Final = word_set("of de da di do del la le el los las der den van von am on upon y")
-_SENTENCE_LEADS: Final = word_set("to that saying") | {":"}
+_ACRONYMS: Final = _ENGLISH.group("acronyms")
+_PARTICLES: Final = _ENGLISH.group("name_particles")
+_SENTENCE_LEADS: Final = _ENGLISH.group("sentence_leads") | {":"}
 _LONGEST_FILLER: Final = 8
 _MAX_EXAMPLES: Final = 40
 
@@ -165,7 +172,7 @@ def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:
         begins = index == 0 or tokens.words[index - 1] in (".", "?", "!", ":")
         written = reading.clean[tokens.starts[index] : tokens.ends[index]]
         begins = begins and not (len(written) > 1 and written.isupper())  # but NVDA is a name
-        if not is_upper or begins or word in FUNCTION_WORDS or word in _ACRONYMS:
+        if not is_upper or begins or word in _FUNCTION_WORDS or word in _ACRONYMS:
             continue
         if not taken.free(tokens.starts[index], tokens.ends[index]):
             continue
@@ -187,7 +194,7 @@ def led_by_preposition(reading: ParsedText, taken: SpanSet) -> Place | None:
     places = [
         index + 1
         for index, word in enumerate(tokens.words)
-        if word in PREPOSITIONS and taken.free(tokens.starts[index], tokens.ends[index])
+        if word in _PREPOSITIONS and taken.free(tokens.starts[index], tokens.ends[index])
     ]
     if len(places) != 1:
         return None
@@ -202,12 +209,12 @@ def led_alike(readings: Sequence[ParsedText], takens: Sequence[SpanSet]) -> list
     for reading, taken in zip(readings, takens, strict=True):
         words = reading.tokens.words
         for index, word in enumerate(words):
-            leads = word in _SENTENCE_LEADS or word in PREPOSITIONS
+            leads = word in _SENTENCE_LEADS or word in _PREPOSITIONS
             if not leads or words.count(word) > 1:
                 continue
             read = sentence_from if word in _SENTENCE_LEADS else name_from
             place = read(reading, taken, index + 1)
-            if place is not None and words[place[0]] not in FUNCTION_WORDS:
+            if place is not None and words[place[0]] not in _FUNCTION_WORDS:
                 found[word].append(ExampleSlot(reading, *place))
     best = max(found.values(), key=len, default=[])
     different = {filler.words for filler in best}
@@ -252,8 +259,8 @@ def _fills(reading: ParsedText, taken: SpanSet, place: Place) -> bool:
     first, last = place
     tokens = reading.tokens
     words = tokens.words[first:last]
-    if not 0 < len(words) <= _LONGEST_FILLER or words[0] in FUNCTION_WORDS:
+    if not 0 < len(words) <= _LONGEST_FILLER or words[0] in _FUNCTION_WORDS:
         return False
-    if any(word[0] == BLOCK or word in "?!.:" or word in PREPOSITIONS for word in words):
+    if any(word[0] == BLOCK or word in "?!.:" or word in _PREPOSITIONS for word in words):
         return False
     return taken.free(tokens.starts[first], tokens.ends[last - 1])

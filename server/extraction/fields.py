@@ -11,16 +11,20 @@ from server.extraction.text_spans import name_from
 from server.extraction.types import SpanSet, ValueCandidate, at, checked
 from server.extraction.values import written
 from server.text.decimals import Number
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
-from server.text.tokens import Kind, Span, word_set
+from server.text.span import Kind, Span
+from server.text.stems import inflections
+
+_ENGLISH: Final = load_language("en")
 
 _MAX_ROWS: Final = 200
 _MAX_VALUES: Final = 200
-_LEADS: Final = word_set("by where whose if having when with")
-_WEAKER_LEADS: Final = word_set("of for on in each their the only just")
-_LIST_SIGNS: Final = word_set("and or") | frozenset(",&")
-_NAMING: Final = word_set("field fields column columns key keys property attribute")
+_LEADS: Final = _ENGLISH.group("key_leads")
+_WEAKER_LEADS: Final = _ENGLISH.group("weak_key_leads")
+_LIST_SIGNS: Final = frozenset({"and", "or", *",&"})
+_NAMING: Final = _ENGLISH.group("key_nouns")
 
 
 class Keys:
@@ -35,7 +39,7 @@ class Keys:
         for key in keys:
             names.setdefault(key, key)
         for key in keys:
-            for other in (*_inflected(key), *synonyms.get(key.lower(), ())):
+            for other in (*sorted(inflections(key)), *synonyms.get(key.lower(), ())):
                 names.setdefault(other, key)
         self.table = PhraseTable(names)
 
@@ -47,15 +51,6 @@ class Keys:
 def _rows(data: Any) -> list[dict[str, Any]]:
     rows = data if isinstance(data, list) else [data]
     return [row for row in rows[:_MAX_ROWS] if isinstance(row, dict)]
-
-
-def _inflected(key: str) -> Iterable[str]:
-    if len(key) > 2:
-        yield f"{key}s"
-        if key.endswith("s"):
-            yield key[:-1]
-        elif key.endswith("y"):
-            yield f"{key[:-1]}ies"
 
 
 def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCandidate]:
@@ -161,7 +156,7 @@ def _has_digits(value: Any) -> bool:
     return any(character.isdigit() for character in str(value))
 
 
-_SKIPPED: Final = word_set("is are was equal equals equal to than as exactly the a an contains")
+_SKIPPED: Final = _ENGLISH.group("comparison_fillers")
 
 
 def _typed(

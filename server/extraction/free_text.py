@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.english import FILLERS, FUNCTION_WORDS, LEADS
 from server.extraction.example_slots import TextLesson, capital_runs
 from server.extraction.plan import ParameterPlan
 from server.extraction.text_spans import Place, name_from, sentence_from
 from server.extraction.types import SpanSet, ValueCandidate
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Tokens, word_set
+from server.text.tokens import Tokens
 
-_PRONOUNS: Final = word_set("me us it you i we they he she him them what which who how")
-_IDLE: Final = word_set(
-    "general particular detail details total all least now example free fun sure once first last "
-    "short time case order average advance person private fact morning afternoon evening night "
-    "weekend day week month year hour minute minutes spring summer autumn winter future past "
-    "meantime meanwhile"
-)
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+_LEADS: Final = _ENGLISH.leads
+
+_PRONOUNS: Final = _ENGLISH.group("pronouns")
+_IDLE: Final = _ENGLISH.group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
 _MAX_LEADS: Final = 150
 """Words of a text after which a free text may begin; a question rarely has more."""
@@ -124,7 +124,7 @@ def _without_what_it_is_of(lesson: TextLesson, tokens: Tokens, place: Place) -> 
 def _content(reading: ParsedText, taken: SpanSet, first: int, last: int) -> Place | None:
     """The words up to `last`, without the function words in front of them."""
     tokens = reading.tokens
-    while first < last and tokens.words[first] in FUNCTION_WORDS:
+    while first < last and tokens.words[first] in _FUNCTION_WORDS:
         first += 1
     if first == last or not taken.free(tokens.starts[first], tokens.ends[last - 1]):
         return None
@@ -141,11 +141,11 @@ def _named(
     for index, word in enumerate(tokens.words[:_MAX_LEADS]):
         if word not in own:
             continue
-        announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in FILLERS
+        announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in _FILLERS
         if not announced and tokens.word(index + 1) != "\0quoted":
             continue
         first = index + 1
-        while tokens.word(first) in FILLERS:
+        while tokens.word(first) in _FILLERS:
             first += 1
         yield from _from(reading, taken, first, _NAMED, sentences=sentences)
 
@@ -154,8 +154,8 @@ def _usual(
     plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, sentences: bool
 ) -> Iterator[tuple[int, Place]]:
     """Values after the words that usually lead to such a one: in Oslo, called Kim."""
-    leads = LEADS["called"].union(
-        *(LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
+    leads = _LEADS["called"].union(
+        *(_LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
     )
     tokens = reading.tokens
     for index, word in enumerate(tokens.words[:_MAX_LEADS]):
@@ -200,4 +200,4 @@ def _acceptable(lesson: TextLesson, reading: ParsedText, place: Place) -> bool:
         return False  # 3 cities
     if words[0] in _IDLE and (len(said) == 1 or reading.clean[start].islower()):
         return False
-    return not all(word in FUNCTION_WORDS or word in lesson.vocabulary for word in said)
+    return not all(word in _FUNCTION_WORDS or word in lesson.vocabulary for word in said)

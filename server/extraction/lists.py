@@ -5,21 +5,25 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
 
-from server.extraction.english import FILLERS
 from server.extraction.plan import ParameterPlan
 from server.extraction.text_spans import name_from
 from server.extraction.types import SpanSet, ValueCandidate
 from server.extraction.values import InvalidValue
 from server.text.decimals import Number, exact_quotient
+from server.text.language import load_language
 from server.text.numbers import MINUS, opposite, over
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Span, Tokens, word_set
+from server.text.span import Span
+from server.text.tokens import Tokens
 
-_BETWEEN: Final = word_set("and plus with to also then or") | frozenset(",;&+$€£¥")
-_OPERATORS: Final = word_set("times multiplied divided x") | frozenset("*×÷^=")
+_ENGLISH: Final = load_language("en")
+_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+
+_BETWEEN: Final = _ENGLISH.group("list_joints") | frozenset(",;&+$€£¥")
+_OPERATORS: Final = _ENGLISH.group("operations") | frozenset("*×÷^=")
 """What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
-_PLUS: Final = word_set("plus") | frozenset("+")
-_NO_MEMBER_BEFORE: Final = word_set("decimal decimals digit digits place places dp significant")
+_PLUS: Final = frozenset({"plus", "+"})
+_NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 
 
 def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
@@ -139,7 +143,7 @@ def _apart(reading: ParsedText, span: Span) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-_ENDS_OF_WORDS: Final = word_set("and or") | frozenset(",&;")
+_ENDS_OF_WORDS: Final = frozenset({"and", "or", *",&;"})
 
 
 def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
@@ -183,7 +187,7 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
         if word not in own:
             continue
         first = index + 1
-        while tokens.word(first) in FILLERS:
+        while tokens.word(first) in _FILLERS:
             first += 1
         members, last = _split(reading, taken, first)
         if members:

@@ -6,19 +6,55 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from server.core.stems import stem
-from server.extraction.english import FUNCTION_WORDS, TOPICS
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.library.model import Template
 from server.library.parameters import name_words
+from server.text.language import load_language
 from server.text.phrases import PhraseTable
-from server.text.tokens import word_set
+from server.text.stems import stem
 from server.text.units import unit_of, units_in
 
-_EMPTY: Final = FUNCTION_WORDS | word_set(
-    "name type value values number num list string data id param optional default required flag "
-    "specific specified given desired use used using etc eg ie format example want wanted needed "
-    "include return enable allow require status whether"
+_ENGLISH: Final = load_language("en")
+_EMPTY: Final = _ENGLISH.function_words | frozenset(
+    [
+        "name",
+        "type",
+        "value",
+        "values",
+        "number",
+        "num",
+        "list",
+        "string",
+        "data",
+        "id",
+        "param",
+        "optional",
+        "default",
+        "required",
+        "flag",
+        "specific",
+        "specified",
+        "given",
+        "desired",
+        "use",
+        "used",
+        "using",
+        "etc",
+        "eg",
+        "ie",
+        "format",
+        "example",
+        "want",
+        "wanted",
+        "needed",
+        "include",
+        "return",
+        "enable",
+        "allow",
+        "require",
+        "status",
+        "whether",
+    ]
 )
 """Words of names and descriptions that say nothing about where a value stands."""
 _QUOTED: Final = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
@@ -102,7 +138,7 @@ def _hints(
     description = plan.parameter.description
     lowered = description.lower()
     first = re.findall(r"[a-z]+", lowered.partition(".")[0])
-    about_topics = {TOPICS[word] for word in first if word in TOPICS}
+    about_topics = {topic for topic, words in _ENGLISH.topics.items() if words & {*first}}
     percent = "percent" in lowered or "%" in lowered or plan.role == "percentage"
     decimal = "decimal" in lowered or "0." in lowered or "between 0 and 1" in lowered
     return ParameterHints(

@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from server.core.suggestions import join_words
-from server.extraction.booleans import read_boolean
 from server.extraction.domain_types import normalize_value
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.types import ValueCandidate
 from server.extraction.values import InvalidValue, number, show_value
 from server.library.model import PARAMETER_TYPES
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Kind, Span, Tokens
+from server.text.replies import read_boolean
+from server.text.span import Kind, Span
+from server.text.tokens import Tokens
 
 _BLANKS: Final = " \t\r\n\0"
 _MARKS: Final = _BLANKS + "\"'“”‘’«»`.,;:!?"

@@ -13,9 +13,7 @@ from decimal import Decimal
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
-from server.core.stems import stem
 from server.core.suggestions import join_words
-from server.extraction.english import ARTICLES, FILLERS, FUNCTION_WORDS, LEADS
 from server.extraction.example_slots import NO_LESSON, capital_runs
 from server.extraction.free_text import find_text
 from server.extraction.lists import find_numbers
@@ -26,7 +24,10 @@ from server.extraction.types import ValueCandidate
 from server.extraction.values import InvalidValue, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
-from server.text.tokens import Span, is_digits, is_word, word_set
+from server.text.language import load_language
+from server.text.span import Span
+from server.text.stems import stem
+from server.text.tokens import is_digits, is_word
 from server.text.units import unit_after
 
 _NEEDED: Final = 1.5
@@ -50,12 +51,19 @@ _MOST_TEXTS: Final = 120
 _APART: Final = frozenset({"number", "quote", "code", "name"})
 """Forms of values that stand by themselves, so that words beyond them speak of something else."""
 _STOPS: Final = frozenset(".;?!")
-_JOINS: Final = word_set("and or") | frozenset(",&")
-_NEGATIONS: Final = word_set("without no not exclude excluding except skip never don dont")
+_ENGLISH: Final = load_language("en")
+_ARTICLES: Final = _ENGLISH.group("articles")
+_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_LEADS: Final = _ENGLISH.leads
+_JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
+_NEGATIONS: Final = frozenset(
+    ["without", "no", "not", "exclude", "excluding", "except", "skip", "never", "don", "dont"]
+)
 _RUN: Final = re.compile(r"[^\s,;?!()\"“”']+")
 _CODE_SIGNS: Final = frozenset("_/\\#@0123456789")
 _LEADING: Final = frozenset({"from", "to", "place", "min", "max", "limit", "topic"})
-_CODED: Final = word_set("id ids code number key path version symbol")
+_CODED: Final = frozenset(["id", "ids", "code", "number", "key", "path", "version", "symbol"])
 
 
 class Value(NamedTuple):
@@ -183,20 +191,20 @@ class _Schema:
             if reach >= _REACH or (word in _STOPS and not tokens.glued(index + 1)):
                 break
             yield self._stems[index], 1 - 0.15 * reach
-            reach += word not in FILLERS
+            reach += word not in _FILLERS
         for reach, index in enumerate(range(value.last, min(value.last + 3, len(tokens)))):
             word = tokens.words[index]
-            if word in _STOPS or word in _JOINS or word in LEADS["from"] | LEADS["to"]:
+            if word in _STOPS or word in _JOINS or word in _LEADS["from"] | _LEADS["to"]:
                 break
             yield self._stems[index], 1 - 0.3 * reach
 
     def _led(self, one: ParameterHints, value: Value) -> float:
         """What the word that leads to a value says: from a start, to an end, in a place."""
         at = value.first - 1
-        while self._tokens.word(at) in ARTICLES:
+        while self._tokens.word(at) in _ARTICLES:
             at -= 1
         lead = self._tokens.word(at)
-        points = _LEAD * sum(lead in LEADS[topic] for topic in one.topics & _LEADING)
+        points = _LEAD * sum(lead in _LEADS[topic] for topic in one.topics & _LEADING)
         if ("from" in one.topics and lead == "to") or ("to" in one.topics and lead == "from"):
             points -= _LEAD
         if value.form == "name" and "place" not in one.topics and lead in ("in", "at", "near"):
@@ -224,7 +232,7 @@ class _Schema:
     def _places(self, text: str) -> list[int]:
         """Where the stems of all the telling words of a text stand; empty when one does not."""
         words = text.lower().replace("_", " ").replace("-", " ").split()
-        wanted = [stem(word) for word in words if word not in FUNCTION_WORDS]
+        wanted = [stem(word) for word in words if word not in _FUNCTION_WORDS]
         places = [self._stems.index(word) for word in wanted if word in self._stems]
         return sorted(places) if len(places) == len(wanted) else []
 
@@ -350,7 +358,7 @@ class _Schema:
 
     def _carries(self, index: int) -> bool:
         word = self._tokens.word(index)
-        return is_word(word) and word not in FUNCTION_WORDS and not self._is_own(index)
+        return is_word(word) and word not in _FUNCTION_WORDS and not self._is_own(index)
 
     def _is_own(self, index: int) -> bool:
         """Whether the template itself uses the word."""
@@ -364,7 +372,7 @@ class _Schema:
             members = [value]
             for place, other in enumerate(texts[at + 1 :], at + 1):
                 between = set(self._tokens.words[members[-1].last : other.first])
-                if other.form == value.form and between & _JOINS and between <= _JOINS | ARTICLES:
+                if other.form == value.form and between & _JOINS and between <= _JOINS | _ARTICLES:
                     members.append(other)
                     inside.add(place)
             if at not in inside:

@@ -2,17 +2,23 @@
 
 from typing import Final
 
-from server.extraction.english import ARTICLES, FUNCTION_WORDS, POLITE, PREPOSITIONS
 from server.extraction.types import SpanSet
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import BLOCK, Tokens, is_word, word_set
+from server.text.tokens import BLOCK, Tokens, is_word
+
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_ARTICLES: Final = _ENGLISH.group("articles")
+_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
+_POLITE: Final = _ENGLISH.group("polite")
 
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
-_SOMEBODYS: Final = word_set("my our your his her their this these those")
+_SOMEBODYS: Final = _ENGLISH.group("possessives")
 """After these stands no name: "my city" names none."""
-_BREAKS: Final = PREPOSITIONS | word_set("this next last these every")
-_OF: Final = word_set("city town village state country region province area island")
+_BREAKS: Final = _PREPOSITIONS | _ENGLISH.group("name_ends")
+_OF: Final = _ENGLISH.group("kinds_of_place")
 _LONGEST_NAME: Final = 12
 _LONGEST_SENTENCE: Final = 400
 
@@ -23,7 +29,7 @@ Place = tuple[int, int]
 
 
 def name_from(
-    reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = ARTICLES
+    reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
 ) -> Place | None:
     """The name that begins at the word `first`, after words to `skip`, or None.
 
@@ -89,12 +95,12 @@ def _capital(reading: ParsedText, index: int) -> bool:
     if index >= len(tokens) or not reading.clean[tokens.starts[index]].isupper():
         return False
     word = tokens.words[index]
-    return word not in FUNCTION_WORDS or (word != "i" and len(word) == 1)
+    return word not in _FUNCTION_WORDS or (word != "i" and len(word) == 1)
 
 
 def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
     """The place without polite words and signs around it, or None when nothing is left."""
-    trailing = POLITE if only_polite else POLITE | PREPOSITIONS | ARTICLES
+    trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
     while last > first:
         word = tokens.words[last - 1]
         if word in trailing or (not word[0].isalnum() and word not in (")", "]", "%", "+", "#")):
@@ -105,6 +111,6 @@ def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False
         first += 1
     words = tokens.words[first:last]
     says_something = any(
-        word[0].isdigit() or (is_word(word) and word not in FUNCTION_WORDS) for word in words
+        word[0].isdigit() or (is_word(word) and word not in _FUNCTION_WORDS) for word in words
     )
     return (first, last) if says_something or words == [_QUOTE] else None

@@ -4,27 +4,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from server.extraction.english import FOLLOWS, LEADS, TOPICS
 from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
 from server.library.parameters import has_data_beside, is_compared_with_data, is_data, name_words
-from server.text.dates import MONTHS_IN, SECONDS
-from server.text.tokens import word_set
+from server.text.calendar import MONTHS_IN, SECONDS
+from server.text.language import load_language
+from server.text.stems import inflections
 
-PERCENT: Final = word_set("percent percentage pct")
-MAYBE_PERCENT: Final = word_set("rate tip discount tax vat interest margin share growth")
-MONEY: Final = word_set("amount price cost budget salary fee total sum payment money fare")
-FIELDS: Final = word_set("field fields column columns key keys property attribute attributes")
-ORDERING: Final = word_set("sort order group")
-NUMBERS: Final = word_set("values numbers nums number amounts figures scores addends operands")
-DATES: Final = word_set("date dates deadline due birthday")
-URLS: Final = word_set("url uri link website webpage")
-WRITTEN: Final = word_set("string text")
+_ENGLISH: Final = load_language("en")
 
+PERCENT: Final = _ENGLISH.group("percent_names")
+MAYBE_PERCENT: Final = _ENGLISH.group("rate_names")
+MONEY: Final = _ENGLISH.group("money_names")
+FIELDS: Final = _ENGLISH.group("key_nouns")
+ORDERING: Final = _ENGLISH.group("order_names")
+NUMBERS: Final = _ENGLISH.group("number_names")
+DATES: Final = _ENGLISH.group("date_names")
+URLS: Final = _ENGLISH.group("url_names")
+WRITTEN: Final = _ENGLISH.group("text_names")
+
+_LEADS: Final = _ENGLISH.leads
+_FOLLOWS: Final = _ENGLISH.follows
+_TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {unit: unit for unit in (*SECONDS, *MONTHS_IN)} | {
     f"{unit}s": unit for unit in (*SECONDS, *MONTHS_IN)
 }
-_PAGING: Final = word_set("offset skip per")
-_SAYS_NOTHING: Final = word_set("id value number num string text data input arg param the of")
+_PAGING: Final = _ENGLISH.group("paging_names")
+_SAYS_NOTHING: Final = _ENGLISH.group("hollow_names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Name:
     unit: str
     """The unit of time that the name ends in, as `days` does; empty for none."""
     topics: tuple[str, ...]
-    """What the parameter is about, as `TOPICS` has it."""
+    """What the parameter is about, by the language."""
     pages: bool
     """Whether it says how much to show, which no question has to mean by a number."""
 
@@ -51,7 +56,7 @@ class Name:
     @property
     def leads(self) -> frozenset[str]:
         """Words that usually lead to a value of this name, without the name itself."""
-        return frozenset().union(*(LEADS[t] for t in self.topics if t in LEADS))
+        return frozenset().union(*(_LEADS[t] for t in self.topics if t in _LEADS))
 
 
 def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
@@ -59,23 +64,15 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     words = name_words(name)
     telling = {word for word in words if len(word) > 1 and not word.isdigit()}
     more = {part for synonym in synonyms for part in synonym.split() if len(part) > 2}
-    near = _inflected((telling - _SAYS_NOTHING) | more)
-    topics = tuple(dict.fromkeys(TOPICS[word] for word in words if word in TOPICS))
-    leads = frozenset[str]().union(*(LEADS.get(topic, ()) for topic in topics))
-    follows = frozenset[str]().union(*(FOLLOWS.get(topic, ()) for topic in topics))
+    words_beside = (telling - _SAYS_NOTHING) | more
+    near = frozenset[str]().union(*map(inflections, words_beside))
+    topics = tuple(dict.fromkeys(_TOPICS[word] for word in words if word in _TOPICS))
+    leads = frozenset[str]().union(*(_LEADS.get(topic, ()) for topic in topics))
+    follows = frozenset[str]().union(*(_FOLLOWS.get(topic, ()) for topic in topics))
     unit = _TIME_UNITS.get(words[-1], "") if words else ""
-    directions = {word for word in near if TOPICS.get(word) in ("from", "to")}
+    directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
     return Name(words, near | leads, near - directions | follows, unit, topics, pages)
-
-
-def _inflected(words: Iterable[str]) -> frozenset[str]:
-    """The words, each in the singular and the plural."""
-    found: set[str] = set()
-    for word in words:
-        stem = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-        found |= {word, stem, f"{stem}s"}
-    return frozenset(found)
 
 
 ValueKind = Literal[

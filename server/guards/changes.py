@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from server.errors import RequestInvalid
-from server.guards.model import Allowed, Category, GuardSet, normalize_question
+from server.guards.model import Allowed, Category, GuardSet
 from server.library.expressions import matches_nothing, pattern_problem
+from server.text.normalizer import normalize_text
 
 Kind = Literal[
     "set_threshold",
@@ -146,10 +147,10 @@ def _examples(category: Category, change: Change) -> Category:
 
 
 def _allow(guards: GuardSet, change: Change) -> GuardSet:
-    wanted = normalize_question(change.text)
+    wanted = normalize_text(change.text)
     if not wanted:
         raise RequestInvalid("say which question")
-    rest = tuple(a for a in guards.allowed if normalize_question(a.question) != wanted)
+    rest = tuple(a for a in guards.allowed if normalize_text(a.question) != wanted)
     if change.kind == "forget_question":
         if len(rest) == len(guards.allowed):
             raise RequestInvalid("this question is not on the allow-list")

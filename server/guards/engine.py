@@ -9,16 +9,10 @@ from typing import Final, Self
 import numpy as np
 
 from server.core.ports import Embedder, Vectors
-from server.guards.model import (
-    FAILED,
-    Allowed,
-    Category,
-    GuardSet,
-    GuardVerdict,
-    normalize_question,
-)
+from server.guards.model import FAILED, Allowed, Category, GuardSet, GuardVerdict
 from server.guards.patterns import PatternStage
 from server.guards.scorer import ExampleVectors, GuardScorer, learn_scorer
+from server.text.normalizer import normalize_text
 
 Readings = Callable[[str], tuple[str, ...]]
 """The texts to embed for a question: those that matching embeds as well."""
@@ -69,7 +63,7 @@ class Engine:
         self._meant = meant(guards)
         self._scorer = scorer
         self._similar = tuple(similar)
-        self._exact = {normalize_question(a.question) for a in guards.allowed}
+        self._exact = {normalize_text(a.question) for a in guards.allowed}
         self.thresholds = {
             category.name: fixed.of(category, scorer.thresholds[n])
             for n, category in enumerate(self._meant)
@@ -203,7 +197,7 @@ class GuardQuestion:
     """A question on its way through guards; embedded at most once, and only when needed."""
 
     def __init__(self, text: str, readings: Readings, embedder: Embedder) -> None:
-        self.plain = normalize_question(text)
+        self.plain = normalize_text(text)
         self._text = text
         self._readings = readings
         self._embedder = embedder

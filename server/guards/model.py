@@ -1,7 +1,6 @@
 """Guards as the server uses them: categories, and what one makes of a question."""
 
 import re
-import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -136,19 +135,12 @@ def choose_response(
     return texts[zlib.crc32(seed.encode()) % len(texts)], found
 
 
-_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "[email]"),
     (re.compile(r"\bhttps?://\S+"), "[link]"),
     (re.compile(r"\b(?=\w*\d)\w{16,}\b"), "[id]"),
     (re.compile(r"\+?\d[\d .-]{4,}\d"), "[number]"),
 )
-
-
-def normalize_question(text: str) -> str:
-    """`text` as patterns see it: one line, plain letters, nothing invisible, lower case."""
-    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("’", "'")
-    return " ".join(plain.split()).lower()
 
 
 def redact_question(text: str, *, limit: int) -> str:

@@ -5,14 +5,7 @@ from typing import get_args
 
 from server.errors import Problem
 from server.intents.dates import DateFormat, DateRange, DateRules, Relative
-from server.intents.language import (
-    CountedSpec,
-    DatesSpec,
-    LanguageFile,
-    Languages,
-    Weekday,
-    ordinals,
-)
+from server.intents.language import Languages, ordinals
 from server.intents.numbers import GROUP as NUMBERS
 from server.intents.patterns import (
     PackPattern,
@@ -24,12 +17,13 @@ from server.intents.patterns import (
 from server.intents.phrases import MASK, PhraseEntry, PhraseIndex
 from server.intents.rules import KEYWORDS, Conditions, Trigger
 from server.intents.spec import Circumstances, PackSpec, TriggerSpec
-from server.intents.text import DATE_MARK, TextReader
 from server.settings.documents import Document, Keys
+from server.text.language import CountedSpec, DatesSpec, LanguageFile, Weekday
+from server.text.normalizer import DATE_MARK, Normalizer
 
 
 def date_rules(
-    files: Sequence[LanguageFile], reader: TextReader, patterns: PatternSet
+    files: Sequence[LanguageFile], reader: Normalizer, patterns: PatternSet
 ) -> tuple[DateRules, list[Problem]]:
     """The dates of all languages; patterns that cannot be used are problems."""
     problems: list[Problem] = []

@@ -4,15 +4,13 @@ from calendar import monthrange
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from server.intents import dates
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, PatternSet, Spans
-from server.intents.text import DATE_MARK
-
-Unit = Literal["day", "week", "month", "quarter", "year"]
-Counting = Literal["whole", "last", "ago"]
+from server.text.language import Counting, RangeMeaning, Unit
+from server.text.normalizer import DATE_MARK
 
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAYS: Final = {"day": 1, "week": 7}
@@ -99,8 +97,6 @@ def _around(middle: date, unit: Unit, first_weekday: int) -> Period | None:
     last = first.month + span - 1
     return Period(first, date(first.year, last, monthrange(first.year, last)[1]))
 
-
-RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
 
 Today = Callable[[], date]
 """The day it is, for dates that are said from there."""

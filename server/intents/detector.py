@@ -12,7 +12,7 @@ from server.intents.question_state import QuestionState
 from server.intents.resolution import resolve_intent
 from server.intents.result import Detection, describe, failure
 from server.intents.rules import KEYWORDS
-from server.intents.text import QuestionText
+from server.text.normalizer import NormalizedText
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,9 @@ class Detector:
                     reading.take(entity.name, start, end, claim=entity.claims)
         return reading
 
-    def _phrases(self, text: QuestionText) -> tuple[dict[int | str, list[PhraseHit]], View | None]:
+    def _phrases(
+        self, text: NormalizedText
+    ) -> tuple[dict[int | str, list[PhraseHit]], View | None]:
         """Phrases by who looks for them, and number words in digits where there are any."""
         by_name: dict[int | str, list[PhraseHit]] = {}
         hits, apart = self.pack.phrases.find(text.words)

@@ -10,7 +10,7 @@ from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, Spans
 from server.intents.phrases import PhraseHit
 from server.intents.question_state import QuestionState
-from server.intents.text import TextReader, starts_of
+from server.text.normalizer import Normalizer, starts_of
 
 Span = tuple[int, int]
 """Characters of the question."""
@@ -95,7 +95,7 @@ class PatternKind:
     """Captured text, put into `form` where `{value}` or a named group stands."""
 
     captures: tuple[Capture, ...]
-    reader: TextReader
+    reader: Normalizer
     form: str = "{value}"
     case: str = "as_written"
     every: bool = False
@@ -266,7 +266,7 @@ class TextKind:
     """
 
     group: str
-    reader: TextReader
+    reader: Normalizer
     after: tuple[Marker, ...]
     until: PackPattern | None = None
     values: Mapping[str, str] = field(default_factory=dict)

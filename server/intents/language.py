@@ -3,109 +3,20 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from server.errors import Problem
-from server.intents.dates import Counting, RangeMeaning, Unit
 from server.intents.numbers import NumberRules
 from server.intents.patterns import alternatives
-from server.intents.text import Spelling, TextReader
-from server.settings.documents import Document, read_yaml
-from server.settings.validation import validate
-
-Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-
-
-Character = Annotated[str, Field(min_length=1, max_length=1)]
-Characters = Annotated[str, Field(pattern=r"^[0-9A-Fa-f]{4,5}(-[0-9A-Fa-f]{4,5})?$")]
-Month = Annotated[int, Field(ge=1, le=12)]
-
-
-class LanguageModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-
-class TextSpec(LanguageModel):
-    """How the language is written. Ranges of characters are written as `0591-05BD`.
-
-    `ignore` are characters that do not count, `replace` what stands for something else,
-    `same` letters that are compared as another one, `finals` the forms that letters
-    have at the end of a word, `trailing` punctuation that may close a question,
-    `word_marks` what joins letters into one word (`סה"כ`), and `unspaced` the scripts
-    in which every character counts as a word. Words that hold one of
-    `abbreviation_marks` keep their last letter as it is.
-    """
-
-    ignore: list[Characters] = []
-    replace: dict[str, str] = {}
-    same: dict[Character, Character] = {}
-    finals: dict[Character, Character] = {}
-    trailing: str = ""
-    word_marks: str = ""
-    abbreviation_marks: str = ""
-    unspaced: list[Characters] = []
-
-
-class NumbersSpec(LanguageModel):
-    words: dict[str, int] = {}
-    multipliers: dict[str, int] = {}
-    ordinals: dict[str, int] = {}
-    joiner: str = ""
-    joining_words: list[str] = []
-    joined: bool = False
-
-
-class RelativeSpec(LanguageModel):
-    unit: Unit
-    number: int = 0
-    counting: Counting = "whole"
-
-
-class CountedSpec(LanguageModel):
-    """A pattern whose first group says how many units: "the last {number} days"."""
-
-    pattern: str
-    unit: Unit
-    counting: Literal["last", "ago"]
-
-
-class RangeSpec(LanguageModel):
-    pattern: str
-    means: RangeMeaning
-
-
-class DatesSpec(LanguageModel):
-    week_starts: Weekday = "monday"
-    century_pivot: Annotated[int, Field(ge=0, le=100)] = 50
-    months: dict[str, Month] = {}
-    words: dict[str, RelativeSpec] = {}
-    formats: list[str | CountedSpec] = []
-    ranges: list[RangeSpec] = []
-
-
-class LanguageSpec(LanguageModel):
-    language: str = Field(min_length=1)
-    text: TextSpec = Field(default_factory=TextSpec)
-    prefixes: list[str] = []
-    stop_words: list[str] = []
-    define: dict[str, str] = {}
-    numbers: NumbersSpec = Field(default_factory=NumbersSpec)
-    dates: DatesSpec = Field(default_factory=DatesSpec)
-
-
-SHIPPED: Final = Path(__file__).parent / "languages"
-"""Languages that packs name without a path."""
-
-_COMMON: Final = SHIPPED / "common.yaml"
-"""What holds for text in any language; part of every pack."""
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageFile:
-    document: Document
-    spec: LanguageSpec
+from server.text.language import (
+    COMMON,
+    Language,
+    LanguageFile,
+    character_range,
+    read_language,
+    shipped_file,
+    shipped_names,
+)
+from server.text.normalizer import Normalizer, WritingRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,45 +28,42 @@ class Languages:
     definitions: Mapping[str, str] = field(default_factory=dict)
     prefixes: frozenset[str] = frozenset()
     number_words: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
-    stop_words: tuple[str, ...] = ()
+    stop_words: frozenset[str] = frozenset()
 
     @property
-    def specs(self) -> tuple[LanguageSpec, ...]:
+    def specs(self) -> tuple[Language, ...]:
         return tuple(file.spec for file in self.files)
 
-    def reader(self) -> TextReader:
-        return TextReader(_spelling(self.specs))
+    def reader(self) -> Normalizer:
+        return Normalizer(_writing_rules(self.specs))
 
 
 def read_languages(
     names: Iterable[str], folder: Path, environ: Mapping[str, str]
 ) -> tuple[Languages, list[tuple[int, str]]]:
     """Read languages by name or by path from `folder`; also which names have no file, and why."""
-    files: list[LanguageFile] = []
+    files = [shipped_file(COMMON)]
     problems: list[Problem] = []
     missing: list[tuple[int, str]] = []
-    for at, path in enumerate([_COMMON, *(_path(name, folder) for name in names)]):
-        if at and not path.is_file():
-            shipped = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml") if p != _COMMON))
-            missing.append((at - 1, f"there is no such language; there are {shipped}, or a path"))
+    for at, name in enumerate(names):
+        if name in shipped_names():
+            files.append(shipped_file(name))
             continue
-        document = read_yaml(path, environ)
-        problems += document.problems
-        if document.readable:
-            spec, wrong = validate(LanguageSpec, document)
-            problems += wrong
-            if spec is not None:
-                files.append(LanguageFile(document, spec))
+        path = folder / name
+        if path.suffix not in (".yaml", ".yml") or not path.is_file():
+            shipped = ", ".join(shipped_names())
+            missing.append((at, f"there is no such language; there are {shipped}, or a path"))
+            continue
+        file, wrong = read_language(path, environ)
+        problems += wrong
+        if file is not None:
+            files.append(file)
     return _together(tuple(files), tuple(problems)), missing
-
-
-def _path(name: str, folder: Path) -> Path:
-    return folder / name if name.endswith((".yaml", ".yml")) else SHIPPED / f"{name}.yaml"
 
 
 def _together(files: tuple[LanguageFile, ...], problems: tuple[Problem, ...]) -> Languages:
     specs = [file.spec for file in files]
-    reader = TextReader(_spelling(specs))
+    reader = Normalizer(_writing_rules(specs))
     words: dict[str, tuple[int, bool]] = {}
     definitions: dict[str, str] = {}
     named: dict[str, list[str]] = {"month": [], "ordinal": [], "date_word": []}
@@ -174,11 +82,11 @@ def _together(files: tuple[LanguageFile, ...], problems: tuple[Problem, ...]) ->
         if entries:
             folded = [reader.fold(reader.clean(entry)) for entry in entries]
             definitions[name] = f"{groups[name]}{alternatives(folded)})"
-    stop_words = tuple(word for spec in specs for word in spec.stop_words)
+    stop_words = frozenset(word for spec in specs for word in spec.edge_words)
     return Languages(files, problems, definitions, prefixes, words, stop_words)
 
 
-def number_rules(specs: Iterable[LanguageSpec]) -> NumberRules:
+def number_rules(specs: Iterable[Language]) -> NumberRules:
     numbers = [spec.numbers for spec in specs]
     return NumberRules(
         joiner=next((n.joiner for n in numbers if n.joiner), ""),
@@ -187,7 +95,7 @@ def number_rules(specs: Iterable[LanguageSpec]) -> NumberRules:
     )
 
 
-def ordinals(languages: Languages, reader: TextReader) -> dict[str, int]:
+def ordinals(languages: Languages, reader: Normalizer) -> dict[str, int]:
     """Ordinal words as they are compared, and what they count."""
     return {
         reader.fold(reader.clean(word)): value
@@ -196,7 +104,7 @@ def ordinals(languages: Languages, reader: TextReader) -> dict[str, int]:
     }
 
 
-def _spelling(specs: Iterable[LanguageSpec]) -> Spelling:
+def _writing_rules(specs: Iterable[Language]) -> WritingRules:
     replaced: dict[str, str] = {}
     sequences: dict[str, str] = {}
     same: dict[str, str] = {}
@@ -205,7 +113,7 @@ def _spelling(specs: Iterable[LanguageSpec]) -> Spelling:
     unspaced: list[tuple[str, str]] = []
     for text in (spec.text for spec in specs):
         for span in text.ignore:
-            first, last = _characters(span)
+            first, last = character_range(span)
             replaced |= dict.fromkeys(map(chr, range(ord(first), ord(last) + 1)), "")
         for old, new in text.replace.items():
             (replaced if len(old) == 1 else sequences)[old] = new
@@ -214,13 +122,7 @@ def _spelling(specs: Iterable[LanguageSpec]) -> Spelling:
         trailing += text.trailing
         marks += text.word_marks
         abbreviations += text.abbreviation_marks
-        unspaced += map(_characters, text.unspaced)
-    return Spelling(
+        unspaced += map(character_range, text.unspaced)
+    return WritingRules(
         replaced, sequences, same, finals, trailing, marks, abbreviations, tuple(unspaced)
     )
-
-
-def _characters(span: str) -> tuple[str, str]:
-    """First and last character of `0591-05BD`, or of one code alone."""
-    first, _, last = span.partition("-")
-    return chr(int(first, 16)), chr(int(last or first, 16))

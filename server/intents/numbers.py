@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from server.intents.phrases import PhraseHit
-from server.intents.text import NUMBER_MARK, QuestionText
+from server.text.normalizer import NUMBER_MARK, NormalizedText
 
 GROUP: Final = "number"
 """Group of number words among the phrases; their key is (value, whether it multiplies)."""
@@ -114,7 +114,7 @@ def _place(value: int) -> int:
     return place
 
 
-def as_digits(text: QuestionText, found: Sequence[Numeral]) -> View:
+def as_digits(text: NormalizedText, found: Sequence[Numeral]) -> View:
     """`text`, folded, with each numeral as marked digits; its prefix letters stay."""
     parts: list[str] = []
     pieces: list[tuple[int, int, int, int]] = []

@@ -13,7 +13,7 @@ from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseIndex
 from server.intents.rules import Conditions, Rule, Trigger
-from server.intents.text import TextReader
+from server.text.normalizer import Normalizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Pack:
 
     name: str
     description: str
-    reader: TextReader
+    reader: Normalizer
     phrases: PhraseIndex
     patterns: PatternSet
     numbers: NumberRules

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import re2
 
-from server.intents.text import NUMBER_MARK
+from server.text.normalizer import NUMBER_MARK
 
 Spans = list[tuple[int, int]]
 """Where a match and its groups begin and end, in bytes; a group without a part has -1."""

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from server.core.turn import IntentMethod
 from server.intents.numbers import View
 from server.intents.phrases import PhraseHit
-from server.intents.text import QuestionText
+from server.text.normalizer import NormalizedText
 
 
 class Claim(NamedTuple):
@@ -40,7 +40,7 @@ class QuestionState:
     where a number stands that an entity cannot be.
     """
 
-    text: QuestionText
+    text: NormalizedText
     numbers: View | None
     data: bytes
     matching: frozenset[int]

@@ -11,7 +11,7 @@ from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
 from server.library.http_model import HttpDefaults, HttpExecution
-from server.text.tokens import DateOrder
+from server.text.span import DateOrder
 
 TemplateKind = Literal["function", "query"]
 

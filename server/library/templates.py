@@ -3,11 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 from typing import Any
 
-from server.core.suggestions import did_you_mean, quoted
+from server.core.suggestions import closest, did_you_mean, quoted
 from server.core.tools import Effect
 from server.errors import Problem
 from server.library.domain import check_jinja
@@ -256,9 +255,9 @@ def _check_response(
     for variable in sorted(examine(text).variables - set(names)):
         # Only the tool knows the fields of its result, so that an unknown name is
         # reported here when it is nearly a parameter's, and otherwise left to a run.
-        meant = get_close_matches(variable, names, n=1, cutoff=0.8)
-        if meant:
-            what = f"response_template uses {variable!r}; did you mean {meant[0]!r}?"
+        meant = closest(variable, names, cutoff=0.8)
+        if meant is not None:
+            what = f"response_template uses {variable!r}; did you mean {meant!r}?"
             findings.warn("unknown-variable", what, document.where(keys))
 
 

@@ -7,13 +7,13 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from server.core.stems import stem
 from server.core.tools import Source
 from server.core.turn import ConversationContext
 from server.library.model import Parameter, Template
 from server.llm.fact_tokens import common_words, read_tokens
 from server.text.parsed_text import ParsedText
-from server.text.tokens import DateOrder
+from server.text.span import DateOrder
+from server.text.stems import stem
 
 _BLANK: Final = "\0"
 _WORD: Final = re.compile(r"[^\W\d_]+")

@@ -12,10 +12,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
-from server.core.stems import stem
 from server.library.rendering import format_value
 from server.llm.fact_tokens import VALUE_KINDS, FactToken, common_words, read_tokens
-from server.text.tokens import DateOrder
+from server.text.span import DateOrder
+from server.text.stems import stem
 
 _MOST_TOKENS: Final = 5_000
 """Of a longer result, what comes later is no fact: no sentence speaks of it."""

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import yaml
 
-from server.text.dates import MONTHS, valid_date
-from server.text.tokens import DateOrder
+from server.text.calendar import MONTHS, valid_date
+from server.text.span import DateOrder
 
 _LANGUAGES: Final = Path(__file__).parent / "languages"
 _MOST_DIGITS: Final = 60

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from server.matching import normalization
+from server.text.calendar import MONTH_PATTERN
+from server.text.language import load_language
 
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+_NUMBERS: Final = load_language("en").numbers
+_MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
+_NUMBER_WORDS: Final = (
+    *(word for word, value in _NUMBERS.words.items() if value > 1 and " " not in word),
+    *_NUMBERS.multipliers,
 )
-_NUMBER_WORD: Final = (
-    r"(?:two|three|four(?:teen)?|five|six(?:teen)?|seven(?:teen)?|eight(?:een)?|nine(?:teen)?|ten"
-    r"|eleven|twelve|thirteen|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-    r"|hundred|thousand|million)\b"
-)
+_NUMBER_WORD: Final = rf"(?:{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})\b"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
 _KINDS: Final[tuple[tuple[str, str, str], ...]] = (

@@ -24,7 +24,7 @@ from server.matching.model.head_store import head_for
 from server.matching.model.scorer import Scorer
 from server.matching.model.training import use_one_thread
 from server.matching.selection import Ranking, TemplateCandidate
-from server.matching.spelling import Speller
+from server.text.spelling import Speller
 
 SearchMode = Literal["auto", "resident", "chroma"]
 

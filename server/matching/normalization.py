@@ -1,61 +1,33 @@
 """The same question in plain words: courtesies left out, shorthand written in full.
 
-"hi, could u pls round 17.8 for me" and "Round 17.8" ask for the same thing. English only;
-other languages pass through as they are.
+"hi, could u pls round 17.8 for me" and "Round 17.8" ask for the same thing. A
+language without `politeness` in its file passes through as it is.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-_SHORTHAND: Final = {
-    "can't": "can not",
-    "cant": "can not",
-    "don't": "do not",
-    "dont": "do not",
-    "gimme": "give me",
-    "gonna": "going to",
-    "how's": "how is",
-    "hows": "how is",
-    "i'd": "i would",
-    "i'm": "i am",
-    "im": "i am",
-    "i've": "i have",
-    "ive": "i have",
-    "it's": "it is",
-    "lemme": "let me",
-    "let's": "let us",
-    "pct": "percent",
-    "rn": "right now",
-    "that's": "that is",
-    "thats": "that is",
-    "there's": "there is",
-    "tmrw": "tomorrow",
-    "u": "you",
-    "ur": "your",
-    "wanna": "want to",
-    "wat": "what",
-    "what's": "what is",
-    "whats": "what is",
-    "where's": "where is",
-    "wheres": "where is",
-    "who's": "who is",
-    "whos": "who is",
-}
-_WORD: Final = re.compile(r"[\w']+")
+from server.text.language import shipped_languages
 
-_PLEASE: Final = r"(?:please|pls|plz|kindly)"
-_GREETING: Final = r"(?:hi there|hi|hey|hello|ok|okay|so|um|uh)"
-_ASKING: Final = (
-    r"(?:(?:can|could|would|will) you|i (?:want|need|would like) (?:you )?to(?: know)?"
-    r"|tell me|do you know|let me know)"
+_WORD: Final = re.compile(r"[\w']+")
+_WAYS: Final = tuple(language.politeness for language in shipped_languages())
+_SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
+
+
+_PLEASE: Final = _any(word for ways in _WAYS for word in ways.please)
+_OPENINGS: Final = _any(
+    phrase for ways in _WAYS for phrase in (*ways.please, *ways.greetings, *ways.requests)
 )
-_BEFORE: Final = re.compile(rf"^(?:(?:{_PLEASE}|{_GREETING}|{_ASKING})\b[\s,!.]*)+")
-_AFTER: Final = re.compile(
-    rf"(?:[\s,]*\b(?:{_PLEASE}|thanks|thank you|thx|for me|(?:would|will|can) you)\b)+(?=[\s?.!]*$)"
-)
-_LAST_WORDS: Final = ("please", "pls", "plz", "kindly", "thanks", "thx", "for me", "you")
+_LAST_WORDS: Final = tuple(phrase for ways in _WAYS for phrase in ways.closings)
 """How a text ends that ends in a courtesy: most do not, and looking for one takes long."""
-_BETWEEN: Final = re.compile(rf"\b{_PLEASE}\b\s*")
+_BEFORE: Final = re.compile(rf"^(?:(?:{_OPENINGS})\b[\s,!.]*)+")
+_AFTER: Final = re.compile(rf"(?:[\s,]*\b(?:{_any(_LAST_WORDS)})\b)+(?=[\s?.!]*$)")
+_BETWEEN: Final = re.compile(rf"\b(?:{_PLEASE})\b\s*")
 
 
 def normalize_text(text: str) -> str:
@@ -68,11 +40,3 @@ def normalize_text(text: str) -> str:
         bare = _AFTER.sub("", bare)
     bare = _BETWEEN.sub("", bare).strip()
     return bare if _WORD.search(bare) else full
-
-
-_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
-
-
-def tokens(text: str) -> list[str]:
-    """Words and single signs, case-folded, in order: `5+7?` is `5`, `+`, `7`, `?`."""
-    return _TOKEN.findall(text.casefold())

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from server.text.tokens import Span
+from server.text.span import Span
 
 _PAIRS: Final = {'"': '"', "“": "”", "„": "“”", "«": "»", "‘": "’", "'": "'", "`": "`"}
 _BEFORE_A_QUOTE: Final = frozenset("([{,;:=>/-—–")

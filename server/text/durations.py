@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import re2
 
-from server.text.dates import MONTHS_IN, SECONDS, UNITS
+from server.text.calendar import MONTHS_IN, SECONDS, UNITS
 from server.text.decimals import Number, as_decimal, plain_number
 from server.text.number_words import STARTERS, and_a_half, read_words
 from server.text.numbers import read_digits

@@ -5,7 +5,7 @@ from string import hexdigits
 from typing import Any, Final
 
 from server.text.decimals import Number, read_plain
-from server.text.tokens import Kind, Span
+from server.text.span import Kind, Span
 
 MAX_DEPTH: Final = 64
 MAX_FAILURES: Final = 50

@@ -3,43 +3,32 @@
 from typing import Final
 
 from server.text.decimals import Number
-from server.text.tokens import Tokens, is_digits, word_set
+from server.text.language import load_language
+from server.text.tokens import Tokens, is_digits
 
-_BELOW_TWENTY: Final = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen
-    fourteen fifteen sixteen seventeen eighteen nineteen
-"""
-ONES: Final = {word: value for value, word in enumerate(_BELOW_TWENTY.split())}
-TENS: Final = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60,
-    "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
-SCALES: Final = {
-    "dozen": 12,
-    "hundred": 100,
-    "thousand": 1_000,
-    "lakh": 100_000,
-    "million": 1_000_000,
-    "crore": 10_000_000,
-    "billion": 1_000_000_000,
-    "trillion": 1_000_000_000_000,
+_ENGLISH: Final = load_language("en")
+
+ONES: Final = {
+    word: value for word, value in _ENGLISH.numbers.words.items() if value < 20 and " " not in word
 }
+TENS: Final = {word: value for word, value in _ENGLISH.numbers.words.items() if 20 <= value < 100}
+SCALES: Final = _ENGLISH.numbers.multipliers
 SCALES_PLURAL: Final = SCALES | {
     f"{word}s": value for word, value in SCALES.items() if word != "hundred"
 }
-PARTS: Final = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
-_NTHS: Final = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+PARTS: Final = _ENGLISH.numbers.fractions
 PART_NAMES: Final = {
-    f"{name}{plural}": number for number, name in enumerate(_NTHS, 3) for plural in ("", "s")
+    f"{name}{plural}": number
+    for name, number in _ENGLISH.numbers.ordinals.items()
+    if 2 < number < 11
+    for plural in ("", "s")
 }
 """What each part of so many is called: two thirds, one fifth."""
 STARTERS: Final = frozenset(ONES) | frozenset(TENS) | {"a", "an", "half", "three", "point"}
 
 # "this one", "which one", "one of them": words before and after that make no number of it.
-_NOT_BEFORE_ONE: Final = word_set(
-    "which this that the another no each every any last next first other only some right"
-)
-_NOT_AFTER_ONE: Final = word_set("of that which who another is was thing more way")
+_NOT_BEFORE_ONE: Final = _ENGLISH.group("not_before_one")
+_NOT_AFTER_ONE: Final = _ENGLISH.group("not_after_one")
 
 
 def read_words(tokens: Tokens, index: int) -> tuple[Number, int] | None:

@@ -5,17 +5,15 @@ from typing import Final, NamedTuple
 
 from server.text.currencies import CODES_LOWER, SIGNS
 from server.text.decimals import Number, read_plain, scaled
+from server.text.language import load_language
 from server.text.number_words import ONES, SCALES_PLURAL, TENS, and_a_half
-from server.text.tokens import Span, Tokens, is_digits, is_word, word_set
+from server.text.span import Span
+from server.text.tokens import Tokens, is_digits, is_word
 
-SUFFIXES: Final = {
-    "k": 1_000, "m": 1_000_000, "mn": 1_000_000, "mio": 1_000_000, "b": 1_000_000_000,
-    "bn": 1_000_000_000,
-}  # fmt: skip
-MEASURES: Final = word_set(
-    "g kg mg lb lbs oz t km cm mm mi ft in yd ml l gb mb kb tb px pt c f w kw kwh v hz ghz mhz "
-    "d day days h hr hrs hour hours min mins s sec secs ms wk wks yr yrs mo x dp"
-)
+_ENGLISH: Final = load_language("en")
+
+SUFFIXES: Final = _ENGLISH.numbers.suffixes
+MEASURES: Final = _ENGLISH.group("measures")
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
 
 ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
@@ -25,10 +23,7 @@ _VULGAR: Final = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
 _LONGEST: Final = 400
 
 # Words after which "minus 5" is a number of its own and no subtraction.
-_BEFORE_A_SIGN: Final = frozenset(
-    {"", "is", "of", "and", "to", "from", "by", "with", "plus", "times", "between", "add", "than"}
-    | {"at", "be", "was", "are", "or", "sum", "average", ",", "(", "=", "+", "*", "/", ":"}
-)
+_BEFORE_A_SIGN: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
 
 
 class Digits(NamedTuple):

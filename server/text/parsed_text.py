@@ -10,7 +10,8 @@ from server.text.dates import find_date_formats
 from server.text.json_blocks import find_json
 from server.text.relative_dates import PRESENT
 from server.text.scanner import scan
-from server.text.tokens import DateOrder, Kind, Span, Tokens
+from server.text.span import DateOrder, Kind, Span
+from server.text.tokens import Tokens
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""

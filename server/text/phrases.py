@@ -4,8 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from server.extraction.english import FUNCTION_WORDS, WEAK_CHOICES
+from server.text.language import load_language
+from server.text.spelling import SpellingIndex
 from server.text.tokens import Tokens
+
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_WEAK_CHOICES: Final = _ENGLISH.group("weak_choices") | frozenset("=-+*/.,:")
 
 _MIN_FUZZY: Final = 5
 """Shorter words must be spelt as they are; one letter makes another word of them."""
@@ -40,7 +45,7 @@ class PhraseTable:
         self._longest: dict[str, int] = {}
         for words in self._phrases:
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
-        self._near: dict[str, Any] | None = None
+        self._near: SpellingIndex | None = None
 
     def __bool__(self) -> bool:
         return bool(self._phrases)
@@ -87,7 +92,7 @@ class PhraseTable:
             phrase.append(word)
             key = tuple(phrase)
             if key in self._phrases:
-                weak = len(key) == 1 and key[0] in WEAK_CHOICES
+                weak = len(key) == 1 and key[0] in _WEAK_CHOICES
                 best = Phrase(index, at, self._phrases[key], weak)
         return best
 
@@ -99,14 +104,20 @@ class PhraseTable:
 
     def _slip(self, word: str) -> tuple[bool, Any]:
         """Whether `word` is a known one with a slip in it, and that one's value."""
-        if not _MIN_FUZZY <= len(word) <= _MAX_FUZZY or word in FUNCTION_WORDS:
+        if not _MIN_FUZZY <= len(word) <= _MAX_FUZZY or word in _FUNCTION_WORDS:
             return False, None
         if self._near is None:  # most tables never need it
-            self._near = _near_misses(self._phrases)
-        for form in _forms(word) if self._near else ():
-            if form in self._near:
-                return True, self._near[form]
+            self._near = SpellingIndex(
+                words[0] for words in self._phrases if len(words) == 1 and _may_slip(words[0])
+            )
+        found = [self._phrases[known,] for known in self._near.near(word)]
+        if found and all(value == found[0] for value in found):
+            return True, found[0]
         return False, None
+
+
+def _may_slip(word: str) -> bool:
+    return word.isalpha() and _MIN_FUZZY <= len(word) <= _MAX_FUZZY
 
 
 def _significant(tokens: Tokens) -> Sequence[str]:
@@ -125,27 +136,3 @@ def _inside_word(tokens: Tokens, index: int) -> bool:
         and tokens.words[index - 1][0].isalnum()
         and tokens.words[index + 1][0].isalnum()
     )
-
-
-def _near_misses(phrases: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """What single words may be mistyped as, without those that fit two values."""
-    found: dict[str, Any] = {}
-    ambiguous: set[str] = set()
-    for words, value in phrases.items():
-        word = words[0]
-        if len(words) > 1 or not word.isalpha() or not _MIN_FUZZY <= len(word) <= _MAX_FUZZY:
-            continue
-        for form in _forms(word):
-            if form in found and found[form] != value:
-                ambiguous.add(form)
-            found.setdefault(form, value)
-    return {form: value for form, value in found.items() if form not in ambiguous}
-
-
-def _forms(word: str) -> list[str]:
-    """The word, and the word with one letter missing; the first letter must be right.
-
-    Two words share a form when they are one slip apart: a letter more, less, other, or
-    two that changed places.
-    """
-    return [word, *(word[:at] + word[at + 1 :] for at in range(1, len(word)))]

@@ -4,29 +4,33 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Final
 
-from server.text.dates import WEEKDAYS, WrittenDate, moved, weekday_after, weekday_before
+from server.text.calendar import WEEKDAYS, moved, weekday_after, weekday_before
+from server.text.dates import WrittenDate
 from server.text.durations import Duration
-from server.text.tokens import Span, Tokens, word_set
+from server.text.language import load_language
+from server.text.span import Span
+from server.text.tokens import Tokens
+
+_ENGLISH: Final = load_language("en")
 
 DAYS: Final = {
-    "today": 0, "todays": 0, "tonight": 0, "tomorrow": 1, "tomorrows": 1, "tmrw": 1,
-    "tommorow": 1, "tommorrow": 1, "tomorow": 1, "yesterday": -1, "yesterdays": -1,
-}  # fmt: skip
+    word: day.number
+    for word, day in _ENGLISH.dates.words.items()
+    if day.unit == "day" and day.counting == "whole" and " " not in word
+}
 
-PRESENT: Final = frozenset({"today", "todays", "tonight", "now"})
+PRESENT: Final = {word for word, away in DAYS.items() if not away} | {"now"}
 
 STARTERS: Final = frozenset(DAYS) | frozenset(WEEKDAYS) | {"day", "now"}
 
 # "which monday", "a friday": some day of that name, and no date.
-_ANY: Final = word_set("a an any each every which what")
-_NEXT: Final = frozenset({"next", "coming", "upcoming", "following"})
-_LAST: Final = frozenset({"last", "past", "previous"})
+_ANY: Final = _ENGLISH.group("any_day")
+_NEXT: Final = _ENGLISH.group("next")
+_LAST: Final = _ENGLISH.group("last")
 
-_BACKWARDS_AFTER: Final = word_set("ago before earlier prior off back previous")
-_BACKWARDS_BEFORE: Final = word_set(
-    "subtract substract minus deduct less remove back rewind backwards -"
-)
-_FORWARDS: Final = frozenset({"from", "after", "past"})
+_BACKWARDS_AFTER: Final = _ENGLISH.group("back_after")
+_BACKWARDS_BEFORE: Final = _ENGLISH.group("back_before") | {"-"}
+_FORWARDS: Final = _ENGLISH.group("forwards_after")
 _NOW: Final = frozenset({"now", "today"})
 
 

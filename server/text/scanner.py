@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, Final
 
-from server.text.dates import MONTHS, WrittenDate, read_date, read_month, with_weekday
+from server.text.calendar import MONTHS
+from server.text.dates import WrittenDate, read_date, read_month, with_weekday
 from server.text.decimals import Number, exact_quotient
 from server.text.durations import read_duration, read_iso_run, read_unit_alone, unit_at
 from server.text.money import STARTERS as CURRENCY_STARTERS
@@ -14,8 +15,9 @@ from server.text.number_words import STARTERS as NUMBER_STARTERS
 from server.text.numbers import minus_before, opposite, read_digits
 from server.text.relative_dates import STARTERS as RELATIVE_STARTERS
 from server.text.relative_dates import counted_dates, directed, read_relative
+from server.text.span import DateOrder, Kind, Span
 from server.text.times import NAMED, read_iso_tail, read_time
-from server.text.tokens import DateOrder, Kind, Span, Tokens
+from server.text.tokens import Tokens
 
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})

@@ -3,9 +3,12 @@
 from datetime import UTC, time, timedelta, timezone
 from typing import Final, NamedTuple
 
+from server.text.language import load_language
 from server.text.tokens import Tokens, is_digits
 
-NAMED: Final = {"noon": time(12), "midday": time(12), "midnight": time(0)}
+_ENGLISH: Final = load_language("en")
+
+NAMED: Final = _ENGLISH.times
 
 
 class Clock(NamedTuple):

@@ -1,48 +1,12 @@
-"""Text cut into words, numbers and signs, and what a recogniser finds in it."""
+"""Text cut into words, numbers and signs."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any, Final, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
-Kind = Literal[
-    "number",  # int, float or Decimal; `unit` is %, a currency, a unit of time, or empty
-    "currency",  # ISO 4217 code
-    "date",  # datetime.date
-    "datetime",  # datetime.datetime, naive or aware as it was written
-    "time",  # datetime.time
-    "duration",  # Duration; `unit` is "-" when it counts backwards
-    "offset",  # datetime.date that a duration leads to: in 3 days, 2 weeks ago
-    "anchor",  # datetime.date that a word implies: the "ago" of 2 weeks ago is today
-    "email",
-    "url",
-    "date_format",  # how a date is to be written
-    "quoted",  # the text between the quotes
-    "array",  # JSON
-    "object",  # JSON
-    "unreadable",  # looks like a value of kind `unit`, and is none; `value` says why
-]
-
-DateOrder = Literal["mdy", "dmy"]
-"""Which part of 03/04/2025 is the month: the first, or the second."""
-
-
-class Span(NamedTuple):
-    """A value and where it stands: characters `start` to `end`, words `first` to `last`.
-
-    A tuple and no dataclass because each question makes dozens of them.
-    """
-
-    kind: Kind
-    start: int
-    end: int
-    first: int
-    last: int
-    value: Any
-    unit: str = ""
-    weak: bool = False
-    """Reads as a value only where nothing better stands."""
-
+from server.text.span import Span
 
 MAX_TOKENS: Final = 10_000
 """A text of more words is not read at all, since half a list of numbers would be a wrong
@@ -51,8 +15,20 @@ one. Blocks of JSON count as one word each."""
 # One run of one kind of character at a time, with nothing to go back to: linear on any text.
 _TOKEN: Final = re.compile(r"[0-9]+|[^\W0-9_]+|[^\w\s]|_")
 
+_WORD_OR_SIGN: Final = re.compile(r"\w+|[^\w\s]")
+
 BLOCK: Final = "\0"
 """First character of the word that stands for a block: JSON, a quote, a URL, an email."""
+
+_MESSAGE_WORD: Final = re.compile(r"[^\W_]+(?:['’´`\"״׳.,/-]?[^\W_]+)*")
+_SIGN: Final = re.compile(r"[^\s\w]|_")
+_QUIET: Final = frozenset(".,;:!?¿¡…\"'“”‘’«»()·׃־-–—")
+"""Signs that say nothing of their own, unless they are dashes that stand alone."""
+DASHES: Final = frozenset("-–—")
+
+Words = tuple[str, ...]
+MOST_CHARS: Final = 2000
+"""A longer message goes on with nothing: it is a question of its own."""
 
 
 class Tokens:
@@ -112,11 +88,6 @@ class Tokens:
         return self.text[self.starts[first] : self.ends[last - 1]]
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of `text`, which are separated by spaces."""
-    return frozenset(text.split())
-
-
 def is_word(word: str) -> bool:
     """Whether it is letters: no number, no sign, no block."""
     return word[:1].isalpha()
@@ -124,3 +95,58 @@ def is_word(word: str) -> bool:
 
 def is_digits(word: str) -> bool:
     return "0" <= word[:1] <= "9"
+
+
+def tokens(text: str) -> list[str]:
+    """Words and single signs, case-folded, in order: `5+7?` is `5`, `+`, `7`, `?`."""
+    return _WORD_OR_SIGN.findall(text.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """`text` is folded for comparison; `start` and `end` are characters of the message."""
+
+    text: str
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    return text.casefold().replace("’", "'").replace("´", "'").replace("`", "'")
+
+
+def message_words(text: str) -> list[Word]:
+    """The words of `text`, and the signs that mean something, in order."""
+    found = [Word(fold(m[0]), m.start(), m.end()) for m in _MESSAGE_WORD.finditer(text)]
+    inside = {place for word in found for place in range(word.start, word.end)}
+    signs = [
+        Word(m[0], m.start(), m.end())
+        for m in _SIGN.finditer(text)
+        if m.start() not in inside and (m[0] not in _QUIET or _alone(text, m))
+    ]
+    return sorted((*found, *signs), key=_start) if signs else found
+
+
+def _alone(text: str, sign: re.Match[str]) -> bool:
+    """Whether a dash stands between words, as the minus of "7 - 2" does."""
+    around = text[sign.start() - 1 : sign.start()] + text[sign.end() : sign.end() + 1]
+    return sign[0] in DASHES and around == "  "
+
+
+def words_of(text: str) -> Words:
+    """The words of `text`, to compare."""
+    return tuple(word.text for word in message_words(text))
+
+
+def lead_at(text: str, place: int) -> str:
+    """The word right before `place`; empty when something else stands there."""
+    if len(text) > MOST_CHARS:
+        return ""
+    before = [word for word in message_words(text[:place]) if word.text[0].isalnum()]
+    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
+        return ""
+    return before[-1].text
+
+
+def _start(word: Word) -> int:
+    return word.start

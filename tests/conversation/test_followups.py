@@ -1,19 +1,10 @@
 """What the words of a message say of the conversation it goes on with."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.followups.lexicon import (
-    LANGUAGES,
-    lead_at,
-    read_lexicon,
-    shipped_lexicon,
-    split,
-    split_words,
-)
+from server.conversation.followups.lexicon import shipped_lexicon
 from server.conversation.followups.references import (
     Reference,
     ShownValue,
@@ -23,11 +14,11 @@ from server.conversation.followups.references import (
     read_result,
     resolve_reference,
 )
-from server.conversation.followups.rows import row_identity, row_value, singular
+from server.conversation.followups.rows import row_identity, row_value
 from server.conversation.followups.utterances import read_utterance
 from server.core.turn import CompletedCall
-from server.errors import ConfigurationInvalid
 from server.library.model import BuiltinExecution, Parameter, Template
+from server.text.tokens import lead_at, message_words, words_of
 
 WORDING = shipped_lexicon()
 
@@ -68,7 +59,7 @@ def test_the_form_of_a_message(text: str, form: str, said: str) -> None:
 def test_any_text_has_a_form_and_words_in_their_places(text: str) -> None:
     saying = read_utterance(text, WORDING)
     assert saying.said == text[saying.start : saying.end]
-    places = [(word.start, word.end) for word in split(text)]
+    places = [(word.start, word.end) for word in message_words(text)]
     assert places == sorted(places)
     assert all(start < end <= len(text) for start, end in places)
 
@@ -88,8 +79,8 @@ def test_what_a_value_leaves_of_a_message() -> None:
 
 
 def test_a_dash_between_numbers_is_a_word_of_its_own() -> None:
-    assert split_words("100 - 37") == ("100", "-", "37")
-    assert split_words("3-4 well-known") == ("3-4", "well-known")
+    assert words_of("100 - 37") == ("100", "-", "37")
+    assert words_of("3-4 well-known") == ("3-4", "well-known")
 
 
 def test_the_word_before_a_place() -> None:
@@ -186,11 +177,6 @@ def test_what_a_row_is_called_by() -> None:
     assert row_identity({"title": "x"}, LISTING, templates) is None
 
 
-def test_plurals() -> None:
-    words = ("posts", "cities", "boxes", "class", "news", "ids")
-    assert [singular(word) for word in words] == ["post", "city", "box", "class", "new", "id"]
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -208,11 +194,3 @@ def test_plurals() -> None:
 def test_one_of_what_was_offered(text: str, name: str | None) -> None:
     found = chosen(read_utterance(text, WORDING), (READING, WRITER), WORDING)
     assert (found.id if found is not None else None) == name
-
-
-def test_every_language_file_says_only_what_is_read(tmp_path: Path) -> None:
-    assert [file.stem for file in sorted(LANGUAGES.glob("*.yaml"))] == ["en", "he"]
-    broken = tmp_path / "xx.yaml"
-    broken.write_text("language: xx\ncancle: [stop]\n")
-    with pytest.raises(ConfigurationInvalid, match="cancle"):
-        read_lexicon([broken])

@@ -8,18 +8,13 @@ from hypothesis import strategies as st
 
 from server.errors import ConfigurationInvalid, RequestInvalid
 from server.guards.changes import Change, check_change, with_changes
-from server.guards.model import (
-    Category,
-    GuardSet,
-    choose_response,
-    normalize_question,
-    redact_question,
-)
+from server.guards.model import Category, GuardSet, choose_response, redact_question
 from server.guards.options import GuardOptions, guard_options
 from server.guards.patterns import PatternHit, PatternRefused, PatternStage
 from server.guards.scorer import learn_scorer
 from server.settings.adapters import AdapterGuards
 from server.settings.models import GuardsSettings
+from server.text.normalizer import normalize_text
 
 SET = GuardSet(
     "set",
@@ -32,11 +27,11 @@ SET = GuardSet(
 
 @given(st.text())
 def test_normalizing_twice_is_normalizing_once(text: str) -> None:
-    assert normalize_question(normalize_question(text)) == normalize_question(text)
+    assert normalize_text(normalize_text(text)) == normalize_text(text)
 
 
 def test_what_hides_a_word_is_taken_out() -> None:
-    assert normalize_question("Ｂｕｙ\u200b\n LTC\u00ad ’now’") == "buy ltc 'now'"
+    assert normalize_text("Ｂｕｙ\u200b\n LTC\u00ad ’now’") == "buy ltc 'now'"
 
 
 @given(st.text(), st.integers(0, 200))

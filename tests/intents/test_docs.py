@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from server.intents import language, spec
+from server.intents import spec
 from server.intents.compiler import load_pack
 from server.intents.detector import Detector
+from server.text import language
 from tests.intents.support import NOW, PACKS
 
-PAGE = (PACKS.parents[1] / "docs" / "intents.md").read_text(encoding="utf-8")
+DOCS = PACKS.parents[1] / "docs"
+PAGE = (DOCS / "intents.md").read_text(encoding="utf-8")
+PAGES = PAGE + (DOCS / "languages.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"<!-- loads as: (\w+) -->\n```yaml\n(.*?)```", PAGE, re.DOTALL))
 MODELS = {
     name: kind
@@ -23,7 +26,7 @@ MODELS = {
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_every_key_is_written_about(model: type[BaseModel]) -> None:
-    unsaid = [name for name in model.model_fields if not re.search(rf"`[^`\n]*\b{name}\b", PAGE)]
+    unsaid = [name for name in model.model_fields if not re.search(rf"`[^`\n]*\b{name}\b", PAGES)]
     assert unsaid == []
 
 

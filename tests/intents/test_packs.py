@@ -47,7 +47,8 @@ intents:
 
 
 PROBLEMS = """\
-'klingon': there is no such language; there are en, he, ja, ko, or a path @ 2
+'klingon': there is no such language; there are ar, de, en, es, fr, he, it, \
+ja, ko, nl, pt, ru, or a path @ 2
 there is no time zone 'Asia/Atlantis' @ 3
 pattern '(\\\\d+': missing ): (\\d+ @ 10
 pattern '{sizes}': {sizes} is not defined; there are {any_number}, {at}, {date_word}, {end}, \

@@ -1,11 +1,10 @@
-"""The arithmetic under a head: regression, discriminant, calibration, background."""
+"""The arithmetic under a head: regression, discriminant, calibration."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching.background import LANGUAGES, background, sentences
 from server.matching.model import discriminant, training
 from server.matching.model.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
 from server.matching.model.discriminant import fit_discriminant
@@ -189,27 +188,3 @@ def test_what_all_vectors_share_does_not_matter() -> None:
         seen = np.pad(moved[0], ((0, 0), (0, DIMENSIONS)))
         shares.append(softmax(seen @ learnt.weights.T + learnt.bias))
     np.testing.assert_allclose(shares[0], shares[1], atol=0.05)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_background_repeats_nothing(language: str) -> None:
-    said = sentences(language)
-    assert len(said) >= 50
-    assert len(set(said)) == len(said)
-    assert [text for text in said if text != text.strip().lower()] == []
-
-
-@pytest.mark.parametrize(
-    ("named", "text", "spoken"),
-    [
-        ((), "sort my data", ("en",)),
-        (("en-GB", "FR"), "trie mes données", ("en", "fr")),
-        (("en",), "כמה החלטות התקבלו", ("en", "he")),
-        (("ja",), "データを並べ替える", ("en",)),
-    ],
-)
-def test_the_background_speaks_as_the_library_does(
-    named: tuple[str, ...], text: str, spoken: tuple[str, ...]
-) -> None:
-    expected = tuple(said for language in spoken for said in sentences(language))
-    assert background(named, [text]) == expected

@@ -7,7 +7,6 @@ import pytest
 
 from server.core.decision import Match
 from server.core.ports import Embedder
-from server.core.stems import stem
 from server.library.model import Domain, Library, Parameter
 from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
@@ -107,16 +106,3 @@ async def test_what_its_arguments_are_called_belongs_to_what_is_compared(
 
 def test_names_and_texts_have_the_same_stems() -> None:
     assert stems("get_trackingNumber.byParcels") == stems("Get tracking numbers, by the parcel")
-
-
-@pytest.mark.parametrize(
-    "kin",
-    [
-        ("calculate", "calculates", "calculated", "calculating", "calculation"),
-        ("city", "cities"),
-        ("standardize", "standardization"),
-        ("book", "books", "booking", "booked"),
-    ],
-)
-def test_kindred_words_share_a_stem(kin: tuple[str, ...]) -> None:
-    assert len({stem(word) for word in kin}) == 1

@@ -1,0 +1,1 @@
+"""Words, stems, spelling and replies, by language."""

@@ -24,9 +24,10 @@ from server.chat.pipeline import run_turn
 from server.core.turn import Caller, Turn
 from server.guards.engine import GuardQuestion, evaluate_set
 from server.guards.measurement import figures, load_labelled, measure_guard
-from server.guards.model import Category, normalize_question
+from server.guards.model import Category
 from server.guards.patterns import PatternStage
 from server.settings.loader import load_settings
+from server.text.normalizer import normalize_text
 from utils.bench._machine import describe_machine, percentiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +90,7 @@ def regex_stage(questions: tuple[str, ...]) -> dict[str, float]:
     samples = []
     for question in questions * 20:
         since = time.perf_counter()
-        stage.find(normalize_question(question))
+        stage.find(normalize_text(question))
         samples.append((time.perf_counter() - since) * 1000)
     return percentiles(samples[len(questions) :])
 

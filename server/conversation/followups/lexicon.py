@@ -1,124 +1,18 @@
-"""The words with which people go on with what was said, read from language files."""
+"""The words with which people go on with what was said, of all languages together."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from server.errors import ConfigurationInvalid
-from server.settings.documents import read_yaml
-from server.settings.validation import validate
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['’´`\"״׳.,/-]?[^\W_]+)*")
-_SIGN: Final = re.compile(r"[^\s\w]|_")
-_QUIET: Final = frozenset(".,;:!?¿¡…\"'“”‘’«»()·׃־-–—")
-"""Signs that say nothing of their own, unless they are dashes that stand alone."""
-DASHES: Final = frozenset("-–—")
-
-Words = tuple[str, ...]
-MOST_CHARS: Final = 2000
-"""A longer message goes on with nothing: it is a question of its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """`text` is folded for comparison; `start` and `end` are characters of the message."""
-
-    text: str
-    start: int
-    end: int
-
-
-def fold(text: str) -> str:
-    return text.casefold().replace("’", "'").replace("´", "'").replace("`", "'")
-
-
-def split(text: str) -> list[Word]:
-    """The words of `text`, and the signs that mean something, in order."""
-    found = [Word(fold(m[0]), m.start(), m.end()) for m in _WORD.finditer(text)]
-    inside = {place for word in found for place in range(word.start, word.end)}
-    signs = [
-        Word(m[0], m.start(), m.end())
-        for m in _SIGN.finditer(text)
-        if m.start() not in inside and (m[0] not in _QUIET or _alone(text, m))
-    ]
-    return sorted((*found, *signs), key=_start) if signs else found
-
-
-def _alone(text: str, sign: re.Match[str]) -> bool:
-    """Whether a dash stands between words, as the minus of "7 - 2" does."""
-    around = text[sign.start() - 1 : sign.start()] + text[sign.end() : sign.end() + 1]
-    return sign[0] in DASHES and around == "  "
-
-
-def split_words(text: str) -> Words:
-    """The words of `text`, to compare."""
-    return tuple(word.text for word in split(text))
-
-
-def lead_at(text: str, place: int) -> str:
-    """The word right before `place`; empty when something else stands there."""
-    if len(text) > MOST_CHARS:
-        return ""
-    before = [word for word in split(text[:place]) if word.text[0].isalnum()]
-    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
-        return ""
-    return before[-1].text
-
-
-def _start(word: Word) -> int:
-    return word.start
-
-
-LANGUAGES: Final = Path(__file__).parent / "languages"
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-
-class ReferencesSpec(_Strict):
-    last: list[str] = []
-    previous: list[str] = []
-    positions: dict[str, int] = {}
-    before: list[str] = []
-    things: list[str] = []
-    shown: list[str] = []
-
-
-class FollowupSpec(_Strict):
-    """A language file. Its comments say what each list is for."""
-
-    language: str
-    attached: list[str] = []
-    cancel: list[str] = []
-    courtesies: list[str] = []
-    corrections: list[str] = []
-    corrections_after: list[str] = []
-    negations: list[str] = []
-    but: list[str] = []
-    continuations: list[str] = []
-    fillers: list[str] = []
-    leads: list[str] = []
-    counters: list[str] = []
-    results: list[str] = []
-    anaphors: list[str] = []
-    possessives: dict[str, str] = {}
-    references: ReferencesSpec = ReferencesSpec()
-    asks: list[str] = []
-    commands: list[str] = []
-    never: list[str] = []
+from server.text.language import FollowupWords, shipped_languages
+from server.text.tokens import Words, words_of
 
 
 class FollowUpPhrases:
     """Phrases to be found where some word of a message stands."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
-        self._phrases = {split_words(phrase) for phrase in phrases}
+        self._phrases = {words_of(phrase) for phrase in phrases}
         self._longest = max(map(len, self._phrases), default=0)
 
     def __contains__(self, words: Words) -> bool:
@@ -172,33 +66,19 @@ class Lexicon:
 
 @cache
 def shipped_lexicon() -> Lexicon:
-    """The words of every language that ships, read on first use. Blocks.
-
-    Raises:
-        ConfigurationInvalid: a language file is broken.
-    """
-    return read_lexicon(sorted(LANGUAGES.glob("*.yaml")))
+    """The words of every language that ships, read on first use. Blocks."""
+    return combine([language.followups for language in shipped_languages()])
 
 
-def read_lexicon(files: Sequence[Path]) -> Lexicon:
-    """The words of some language files, together.
-
-    Raises:
-        ConfigurationInvalid: a file cannot be read, or says what it may not.
-    """
-    specs: list[FollowupSpec] = []
-    for file in files:
-        document = read_yaml(file, {})
-        spec, wrong = validate(FollowupSpec, document)
-        if spec is None:
-            raise ConfigurationInvalid((*document.problems, *wrong))
-        specs.append(spec)
+def combine(specs: Iterable[FollowupWords]) -> Lexicon:
+    """The words of some languages, together."""
+    specs = list(specs)
     refers = [spec.references for spec in specs]
     idle = {
         word
         for spec in specs
         for phrase in (*spec.fillers, *spec.leads, *spec.courtesies)
-        for word in split_words(phrase)
+        for word in words_of(phrase)
     }
     return Lexicon(
         attached=tuple(letter for spec in specs for letter in spec.attached),

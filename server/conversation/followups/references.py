@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from server.conversation.followups.lexicon import Lexicon, Word, split, split_words
-from server.conversation.followups.rows import singular
+from server.conversation.followups.lexicon import Lexicon
 from server.conversation.followups.utterances import Utterance
 from server.core.turn import CompletedCall
 from server.library.model import Template
+from server.text.stems import stem
+from server.text.tokens import Word, message_words, words_of
 
 ReferenceKind = Literal["last", "previous", "specific"]
 Span = tuple[int, int]
@@ -37,7 +38,7 @@ def read_reference(text: str, wording: Lexicon, things: Collection[str] = ()) ->
     `things` are nouns of what was listed, which may stand behind the place. More than one
     place is none.
     """
-    words = split(text)
+    words = message_words(text)
     inside = tuple(word.text for word in words)
     found: list[Reference] = []
     at = 0
@@ -62,7 +63,7 @@ def read_reference(text: str, wording: Lexicon, things: Collection[str] = ()) ->
 
 def read_result(text: str, wording: Lexicon) -> Span | None:
     """Where a message speaks of the value of the last answer, if it does so once."""
-    words = split(text)
+    words = message_words(text)
     inside = tuple(word.text for word in words)
     found: list[Span] = []
     at = 0
@@ -78,7 +79,7 @@ def read_possessive(text: str, wording: Lexicon) -> tuple[Span, str] | None:
     """The one word that stands for a thing with a number, and how its name is put there."""
     found = [
         ((word.start, word.end), wording.possessives[word.text])
-        for word in split(text)
+        for word in message_words(text)
         if word.text in wording.possessives
     ]
     return found[0] if len(found) == 1 else None
@@ -163,7 +164,7 @@ def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -
     One word at least has to be in no other's. A question chooses nothing.
     """
     words = [word.text for word in saying.words]
-    said = {singular(word) for word in words if word not in wording.idle} - wording.never
+    said = {stem(word) for word in words if word not in wording.idle | wording.never}
     if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
         return None
     for texts in (_about, _examples):
@@ -188,4 +189,4 @@ def _examples(template: Template) -> Iterable[str]:
 
 
 def _vocabulary(texts: Iterable[str]) -> set[str]:
-    return {singular(word) for text in texts for word in split_words(text)}
+    return {stem(word) for text in texts for word in words_of(text)}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from server.library.model import Parameter, Template
+from server.text.stems import inflections
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _IDENTITY: Final = frozenset({"id", "number", "no", "nr", "code", "key"})
@@ -78,16 +79,7 @@ def nouns(template: Template) -> frozenset[str]:
     """What a template lists, in one and in many: by its tags, else by the end of its name."""
     words = {word for tag in template.tags for word in _words(tag)}
     words |= {_words(template.id)[-1]} if _words(template.id) else set()
-    return frozenset(form for word in words for form in (word, singular(word)))
-
-
-def singular(word: str) -> str:
-    """An English plural in the singular; other words as they are."""
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return frozenset(form for word in words for form in inflections(word))
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -4,14 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from server.conversation.followups.lexicon import (
-    DASHES,
-    MOST_CHARS,
-    FollowUpPhrases,
-    Lexicon,
-    Word,
-    split,
-)
+from server.conversation.followups.lexicon import FollowUpPhrases, Lexicon
+from server.text.tokens import DASHES, MOST_CHARS, Word, message_words
 
 Form = Literal["cancel", "correction", "continuation", "fragment", "plain"]
 
@@ -63,7 +57,7 @@ class Utterance:
 
 def read_utterance(text: str, wording: Lexicon) -> Utterance:
     """What the form of a message says; a long one is always `plain`."""
-    words = split(text) if len(text) <= MOST_CHARS else []
+    words = message_words(text) if len(text) <= MOST_CHARS else []
     first, last = _without_courtesies(words, wording)
     inside = tuple(word.text for word in words[first:last])
     if inside and inside in wording.cancel:

@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from server.core.chat_messages import Message
 from server.core.turn import Intent
+from server.text.language import load_language
 
 Read = Callable[[str], Intent]
 """A text to what the adapter's rule pack makes of it."""
 
 _QUOTED: Final = re.compile(r"“[^”]*”")
 _WORDS: Final = re.compile(r"[^\W_]+")
-_PRONOUNS: Final = frozenset(("i", "it", "me", "one", "ones", "that", "them", "these", "this"))
-_ARTICLES: Final = ("a", "an", "the", "my", "your", "his", "her", "our", "their")
-_EMPTY: Final = frozenset((*_ARTICLES, "order", "orders", "number", "item", "items", "nr", "no"))
+_PRONOUNS: Final = load_language("en").group("target_pronouns")
+_EMPTY: Final = load_language("en").group("target_fillers")
 _MOST_WORDS_BESIDE: Final = 3
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching.normalization import tokens
+from server.text.tokens import tokens
 
 DIMENSIONS: Final = 512
 BUCKETS: Final = 1 << 16

@@ -10,7 +10,6 @@ import numpy as np
 
 from server.core.ports import Embedder, Vectors
 from server.library.model import Library
-from server.matching.background import background
 from server.matching.index.template_index import TemplateIndex
 from server.matching.masking import mask
 from server.matching.model.head import Head, head_key, learn_head, load_head, save_head
@@ -18,6 +17,7 @@ from server.matching.model.scorer import MixedHead, Scorer
 from server.matching.model.training_set import Texts, prepare
 from server.matching.model.zero_shot import ZeroShotHead
 from server.storage.files import written_whole
+from server.text.language import everyday_sentences
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ def _strangers(index: TemplateIndex, library: Library) -> tuple[str, ...]:
     """What is said to anyone, in the library's languages, and compared as questions are."""
     spoken = library.domain.response
     languages = (spoken.default_language, *spoken.supported_languages)
-    found = background(languages, (entry.text for entry in index.entries))
+    found = everyday_sentences(languages, (entry.text for entry in index.entries))
     return tuple(dict.fromkeys(mask(text) for text in found))
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.core.stems import stem, word_set
 from server.library.model import Template
+from server.text.language import load_language
+from server.text.stems import stem
 
 # Fitted on function-calling questions, each with its own function and with another one, and on
 # questions of whole libraries. Similarity is counted in standard deviations over everyday
@@ -32,12 +33,7 @@ _CORRECTED_SHARE: Final = 0.7
 _LEAST_SPREAD: Final = 1e-3
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_STOP_WORDS: Final = word_set(
-    "the of to in is it an and or for on at by from with as be are was this that these those can "
-    "which what who how when where will would should could do does did has have had not no if but "
-    "me my you your we our us its their his her them they he she there here than then so such "
-    "any all each some one into about over under between within using used use given"
-)
+_STOP_WORDS: Final = load_language("en").function_words
 
 Postings = Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
 """For each word, the templates that contain it and its share of their total word weight."""

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from server.conversation.followups.lexicon import Lexicon, Word, fold
-from server.conversation.followups.rows import singular
+from server.conversation.followups.lexicon import Lexicon
 from server.conversation.followups.utterances import Utterance
 from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.extractor import Extractor
 from server.extraction.types import Extraction, PlacedValue
 from server.library.model import Template
+from server.text.stems import inflections
+from server.text.tokens import Word, fold
 
 _NAME_WORDS: Final = 5
 _LOWER_WORDS: Final = 2
@@ -231,7 +232,7 @@ def _left(
         form
         for name in (*sources, *(missing.name for missing in found.missing if missing.problem))
         for word in name.lower().split("_")
-        for form in (word, singular(word), f"{word}s")
+        for form in inflections(word)
     }
     left = message.saying.left(spans, message.wording)
     words = [word.text for word in left if word.text not in about]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from server.conversation.followups.lexicon import fold, lead_at
 from server.core.decision import Call, MissingArguments
 from server.core.turn import CompletedCall
 from server.extraction.extractor import Extractor
@@ -24,6 +23,7 @@ from server.retrievers.followups.provided_values import (
     provided_values,
 )
 from server.retrievers.followups.rows import for_another_row
+from server.text.tokens import fold, lead_at
 
 _WHY: Final = "the last call, with what was changed"
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.text.tokens import DateOrder
+from server.text.calendar import WEEKDAY_NAMES
+from server.text.span import DateOrder
 from server.tools.builtin.base import Arguments, BuiltinTool, Operation
-from server.tools.dates.arithmetic import UNITS, WEEKDAYS, read_unit, span
+from server.tools.dates.arithmetic import UNITS, read_unit, span
 from server.tools.dates.formats import Format, read_format
 from server.tools.dates.reader import MAX_DATE_CHARS, DateReader, DateReading, to_the_second
 from server.tools.dates.zones import find_zone
@@ -163,7 +164,7 @@ def _dated(
         "input": _echo(given),
         "formatted_date": iso[:19].replace("T", " ") if written is None else written,
         "iso": iso,
-        "weekday": WEEKDAYS[value.weekday()],
+        "weekday": WEEKDAY_NAMES[value.weekday()],
     }
 
 

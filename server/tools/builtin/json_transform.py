@@ -4,7 +4,7 @@ from itertools import compress
 from operator import itemgetter
 from typing import Any, Final
 
-from server.core.suggestions import described_value, unknown
+from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid
 from server.tools.builtin.base import Arguments, BuiltinTool, Operation
@@ -12,21 +12,12 @@ from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition, read_operator
 from server.tools.rows.fields import Rank, find_row_field, rank
 from server.tools.rows.reader import Row, parse_json_rows, read_rows
+from server.tools.vocabulary import phrases, read_phrase
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
 
-_ORDERS: Final = {
-    phrase.strip(): order
-    for order, phrases in {
-        "asc": "asc, ascending, up, increasing, low to high, lowest first, smallest first, "
-        "cheapest first, a to z, a-z, alphabetical, alphabetically, oldest first, earliest first",
-        "desc": "desc, descending, down, decreasing, high to low, highest first, largest first, "
-        "biggest first, most expensive first, z to a, z-a, reverse, reversed, newest first, "
-        "latest first",
-    }.items()
-    for phrase in phrases.split(",")
-}
+_ORDERS: Final = phrases("orders", ("asc", "desc"))
 
 
 class JsonTransform(BuiltinTool):
@@ -119,7 +110,7 @@ def _filter(given: Arguments) -> dict[str, Any]:
 
 def _sort(given: Arguments) -> dict[str, Any]:
     rows = read_rows(given["data"], "data")
-    order = _read_order(given.get("order", "asc"))
+    order = read_phrase(given.get("order", "asc"), _ORDERS, "order", ("asc", "desc"))
     field = find_row_field(rows, given["field"], "field")
     ranked: list[tuple[Rank, Row]] = []
     without: list[Row] = []
@@ -161,15 +152,6 @@ def _aggregate(given: Arguments) -> dict[str, Any]:
         "input": {"rows": len(rows), "field": field.name, "operation": operation},
         "count": len(values),
     }
-
-
-def _read_order(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"order must be text, not {described_value(value)}")
-    try:
-        return _ORDERS[" ".join(value[:60].casefold().replace("_", " ").split())]
-    except KeyError:
-        raise ArgumentsInvalid(unknown("order", value, ("asc", "desc"))) from None
 
 
 def _read_names(value: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.tools.dates.arithmetic import MONTHS, WEEKDAYS
+from server.text.calendar import MONTH_NAMES, WEEKDAY_NAMES
 
 _TOKENS: Final[Mapping[str, str]] = {
     "YYYY": "Y",
@@ -160,9 +160,9 @@ _DIRECTIVES: Final[Mapping[str, _Writer]] = {
     "y": lambda d: _TWO_DIGITS[d.year % 100],
     "C": lambda d: f"{d.year // 100:02d}",
     "m": lambda d: _TWO_DIGITS[d.month],
-    "B": lambda d: MONTHS[d.month - 1],
-    "b": lambda d: MONTHS[d.month - 1][:3],
-    "h": lambda d: MONTHS[d.month - 1][:3],
+    "B": lambda d: MONTH_NAMES[d.month - 1],
+    "b": lambda d: MONTH_NAMES[d.month - 1][:3],
+    "h": lambda d: MONTH_NAMES[d.month - 1][:3],
     "d": lambda d: _TWO_DIGITS[d.day],
     "e": lambda d: f"{d.day:2d}",
     "j": lambda d: f"{d.timetuple().tm_yday:03d}",
@@ -175,8 +175,8 @@ _DIRECTIVES: Final[Mapping[str, _Writer]] = {
     "f": lambda d: f"{d.microsecond:06d}",
     "p": lambda d: "AM" if d.hour < 12 else "PM",
     "P": lambda d: "am" if d.hour < 12 else "pm",
-    "A": lambda d: WEEKDAYS[d.weekday()],
-    "a": lambda d: WEEKDAYS[d.weekday()][:3],
+    "A": lambda d: WEEKDAY_NAMES[d.weekday()],
+    "a": lambda d: WEEKDAY_NAMES[d.weekday()][:3],
     "u": lambda d: str(d.isoweekday()),
     "w": lambda d: str(d.isoweekday() % 7),
     "U": lambda d: f"{(d.timetuple().tm_yday + 6 - d.isoweekday() % 7) // 7:02d}",

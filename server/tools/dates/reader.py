@@ -8,14 +8,8 @@ from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.text.tokens import DateOrder
-from server.tools.dates.arithmetic import (
-    MONTH_NUMBERS,
-    MONTH_PATTERN,
-    WEEKDAY_NUMBERS,
-    WEEKDAY_PATTERN,
-    WEEKDAYS,
-)
+from server.text.calendar import MONTH_PATTERN, MONTHS, WEEKDAY_NAMES, WEEKDAY_PATTERN, WEEKDAYS
+from server.text.span import DateOrder
 from server.tools.dates.relative import read_relative_day
 from server.tools.dates.zones import find_zone
 
@@ -118,10 +112,10 @@ class DateReader:
         reading = self._read_calendar_day(text[weekday.end() :]) if weekday else None
         if weekday is None or reading is None:
             raise _NotADate
-        claimed = WEEKDAY_NUMBERS[weekday.group(1)]
+        claimed = WEEKDAYS[weekday.group(1)]
         if reading.value.weekday() != claimed:
-            actual = WEEKDAYS[reading.value.weekday()]
-            raise ValueError(f"{reading.value} is a {actual}, not a {WEEKDAYS[claimed]}")
+            actual = WEEKDAY_NAMES[reading.value.weekday()]
+            raise ValueError(f"{reading.value} is a {actual}, not a {WEEKDAY_NAMES[claimed]}")
         return reading
 
     def _read_calendar_day(self, text: str) -> DateReading | None:
@@ -161,13 +155,13 @@ class DateReader:
             return self._written(*match.groups())
         if match := _MONTH_YEAR.fullmatch(text):
             month, year = match.groups()
-            return DateReading(date(int(year), MONTH_NUMBERS[month], 1), "the first of the month")
+            return DateReading(date(int(year), MONTHS[month], 1), "the first of the month")
         return None
 
     def _written(self, year: str | None, month: str, day: str) -> DateReading:
         how = "" if year else "this year"
         in_year = int(year) if year else self._now().year
-        return DateReading(date(in_year, MONTH_NUMBERS[month], int(day)), how)
+        return DateReading(date(in_year, MONTHS[month], int(day)), how)
 
 
 def to_the_second(moment: datetime) -> datetime:

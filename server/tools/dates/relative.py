@@ -1,35 +1,35 @@
 """Days said in relation to today: tomorrow, next friday, 3 days ago, in two weeks."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from server.tools.dates.arithmetic import WEEKDAY_NUMBERS, WEEKDAY_PATTERN, WEEKDAYS, add_months
+from server.text.calendar import WEEKDAY_NAMES, WEEKDAY_PATTERN, WEEKDAYS
+from server.text.language import load_language
+from server.tools.dates.arithmetic import add_months
 
-_DAYS_AWAY: Final[Mapping[str, int]] = {
-    "today": 0,
-    "tomorrow": 1,
-    "yesterday": -1,
-    "day after tomorrow": 2,
-    "day before yesterday": -2,
+_ENGLISH: Final = load_language("en")
+_DAYS_AWAY: Final = {
+    word.removeprefix("the "): day.number
+    for word, day in _ENGLISH.dates.words.items()
+    if day.unit == "day" and day.counting == "whole"
 }
-_COUNTS: Final[Mapping[str, int]] = {
-    word: number
-    for number, words in enumerate(
-        ("zero", "a an one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-    for word in words.split()
-}
-_DIRECTIONS: Final[Mapping[str, int]] = {"next": 1, "coming": 1, "last": -1, "past": -1}
+_COUNTS: Final = {
+    word: value for word, value in _ENGLISH.numbers.words.items() if " " not in word
+} | {"a": 1, "an": 1}
+_DIRECTIONS: Final = dict.fromkeys(_ENGLISH.group("next"), 1) | dict.fromkeys(
+    _ENGLISH.group("last"), -1
+)
 
 _UNIT: Final = r"(second|minute|hour|day|week|month|year)"
 _COUNT: Final = rf"(\d{{1,7}}|{'|'.join(_COUNTS)})"
 _IN: Final = re.compile(rf"in {_COUNT} {_UNIT}s?(?: time)?")
 _AHEAD: Final = re.compile(rf"{_COUNT} {_UNIT}s? (?:from (?:now|today)|later|hence)")
 _AGO: Final = re.compile(rf"{_COUNT} {_UNIT}s? (?:ago|before (?:now|today)|back)")
-_STEP: Final = re.compile(rf"(next|coming|last|past) {_UNIT}")
-_WEEKDAY: Final = re.compile(rf"(?:(next|coming|last|past|this) )?({WEEKDAY_PATTERN})")
+_DIRECTION: Final = rf"({'|'.join(_DIRECTIONS)})"
+_STEP: Final = re.compile(rf"{_DIRECTION} {_UNIT}")
+_WEEKDAY: Final = re.compile(rf"(?:(?:{_DIRECTION}|this) )?({WEEKDAY_PATTERN})")
 
 
 def read_relative_day(text: str, now: datetime) -> tuple[date, str] | None:
@@ -54,12 +54,13 @@ def read_relative_day(text: str, now: datetime) -> tuple[date, str] | None:
 
 def _weekday(match: re.Match[str], now: datetime) -> tuple[date, str]:
     direction, word = match.groups()
-    today, number = now.date(), WEEKDAY_NUMBERS[word]
-    name = WEEKDAYS[number]
-    if direction in ("last", "past"):
+    today, number = now.date(), WEEKDAYS[word]
+    name = WEEKDAY_NAMES[number]
+    towards = _DIRECTIONS.get(direction, 0)
+    if towards < 0:
         back = (today.weekday() - number - 1) % 7 + 1
         return today - timedelta(days=back), f"the last {name} before {today}"
-    if direction in ("next", "coming"):
+    if towards > 0:
         ahead = (number - today.weekday() - 1) % 7 + 1
         return today + timedelta(days=ahead), f"the first {name} after {today}"
     ahead = (number - today.weekday()) % 7

@@ -4,30 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from server.core.suggestions import described_value, unknown
-from server.errors import ArgumentsInvalid, ToolFailed
+from server.errors import ToolFailed
 from server.tools.numbers import add_up, divide, plain, read_numbers
 from server.tools.rows.fields import Rank, rank
+from server.tools.vocabulary import phrases, read_phrase
 
-_PHRASES: Final[Mapping[str, str]] = {
-    "sum": "total, add, add up, sum up",
-    "average": "avg, mean",
-    "min": "minimum, lowest, smallest, cheapest, earliest",
-    "max": "maximum, highest, largest, biggest, greatest, latest",
-    "count": "number, number of, how many",
-    "median": "middle",
-    "distinct": "unique, distinct values, unique values, values",
-    "count_distinct": "count unique, distinct count, unique count, number of distinct",
-}
-"""Operation → its other names."""
-
-AGGREGATES: Final = tuple(_PHRASES)
-
-_NAMES: Final[Mapping[str, str]] = {
-    phrase.strip(): operation
-    for operation, phrases in _PHRASES.items()
-    for phrase in (operation.replace("_", " "), *phrases.split(","))
-}
+AGGREGATES: Final = (
+    "sum", "average", "min", "max", "count", "median", "distinct", "count_distinct",
+)  # fmt: skip
+_NAMES: Final = phrases("aggregates", AGGREGATES)
 
 
 def read_aggregate(value: Any, name: str) -> str:
@@ -36,12 +21,7 @@ def read_aggregate(value: Any, name: str) -> str:
     Raises:
         ArgumentsInvalid: no such operation; the message lists those there are.
     """
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
-    try:
-        return _NAMES[" ".join(value[:60].casefold().replace("_", " ").split())]
-    except KeyError:
-        raise ArgumentsInvalid(unknown(name, value, AGGREGATES)) from None
+    return read_phrase(value, _NAMES, name, AGGREGATES)
 
 
 def aggregate(operation: str, values: Sequence[Any], label: str) -> Any:

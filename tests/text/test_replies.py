@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.replies import PHRASES, RepliesYaml, shipped_replies
-from server.settings.documents import read_yaml
+from server.text.language import shipped_languages
+from server.text.replies import shipped_replies
 
 REPLIES = shipped_replies()
-LANGUAGES = RepliesYaml.model_validate(read_yaml(PHRASES, {}).data).languages
+LANGUAGES = {language.language: language.replies for language in shipped_languages()}
 
 
 def phrases(part: str) -> list[str]:

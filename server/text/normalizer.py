@@ -1,4 +1,4 @@
-"""Text in three forms: as written, clean, and folded for comparison."""
+"""Text in the forms in which it is compared."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,20 @@ _AT_ONCE: Final = 256
 """Normalising is quadratic in a run of combining marks, so long text goes in pieces."""
 
 
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u0591-\u05bd\u05bf-\u05c7\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+)
+"""Marks that are not seen, and the points of Hebrew."""
+
+
+def normalize_text(text: str) -> str:
+    """One line of `text` in plain letters and lower case, without what is not seen."""
+    plain = _UNSEEN.sub("", normalize("NFKC", text)).replace("’", "'")
+    return " ".join(plain.split()).lower()
+
+
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class WritingRules:
     """How a pack's languages write: what to ignore, and what counts as the same.
 
     `replaced` maps single characters to what they mean, empty for those to ignore.
@@ -41,7 +53,7 @@ class Spelling:
 
 
 @dataclass(slots=True)
-class QuestionText:
+class NormalizedText:
     """`clean` reads well; `folded` is for comparison. Offsets are the same in both."""
 
     clean: str
@@ -78,27 +90,25 @@ def starts_of(words: Iterable[str], text: str, position: int = 0) -> list[int]:
     return starts
 
 
-class TextReader:
+class Normalizer:
     """Turns questions, phrases and patterns into the forms that are compared."""
 
-    def __init__(self, spelling: Spelling) -> None:
-        self._replaced = str.maketrans(
-            dict(spelling.replaced) | {chr(code): " " for code in PRIVATE}
-        )
-        self._in_patterns = str.maketrans(dict(spelling.replaced))
+    def __init__(self, rules: WritingRules) -> None:
+        self._replaced = str.maketrans(dict(rules.replaced) | {chr(code): " " for code in PRIVATE})
+        self._in_patterns = str.maketrans(dict(rules.replaced))
         self._unclean = re.compile(f"[{re.escape(''.join(map(chr, self._replaced)))}]")
-        self._sequences = tuple(spelling.sequences.items())
-        self._same = tuple(spelling.same.items())
-        self._same_table = str.maketrans(dict(spelling.same))
-        self._finals = spelling.finals
-        self._trailing = spelling.trailing + " "
-        self._abbreviation_marks = frozenset(spelling.abbreviation_marks)
-        self._word = _word_pattern(spelling.unspaced, re.escape(spelling.word_marks))
+        self._sequences = tuple(rules.sequences.items())
+        self._same = tuple(rules.same.items())
+        self._same_table = str.maketrans(dict(rules.same))
+        self._finals = rules.finals
+        self._trailing = rules.trailing + " "
+        self._abbreviation_marks = frozenset(rules.abbreviation_marks)
+        self._word = _word_pattern(rules.unspaced, re.escape(rules.word_marks))
 
-    def read(self, raw: str) -> QuestionText:
+    def read(self, raw: str) -> NormalizedText:
         clean = self.clean(raw)
         folded = self.fold(clean)
-        return QuestionText(clean, folded, self._word.findall(folded))
+        return NormalizedText(clean, folded, self._word.findall(folded))
 
     def clean(self, raw: str) -> str:
         """One line without invisible marks, runs of spaces or trailing punctuation."""
@@ -135,7 +145,7 @@ class TextReader:
         """The words of a phrase, folded."""
         return self._word.findall(self.fold(self.clean(phrase)))
 
-    def words_in(self, text: QuestionText, start: int, end: int) -> list[str]:
+    def words_in(self, text: NormalizedText, start: int, end: int) -> list[str]:
         """The words between characters `start` and `end`, where a word may be cut in two."""
         return self._word.findall(text.folded, start, end)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.matching.spelling import Speller
+from server.text.spelling import Speller
 
 TEXTS = ["what is the average of these", "calculate a percentage", "round the result", "convert"]
 SPELLER = Speller(TEXTS, {"round": ("truncate",), "average": ("mean", "result")})

@@ -1,50 +1,23 @@
-"""Whether a reply is a plain yes, a plain no, or neither."""
+"""Yes and no: in a reply, and as a value."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from server.text.language import load_language, shipped_languages
+from server.text.normalizer import normalize_text
+from server.text.tokens import Words
 
-from server.errors import ConfigurationInvalid
-from server.settings.documents import read_yaml
-
-Reading = Literal["yes", "no", "unclear", "other"]
+ReplyKind = Literal["yes", "no", "unclear", "other"]
 """`unclear`: it answers the question, but not plainly. `other`: it is about something else."""
-
-PHRASES: Final = Path(__file__).parent / "replies.yaml"
 
 _FEW_WORDS: Final = 4
 _NO_WORD: Final = re.compile(r"[^\w'’\U0001F44D\U0001F44E]+")
 _QUESTION_MARKS: Final = "?？؟"
 
 
-class ReplyWords(BaseModel):
-    """The words of one language."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    accept: tuple[str, ...]
-    decline: tuple[str, ...]
-    courtesy: tuple[str, ...] = ()
-    """What may stand beside either and changes nothing: please, thank you."""
-    unclear: tuple[str, ...] = ()
-    """What answers, and decides nothing: maybe, not sure."""
-    hedges: tuple[str, ...] = ()
-    """What takes back or conditions a yes or a no that stands before it: but, if, wait."""
-
-
-class RepliesYaml(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    languages: dict[str, ReplyWords]
-
-
-Words = tuple[str, ...]
 Part = Literal["accept", "decline", "courtesy", "unclear", "hedges"]
 _PARTS: Final[tuple[Part, ...]] = ("accept", "decline", "courtesy", "unclear", "hedges")
 
@@ -58,7 +31,7 @@ class Replies:
     alone: frozenset[Words] = frozenset()
     """Phrases that count only where they are the whole reply."""
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> ReplyKind:
         """Read a whole reply. A yes among other words is no yes."""
         words = _words(text)
         if not words or len(words) > 40:  # nobody says yes in so many words
@@ -74,7 +47,7 @@ class Replies:
                 return "unclear"
         return self._not_plain(found, words)
 
-    def _not_plain(self, found: list[tuple[Part | None, Words]], words: Words) -> Reading:
+    def _not_plain(self, found: list[tuple[Part | None, Words]], words: Words) -> ReplyKind:
         first = found[0][0]
         if first == "unclear":
             return "unclear"
@@ -100,17 +73,13 @@ class Replies:
             at += len(phrase)
 
 
-@lru_cache(maxsize=1)
+@cache
 def shipped_replies() -> Replies:
-    """The phrases that come with the server. Reads a file, once."""
-    document = read_yaml(PHRASES, {})
-    if not document.readable:
-        raise ConfigurationInvalid(document.problems)
-    found = RepliesYaml.model_validate(document.data)
+    """The replies of every language that ships, read on first use. Blocks."""
     parts: dict[Words, Part] = {}
-    for language in found.languages.values():
+    for language in shipped_languages():
         for part in _PARTS:
-            for phrase in getattr(language, part):
+            for phrase in getattr(language.replies, part):
                 parts.setdefault(_words(phrase), part)
     single = frozenset(
         phrase for phrase in parts if len(phrase) == 1 and re.fullmatch("[a-z0-9]", phrase[0])
@@ -119,10 +88,16 @@ def shipped_replies() -> Replies:
 
 
 def _words(text: str) -> Words:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    bare = "".join(c for c in unicodedata.normalize("NFD", plain) if not _is_hebrew_point(c))
-    return tuple(_NO_WORD.sub(" ", unicodedata.normalize("NFC", bare)).split())
+    return tuple(_NO_WORD.sub(" ", normalize_text(text)).split())
 
 
-def _is_hebrew_point(character: str) -> bool:
-    return "\u0591" <= character <= "\u05c7"
+def read_boolean(text: str) -> bool | None:
+    """What the whole `text` says as the value of a yes or no, or None."""
+    return _booleans().get(text.strip().lower())
+
+
+@cache
+def _booleans() -> Mapping[str, bool]:
+    english = load_language("en")
+    affirmed, denied = english.group("affirmed") | {"on"}, english.group("denied") | {"off"}
+    return dict.fromkeys(affirmed, True) | dict.fromkeys(denied, False)

@@ -1,18 +1,37 @@
-"""A second reading of a question, with its slips put right against the library's words.
+"""Slips of the pen, put right against words that are known.
 
 Encoders see little of a misspelt word: one typo in an eight-word question costs more
-accuracy than anything else people do. A word that the library does not know, and that
-is one slip away from one that it does, is read as that one too.
+accuracy than anything else people do.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from server.matching.normalization import tokens
+from server.text.tokens import tokens
 
 _SHORTEST: Final = 4
 _MOST_WORDS: Final = 20_000
+
+
+class SpellingIndex:
+    """Known words, found by what is one slip away: a letter more, less, other or swapped."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._known: dict[str, list[str]] = defaultdict(list)
+        for word in words:
+            for form in _shortened(word):
+                self._known[form].append(word)
+
+    def near(self, word: str) -> list[str]:
+        """The known words that are `word` or one slip away, and begin alike."""
+        found = {
+            known: None
+            for form in _shortened(word)
+            for known in self._known.get(form, ())
+            if known[0] == word[0] and _one_slip(word, known)
+        }
+        return list(found)
 
 
 class Speller:
@@ -25,12 +44,10 @@ class Speller:
         self, texts: Iterable[str], synonyms: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self._counts = Counter(word for text in texts for word in tokens(text))
-        self._slips: dict[str, list[str]] = {}
-        common = [word for word, _ in self._counts.most_common(_MOST_WORDS)]
-        for word in common:
-            if len(word) >= _SHORTEST - 1 and word.isalpha():
-                for slip in _shortened(word):
-                    self._slips.setdefault(slip, []).append(word)
+        common = (word for word, _ in self._counts.most_common(_MOST_WORDS))
+        self._index = SpellingIndex(
+            word for word in common if len(word) >= _SHORTEST - 1 and word.isalpha()
+        )
         self._meanings = {
             other: word
             for word, others in (synonyms or {}).items()
@@ -39,7 +56,11 @@ class Speller:
         }
 
     def reread(self, text: str) -> str:
-        """Return `text` with every slip and synonym replaced; unchanged when there is none."""
+        """Return `text` with every slip and synonym replaced; unchanged when there is none.
+
+        A word that the library does not know, and that is one slip away from one that it
+        does, is read as that one.
+        """
         known = self._counts
         return " ".join([w if w in known else self._reread(w) for w in text.split(" ")])
 
@@ -52,30 +73,25 @@ class Speller:
         return word.replace(core, meant) if meant else word
 
     def _nearest(self, word: str) -> str | None:
-        """The commonest known word that is one slip away and begins alike."""
+        """The commonest known word that is one slip away."""
         if len(word) < _SHORTEST or not word.isalpha():
             return None
-        found = {
-            known
-            for slip in _shortened(word)
-            for known in self._slips.get(slip, ())
-            if known[0] == word[0] and _one_slip(word, known) and not _inflected(word, known)
-        }
+        found = [known for known in self._index.near(word) if not _inflected(word, known)]
         return max(sorted(found), key=self._counts.__getitem__, default=None)
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """The word, and the word without each of its letters.
+    """The word, and the word without one of its letters after the first.
 
-    Two words one slip apart, be it a letter more, less, other or swapped, share one.
+    Two words that begin alike and are one slip apart share one of these.
     """
     yield word
-    for place in range(len(word)):
+    for place in range(1, len(word)):
         yield word[:place] + word[place + 1 :]
 
 
 def _one_slip(left: str, right: str) -> bool:
-    """Whether one letter added, left out, changed, or swapped with its neighbour parts them."""
+    """Whether at most one letter added, left out, changed, or swapped parts the two."""
     place = 0
     while place < min(len(left), len(right)) and left[place] == right[place]:
         place += 1

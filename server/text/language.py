@@ -1,0 +1,326 @@
+"""What a language decides: `languages/xx.yaml`, read once into a `Language`.
+
+To add a language is to add its file. `common.yaml` holds what is shared by all.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import time
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from server.errors import ConfigurationInvalid, Problem
+from server.settings.documents import Document, read_yaml
+from server.settings.validation import validate
+
+LANGUAGES: Final = Path(__file__).parent / "languages"
+COMMON: Final = "common"
+
+Unit = Literal["day", "week", "month", "quarter", "year"]
+Counting = Literal["whole", "last", "ago"]
+RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+def _split(value: Any) -> Any:
+    return value.split() if isinstance(value, str) else value
+
+
+Character = Annotated[str, Field(min_length=1, max_length=1)]
+Characters = Annotated[str, Field(pattern=r"^[0-9A-Fa-f]{4,5}(-[0-9A-Fa-f]{4,5})?$")]
+Month = Annotated[int, Field(ge=1, le=12)]
+WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
+"""Single words: a list, or one text with blanks between them."""
+NO_WORDS: Final[frozenset[str]] = frozenset()
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class TextSpec(Strict):
+    """How the language is written. Ranges of characters are written as `0591-05BD`.
+
+    `ignore` are characters that do not count, `replace` what stands for something else,
+    `same` letters that are compared as another one, `finals` the forms that letters
+    have at the end of a word, `trailing` punctuation that may close a question,
+    `word_marks` what joins letters into one word (`סה"כ`), and `unspaced` the scripts
+    in which every character counts as a word. WordSet that hold one of
+    `abbreviation_marks` keep their last letter as it is. `letters` is the range of a
+    script that tells the language from others.
+    """
+
+    letters: Characters | Literal[""] = ""
+    ignore: list[Characters] = []
+    replace: dict[str, str] = {}
+    same: dict[Character, Character] = {}
+    finals: dict[Character, Character] = {}
+    trailing: str = ""
+    word_marks: str = ""
+    abbreviation_marks: str = ""
+    unspaced: list[Characters] = []
+
+
+class NumbersSpec(Strict):
+    """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`)."""
+
+    words: dict[str, int] = {}
+    multipliers: dict[str, int] = {}
+    ordinals: dict[str, int] = {}
+    joiner: str = ""
+    joining_words: list[str] = []
+    joined: bool = False
+    suffixes: dict[str, int] = {}
+    fractions: dict[str, float] = {}
+
+
+class RelativeSpec(Strict):
+    unit: Unit
+    number: int = 0
+    counting: Counting = "whole"
+
+
+class CountedSpec(Strict):
+    """A pattern whose first group says how many units: "the last {number} days"."""
+
+    pattern: str
+    unit: Unit
+    counting: Literal["last", "ago"]
+
+
+class RangeSpec(Strict):
+    pattern: str
+    means: RangeMeaning
+
+
+class DatesSpec(Strict):
+    """`months` and `weekdays` (0 is Monday) begin with the full names, in order."""
+
+    week_starts: Weekday = "monday"
+    century_pivot: Annotated[int, Field(ge=0, le=100)] = 50
+    months: dict[str, Month] = {}
+    weekdays: dict[str, Annotated[int, Field(ge=0, le=6)]] = {}
+    words: dict[str, RelativeSpec] = {}
+    formats: list[str | CountedSpec] = []
+    ranges: list[RangeSpec] = []
+
+
+class ReplyWords(Strict):
+    """What people say when they are asked for a yes or a no. Punctuation and case do not count.
+
+    A phrase that could be read as a yes to something else has no place in `accept`. A
+    single Latin letter or digit counts only where it is the whole reply.
+    """
+
+    accept: tuple[str, ...] = ()
+    decline: tuple[str, ...] = ()
+    courtesy: tuple[str, ...] = ()
+    """What may stand beside either and changes nothing: please, thank you."""
+    unclear: tuple[str, ...] = ()
+    """What answers, and decides nothing: maybe, not sure."""
+    hedges: tuple[str, ...] = ()
+    """What takes back or conditions a yes or a no that stands before it: but, if, wait."""
+
+
+class ReferenceWords(Strict):
+    last: list[str] = []
+    previous: list[str] = []
+    positions: dict[str, int] = {}
+    before: list[str] = []
+    things: list[str] = []
+    shown: list[str] = []
+
+
+class FollowupWords(Strict):
+    """How people go on with what was said. The comments of `en.yaml` say what each list is for."""
+
+    attached: list[str] = []
+    cancel: list[str] = []
+    courtesies: list[str] = []
+    corrections: list[str] = []
+    corrections_after: list[str] = []
+    negations: list[str] = []
+    but: list[str] = []
+    continuations: list[str] = []
+    fillers: list[str] = []
+    leads: list[str] = []
+    counters: list[str] = []
+    results: list[str] = []
+    anaphors: list[str] = []
+    possessives: dict[str, str] = {}
+    references: ReferenceWords = ReferenceWords()
+    asks: list[str] = []
+    commands: list[str] = []
+    never: list[str] = []
+
+
+class CurrencyWords(Strict):
+    """ISO 4217 `codes`, and the `signs` and `names` of currencies.
+
+    `ambiguous` are codes and names that are other words as well.
+    """
+
+    codes: WordSet = NO_WORDS
+    signs: dict[str, str] = {}
+    sign_prefixes: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
+    ambiguous: WordSet = NO_WORDS
+
+
+class Politeness(Strict):
+    """What changes nothing about what is asked for; `shorthand` and what it is short for."""
+
+    please: tuple[str, ...] = ()
+    greetings: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
+    shorthand: dict[str, str] = {}
+
+
+WordGroup = Literal[
+    "acronyms", "affirmed", "any_day", "articles", "back_after", "back_before", "before_minus",
+    "comparison_fillers", "date_names", "decimal_places", "denied", "format_nouns",
+    "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
+    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
+    "money_names", "name_ends", "name_particles", "negations", "next", "not_after_may",
+    "not_after_one", "not_before_one", "number_names", "operations", "order_names",
+    "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
+    "rate_names", "sentence_leads", "set_phrases", "target_fillers", "target_pronouns",
+    "text_names", "turns", "url_names", "value_fillers", "weak_choices", "weak_key_leads",
+]  # fmt: skip
+"""Lists that serve one purpose each, which the comments of `en.yaml` tell."""
+TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+
+
+class Language(Strict):
+    """One language: how it is written, counts and dates, and the words it says things with."""
+
+    language: str = Field(min_length=1)
+    text: TextSpec = TextSpec()
+    prefixes: list[str] = []
+    stemmer: str = ""
+    """The name of a Snowball stemmer."""
+    stop_words: WordSet = NO_WORDS
+    define: dict[str, str] = {}
+    numbers: NumbersSpec = NumbersSpec()
+    dates: DatesSpec = DatesSpec()
+    words: dict[WordGroup, WordSet] = {}
+    leads: dict[str, WordSet] = {}
+    follows: dict[str, WordSet] = {}
+    topics: dict[str, WordSet] = {}
+    units: dict[TimeUnit, WordSet] = {}
+    times: dict[str, time] = {}
+    date_formats: dict[str, str] = {}
+    operators: dict[str, list[str]] = {}
+    aggregates: dict[str, list[str]] = {}
+    orders: dict[str, list[str]] = {}
+    currencies: CurrencyWords = CurrencyWords()
+    politeness: Politeness = Politeness()
+    replies: ReplyWords = ReplyWords()
+    followups: FollowupWords = FollowupWords()
+    everyday_sentences: tuple[str, ...] = ()
+
+    def group(self, name: WordGroup) -> frozenset[str]:
+        """The words of a group; none where the language has no such list."""
+        return self.words.get(name, NO_WORDS)
+
+    @property
+    def edge_words(self) -> frozenset[str]:
+        """Words that do not begin or end a free text of a rule pack."""
+        return self.group("free_text_edges") or self.stop_words
+
+    @cached_property
+    def function_words(self) -> frozenset[str]:
+        """WordSet that are never a value by themselves: THE stop words of the language."""
+        return self.stop_words.union(
+            self.group("polite"), self.group("articles"), self.group("prepositions")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFile:
+    """A language and where each part of it was written."""
+
+    document: Document
+    spec: Language
+
+
+def read_language(
+    path: Path, environ: Mapping[str, str]
+) -> tuple[LanguageFile | None, tuple[Problem, ...]]:
+    """Read a language file; None where it cannot be used."""
+    document = read_yaml(path, environ)
+    spec, wrong = validate(Language, document)
+    file = LanguageFile(document, spec) if spec is not None else None
+    return file, (*document.problems, *wrong)
+
+
+@cache
+def shipped_file(name: str) -> LanguageFile:
+    """The file of a language that ships, read on first use. Blocks.
+
+    Raises:
+        ConfigurationInvalid: there is no such language, or its file is broken.
+    """
+    file, problems = read_language(LANGUAGES / f"{name}.yaml", {})
+    if file is None:
+        raise ConfigurationInvalid(problems)
+    return file
+
+
+def load_language(name: str) -> Language:
+    """A language that ships, read on first use. Blocks.
+
+    Raises:
+        ConfigurationInvalid: there is no such language, or its file is broken.
+    """
+    return shipped_file(name).spec
+
+
+@cache
+def shipped_names() -> tuple[str, ...]:
+    """Codes of the languages that ship, in order."""
+    return tuple(sorted(p.stem for p in LANGUAGES.glob("*.yaml") if p.stem != COMMON))
+
+
+def shipped_languages() -> tuple[Language, ...]:
+    """All languages that ship, read on first use. Blocks."""
+    return tuple(map(load_language, shipped_names()))
+
+
+def everyday_sentences(codes: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
+    """What is said to any assistant, whatever it can do, in the languages of a library.
+
+    They are those with one of the `codes` and those in whose letters the `texts` are
+    written; English where neither is known. To tell Hebrew from English is no doubt at
+    all, so a classifier learns "none of these" only from sentences in its own languages.
+    """
+    named = {code.partition("-")[0].lower() for code in codes}
+    letters = set("".join(texts))
+    spoken = [language for language in shipped_languages() if language.everyday_sentences]
+    wanted = [
+        language
+        for language in spoken
+        if language.language in named or not letters.isdisjoint(_letters(language.text.letters))
+    ]
+    return tuple(
+        sentence
+        for language in wanted or [load_language("en")]
+        for sentence in language.everyday_sentences
+    )
+
+
+def character_range(span: str) -> tuple[str, str]:
+    """First and last character of `0591-05BD`, or of one code alone."""
+    first, _, last = span.partition("-")
+    return chr(int(first, 16)), chr(int(last or first, 16))
+
+
+def _letters(span: str) -> Iterable[str]:
+    if not span:
+        return ()
+    first, last = character_range(span)
+    return map(chr, range(ord(first), ord(last) + 1))
