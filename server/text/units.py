@@ -14,7 +14,7 @@ _SPELLINGS: Final = (
     "henry henries,mh,hz hertz,khz,mhz,ghz,newton,byte,kb,mb,gb,tb,bpm,degree,radian,"
     "dollar usd,euro eur,gbp,cent,percent percentage %"
 )
-_UNITS: Final = TIME_UNITS | {
+_UNITS: Final[dict[str, str]] = dict(TIME_UNITS) | {
     word: words.split()[0] for words in _SPELLINGS.split(",") for word in words.split()
 }
 _ALIASES: Final = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h", "mpg": "mi/gallon"}

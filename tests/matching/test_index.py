@@ -151,7 +151,7 @@ DYING = textwrap.dedent(
     """
     import asyncio, os, sys
     from pathlib import Path
-    from server.matching import index
+    from server.matching.index import template_index as index
     from server.matching.index.store import TemplateStore
     from server.providers.embeddings.fake import FakeEmbedder
     from server.settings.models import VectorStoreSettings
