@@ -89,7 +89,7 @@ def status(
 
 def logs(
     following: Annotated[
-        bool, typer.Option("--follow_log", "-f", help="Go on showing what is added, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Go on showing what is added, until Ctrl-C.")
     ] = False,
     lines: Annotated[
         int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")

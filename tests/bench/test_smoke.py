@@ -28,6 +28,7 @@ FEW: dict[str, tuple[str, ...]] = {
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
     "guards": ("--questions", "6", "--json"),
+    "hops": ("--json",),
     "http": ("--runs", "5", "--json"),
     "intents": ("--rounds", "1", "--json"),
     "matching": ("--sizes", "3", "--runs", "3", "--json"),
