@@ -15,7 +15,7 @@ from server.chat.speaking.waiting import within
 from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source
 from server.core.turn import Turn
 from server.errors import ProviderError
 from server.library.model import PARAMETER_TYPES, Library, Parameter, Template
@@ -199,12 +199,4 @@ def _decided(
     missing = tuple(each for each in decision.missing if each.name not in found)
     if missing:
         return replace(decision, missing=missing, arguments=arguments, sources=sources)
-    call = ToolCall(
-        template.id,
-        template.execution.tool,
-        template.execution.operation,
-        arguments,
-        sources,
-        template.effect,
-    )
-    return Call(decision.match, call)
+    return Call(decision.match, template.call(arguments, sources))

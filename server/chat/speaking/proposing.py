@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from server.chat.response_format import RenderingFailed
@@ -119,13 +118,7 @@ class ProposingRetriever:
         for template in self._library.templates.values():
             # Only what role or intent forbid is named in full: the chain runs what it allows.
             if call.name in (template.function_name, template.id) and template.id not in ids:
-                execution = template.execution
-                proposed = replace(
-                    proposed,
-                    template_id=template.id,
-                    tool=execution.tool,
-                    operation=execution.operation,
-                )
+                proposed = template.call(call.arguments, by_model=True)
         await self._chain.carry_out(
             Proposal(
                 proposed,
@@ -173,16 +166,7 @@ class ProposingRetriever:
         match = Match(template.id, 0.0, 0.0, "proposed by a model")
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)
-        call = ToolCall(
-            template.id,
-            template.execution.tool,
-            template.execution.operation,
-            arguments,
-            sources,
-            template.effect,
-            by_model=True,
-        )
-        return Call(match, call)
+        return Call(match, template.call(arguments, sources, by_model=True))
 
     def _is_secret(self, decision: Decision) -> bool:
         match decision:

@@ -106,8 +106,7 @@ class PolicyChain:
         found = []
         for plan in self._plans.values():
             template = plan.template
-            call = ToolCall(template.id, template.execution.tool, template.execution.operation, {})
-            asked = Proposal(call, caller, intent=intent)
+            asked = Proposal(template.call({}), caller, intent=intent)
             checks = (plan.role, None if whatever_is_asked else plan.intent)
             if all(check is None or check(asked) is None for check in checks):
                 found.append(template)
@@ -159,7 +158,7 @@ class PolicyChain:
         timeout_s: float,
     ) -> CallOutcome:
         template, redactor = plan.template, plan.redactor
-        call = asked = _call(template, arguments, proposal.call.sources)
+        call = asked = template.call(arguments, proposal.call.sources)
         if system:
             # What the server itself adds is no argument of whoever asked.
             call = _with_system(asked, system)
@@ -236,21 +235,6 @@ _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
     ToolResultStatus.ERROR: "error",
     ToolResultStatus.TIMEOUT: "timeout",
 }
-
-
-def _call(
-    template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
-) -> ToolCall:
-    """The call that runs: what was judged, and not what was proposed."""
-    return ToolCall(
-        template.id,
-        template.execution.tool,
-        template.execution.operation,
-        arguments,
-        sources,
-        template.effect,
-        sensitive=bool(template.policy.sensitive_params),
-    )
 
 
 def _with_system(call: ToolCall, system: Mapping[str, Any]) -> ToolCall:
