@@ -66,7 +66,7 @@ class ValueChecker:
             checks.append(self._length)
         if self._pattern is not None:
             checks.append(self._shape)
-        if closed and parameter.enum and parameter.type != "array":
+        if closed and parameter.enum and parameter.descriptor.json_type != "array":
             checks.append(self._membership)
         self._checks = tuple(checks)
 
@@ -83,8 +83,9 @@ class ValueChecker:
             Unusable: not whole, out of range, or none of the enum.
         """
         parameter = self._parameter
-        if parameter.type == "integer" and not isinstance(value, int):
-            raise InvalidValue(f"{value} is not a whole number")
+        expected = parameter.descriptor.expected(value)
+        if expected is not None:
+            raise InvalidValue(f"{value} is not {expected}")
         if parameter.le is not None and parameter.le <= 0 < value:
             value = opposite(value)
         self.check(value)

@@ -9,8 +9,8 @@ import re2
 from server.core.suggestions import did_you_mean, join_words, quoted, shortened
 from server.library.domain import check_patterns
 from server.library.expressions import pattern_problem
-from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
-from server.library.parameter_types import canonical, expectation, from_text, json_type
+from server.library.model import Domain, Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
 from server.library.problems import ProblemCollector
 from server.library.yaml_models import ParameterYaml
 from server.settings.documents import Document, Keys
@@ -64,7 +64,8 @@ class _ParameterBuilder:
     def build(self) -> Parameter:
         written = self._written
         type_name = self._type()
-        by_text = self._enum(type_name)
+        descriptor = PARAMETER_TYPES.get(type_name, CUSTOM)
+        by_text = self._enum(type_name, descriptor)
         enum = tuple(by_text.values())
         patterns = (*self._at, "extraction_patterns")
         check_patterns(written.extraction_patterns, self._document, patterns, self._findings)
@@ -73,10 +74,10 @@ class _ParameterBuilder:
             type=type_name,
             description=written.description,
             required=written.default is None if written.required is None else written.required,
-            default=from_text(written.default, type_name),
+            default=descriptor.normalize(written.default),
             enum=enum,
             choices=self._choices(type_name, by_text),
-            example=from_text(written.example, type_name),
+            example=descriptor.normalize(written.example),
             extraction_patterns=written.extraction_patterns,
             items=written.items,
             format=written.format,
@@ -114,12 +115,12 @@ class _ParameterBuilder:
         attributes = {"min": "min_", "max": "max_"}
         return getattr(self._written, attributes.get(found[0], found[0])) if found else None
 
-    def _enum(self, type_name: str) -> dict[str, Any]:
+    def _enum(self, type_name: str, descriptor: ParameterType) -> dict[str, Any]:
         """The values it can take, each by the text that it is written as."""
         written: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
-        values = {str(value): from_text(value, type_name) for value in written}
+        values = {str(value): descriptor.normalize(value) for value in written}
         for value in values.values():
-            expected = expectation(value, type_name)
+            expected = descriptor.expected(value)
             if expected is not None:
                 what = f"enum: expected {expected}, got {quoted(value)}"
                 self._complain("bad-enum", what, "enum")
@@ -160,7 +161,7 @@ class _ParameterBuilder:
         return {word: values[0] for word, values in found.items() if len(values) == 1}
 
     def _check_bounds(self, parameter: Parameter) -> None:
-        kind = json_type(parameter.type) or "string"
+        kind = parameter.descriptor.json_type
         for key, kinds in _ONLY_FOR.items():
             if getattr(parameter, key) is not None and kind not in kinds:
                 what = f"{key} has no meaning for the type {parameter.type}"
@@ -184,7 +185,7 @@ class _ParameterBuilder:
 def default_problem(parameter: Parameter) -> str | None:
     """Return why the default could not be given to the tool, or None when it could."""
     value = parameter.default
-    expected = expectation(value, parameter.type)
+    expected = parameter.descriptor.expected(value)
     if expected is not None:
         return f"is not {expected}"
     if parameter.enum and value not in parameter.enum:
@@ -220,11 +221,11 @@ def name_words(name: str) -> tuple[str, ...]:
 
 def is_data(parameter: Parameter) -> bool:
     """Whether it takes JSON data: an object, or rows."""
-    if parameter.type == "object":
+    if parameter.descriptor.json_type == "object":
         return True
     items = parameter.items or {}
     plain = items.get("type") in ("number", "integer", "string", "boolean") or items.get("enum")
-    return parameter.type == "array" and not plain
+    return parameter.descriptor.json_type == "array" and not plain
 
 
 def has_data_beside(parameter: Parameter, template: Template) -> bool:

@@ -5,18 +5,16 @@ is refused. Extraction has made the values; here they are judged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, time
-from decimal import Decimal
-from email.utils import parseaddr
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, Final, get_args
 from uuid import UUID
 
 import re2
 from pydantic_core import PydanticCustomError
 
 from server.core.suggestions import shown_value
-from server.library.model import PARAMETER_TYPES, Parameter, Template
+from server.core.tools import JsonType
+from server.library.model import Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
 from server.library.parameters import is_compared_with_data
 
 ValueCheck = Callable[[Any], Any]
@@ -31,10 +29,8 @@ def value_checks(
     `open_types` are the domain's own types that it knows patterns for: the values that it
     lists for one of them are then not all there are.
     """
-    kind = PARAMETER_TYPES[parameter.type][0] if parameter.type in PARAMETER_TYPES else "scalar"
-    if is_compared_with_data(parameter, template):
-        kind = "scalar"
-    checks: list[ValueCheck] = [_KINDS[kind]]
+    compared = is_compared_with_data(parameter, template)
+    checks: list[ValueCheck] = [_typed(CUSTOM if compared else parameter.descriptor)]
     if parameter.enum and parameter.type not in open_types:
         checks.append(_one_of(parameter.enum))
     if parameter.ge is not None or parameter.le is not None:
@@ -43,9 +39,8 @@ def value_checks(
         checks.append(_long(parameter.min_length, parameter.max_length))
     if parameter.pattern is not None:
         checks.append(_matching(parameter.pattern))
-    written = parameter.format or PARAMETER_TYPES.get(parameter.type, ("", None))[1] or ""
-    if written in _FORMATS:
-        checks.append(_formatted(written))
+    if parameter.format == "uuid":
+        checks.append(_uuid)
     if parameter.items is not None:
         checks.append(_members(parameter.items))
     return tuple(checks)
@@ -55,62 +50,14 @@ def _wrong(rule: str) -> PydanticCustomError:
     return PydanticCustomError("rule", "{rule}", {"rule": rule})
 
 
-def _string(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise _wrong("has to be text")
-    return value
-
-
-def _number(value: Any) -> Any:
-    if type(value) is int:
+def _typed(descriptor: ParameterType) -> ValueCheck:
+    def check(value: Any) -> Any:
+        expected = descriptor.expected(value)
+        if expected is not None:
+            raise _wrong(f"has to be {expected}")
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _wrong("has to be a number")
-    if isinstance(value, float | Decimal) and not Decimal(value).is_finite():
-        raise _wrong("has to be a finite number")
-    return value
 
-
-def _integer(value: Any) -> Any:
-    _number(value)
-    if not isinstance(value, int) and value != int(value):
-        raise _wrong("has to be a whole number")
-    return value
-
-
-def _boolean(value: Any) -> Any:
-    if not isinstance(value, bool):
-        raise _wrong("has to be true or false")
-    return value
-
-
-def _array(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
-        raise _wrong("has to be a list")
-    return value
-
-
-def _object(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        raise _wrong("has to be an object")
-    return value
-
-
-def _scalar(value: Any) -> Any:
-    if not isinstance(value, str | int | float | Decimal):
-        raise _wrong("has to be one value")
-    return value
-
-
-_KINDS: Final[Mapping[str, ValueCheck]] = {
-    "string": _string,
-    "number": _number,
-    "integer": _integer,
-    "boolean": _boolean,
-    "array": _array,
-    "object": _object,
-    "scalar": _scalar,
-}
+    return check
 
 
 def _one_of(allowed: tuple[Any, ...]) -> ValueCheck:
@@ -161,39 +108,12 @@ def _matching(pattern: str) -> ValueCheck:
     return check
 
 
-def _is_email(text: str) -> None:
-    name, address = parseaddr(text)
-    if name or address != text or address.count("@") != 1 or any(map(str.isspace, text)):
-        raise ValueError(text)
-
-
-def _is_uri(text: str) -> None:
-    parts = urlsplit(text)
-    if not parts.scheme or not (parts.netloc or parts.path) or any(map(str.isspace, text)):
-        raise ValueError(text)
-
-
-_FORMATS: Final[Mapping[str, tuple[Callable[[str], Any], str]]] = {
-    "date": (date.fromisoformat, "a date as 2025-03-04"),
-    "date-time": (datetime.fromisoformat, "a date and time as 2025-03-04T10:30"),
-    "time": (time.fromisoformat, "a time as 10:30"),
-    "email": (_is_email, "an e-mail address"),
-    "uri": (_is_uri, "an address as https://example.org"),
-    "uuid": (UUID, "a UUID"),
-}
-
-
-def _formatted(name: str) -> ValueCheck:
-    read, said = _FORMATS[name]
-
-    def check(value: Any) -> Any:
-        try:
-            read(value)
-        except (ValueError, TypeError, AttributeError):
-            raise _wrong(f"has to be {said}") from None
-        return value
-
-    return check
+def _uuid(value: Any) -> Any:
+    try:
+        UUID(value)
+    except (ValueError, TypeError, AttributeError):
+        raise _wrong("has to be a UUID") from None
+    return value
 
 
 def _members(schema: Mapping[str, Any]) -> ValueCheck:
@@ -213,8 +133,8 @@ def schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
     """What a value is not, of type, enum, bounds, pattern, properties and items."""
     try:
         kind = str(schema.get("type", ""))
-        if kind in _KINDS:
-            _KINDS[kind](value)
+        if kind in get_args(JsonType):
+            _typed(PARAMETER_TYPES[kind])(value)
         if schema.get("enum"):
             _one_of(tuple(schema["enum"]))(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
