@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from server.core.json import to_json
-from server.core.values import value
 
 GENESIS: Final = "0" * 64
 """What the first entry follows."""
@@ -17,7 +16,7 @@ MOST_CHARS: Final = 20_000
 """Of longer arguments the beginning is kept, and how long they were."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Event:
     """What happened. `arguments` are redacted before they come here."""
 

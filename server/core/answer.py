@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 from server.core.decision import Ending
-from server.core.values import value
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Trace:
         return [{"stage": s.name, "ms": round(s.ms, 3), **s.details} for s in self.stages]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer in the shape users see: text, metadata, and a confidence of 0 to 1."""
 

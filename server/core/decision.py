@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from server.core.tools import Source, ToolCall
-from server.core.values import value
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Match:
     """A template that answers a question, and how sure that is.
 
@@ -26,7 +25,7 @@ class Match:
     runner_up: "Match | None" = None
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ProposedAction:
     """What a conversation was understood to want; it binds nobody.
 
@@ -38,7 +37,7 @@ class ProposedAction:
     question: str
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Call:
     """Run this; with `proposed`, only once that was confirmed, whatever its effect is."""
 
@@ -51,7 +50,7 @@ Origin = Literal["template", "conversation"]
 """Why a call waits: its template asks for a yes, or it was read out of what was said."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class PendingConfirmation:
     """Nothing was done yet: this waits for a yes. `call` is as it may be shown.
 
@@ -76,7 +75,7 @@ NotExecutedReason = Literal[
 template is another by now. `unclear`: the reply was neither yes nor no, so it still waits."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ProposalNotExecuted:
     """A proposal was spoken of, and did not run; `held` is what still waits, if it does."""
 
@@ -87,7 +86,7 @@ class ProposalNotExecuted:
     origin: Origin | None = None
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class MissingParameter:
     """One required argument that the question does not give."""
 
@@ -100,7 +99,7 @@ class MissingParameter:
     """Why the value that was given cannot be used; empty when none was given."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class MissingArguments:
     """The template is clear, but arguments are missing: ask for exactly these."""
 
@@ -110,14 +109,14 @@ class MissingArguments:
     sources: Mapping[str, Source] = field(default_factory=dict)
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Clarify:
     """Two or more templates are too close to choose between, best first."""
 
     options: tuple[Match, ...]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ClarifyingQuestion:
     """The rule engine understands that nothing can be done yet: say `question` instead."""
 
@@ -126,7 +125,7 @@ class ClarifyingQuestion:
     why: str = ""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class NoMatch:
     """Nothing fits. `nearest` are the closest templates, best first.
 
@@ -138,7 +137,7 @@ class NoMatch:
     unused: tuple[str, ...] = ()
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """A guard refused the question; `response` is what to say instead."""
 
@@ -148,7 +147,7 @@ class Blocked:
     method: str
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     """The person takes back what was asked about; `template_id` is the call that was meant."""
 

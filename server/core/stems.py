@@ -1,4 +1,4 @@
-"""Words of English cut down to what "driving", "drives" and "drive" share."""
+"""Stems of English words: "driving", "drives" and "drive" have the same."""
 
 from functools import lru_cache
 from typing import Final
@@ -15,7 +15,7 @@ _LEAST_BEFORE_AT: Final = 4
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """`word`, lower-cased already, without its endings. No word, but the same for its kin."""
+    """Return the stem of a lower-cased word; not always a word, but equal for related forms."""
     if len(word) <= _LEAST_LEFT or not word.isascii():
         return word
     if word.endswith("ss"):
@@ -31,8 +31,3 @@ def stem(word: str) -> str:
     if len(word) > _LEAST_LEFT and word[-1] == word[-2] and word[-1] not in "s":
         word = word[:-1]
     return word
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of `text`, which are separated by blanks."""
-    return frozenset(text.split())

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from server.core.values import value
-
 Effect = Literal["read", "write"]
 
 SourceKind = Literal[
@@ -24,7 +22,7 @@ SourceKind = Literal[
 ]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Source:
     """Where an argument came from.
 
@@ -39,7 +37,7 @@ class Source:
     note: str | None = None
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call, ready to be judged and run. `sources` has a key for each argument."""
 
@@ -61,7 +59,7 @@ class ToolResultStatus(StrEnum):
     TIMEOUT = "timeout"
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """What running a tool gave.
 

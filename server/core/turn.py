@@ -1,16 +1,15 @@
 """Who asks, what they ask, what it is for, and what their conversation remembers."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from server.core.chat_messages import Message
-from server.core.values import value
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class PendingQuestion:
     """A call that lacks arguments, and what was asked for.
 
@@ -25,7 +24,7 @@ class PendingQuestion:
     tries: int = 1
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class OfferedChoices:
     """Templates between which somebody was asked to choose, in the order they were shown."""
 
@@ -34,7 +33,7 @@ class OfferedChoices:
     intent: str | None = None
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class CompletedCall:
     """A call that ran, or waits for a yes, and as much of its result as can be spoken of later.
 
@@ -51,7 +50,7 @@ class CompletedCall:
     leads: Mapping[str, str] = field(default_factory=dict)
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class ConversationContext:
     """What was said and done before this turn, oldest first.
 
@@ -94,7 +93,7 @@ class Intent(NamedTuple):
     places: Mapping[str, tuple[tuple[int, int], ...]] = _NONE
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Caller:
     """The holder of a key, as the rest of the server knows them. Never the key itself."""
 
@@ -106,7 +105,7 @@ class Caller:
     """Rate limits of this key, written as `60/minute`."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One question. `received_at` is aware and in UTC; `id` is the request id."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
@@ -43,18 +43,19 @@ class HttpBody:
     content_type: str = ""
 
 
+QueryValue = PlaceholderText | tuple[PlaceholderText, ...] | None
+"""The value of a query parameter; None for a bare `?flag`."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request with holes. No hole can stand in `origin`.
-
-    A query parameter's value is None (`?flag`), a `Text`, or a tuple of them.
-    """
+    """A request with placeholders, of which none can stand in `origin`."""
 
     method: HttpMethod
     origin: str
     """`scheme://host[:port]`, lower-cased, no credentials."""
     path: PlaceholderText
-    query: tuple[tuple[str, PlaceholderText | tuple[PlaceholderText, ...] | None], ...] = ()
+    query: tuple[tuple[str, QueryValue], ...] = ()
     headers: tuple[tuple[str, PlaceholderText], ...] = field(default=(), repr=False)
     body: HttpBody | None = None
 
@@ -104,9 +105,6 @@ class HttpDefaults:
 
     def covers(self, origin: str) -> bool:
         return self.origin in ("", origin)
-
-    def with_auth(self, auth: HttpAuth) -> HttpService:
-        return replace(self.service, auth=auth)
 
 
 @dataclass(frozen=True, slots=True)

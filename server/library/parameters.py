@@ -7,13 +7,12 @@ from typing import Any, Final
 import re2
 
 from server.core.suggestions import did_you_mean, join_words, quoted, shortened
-from server.library.domain import check_patterns
+from server.library.domain import check_patterns, fold
 from server.library.expressions import pattern_problem
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
-from server.library.problems import ProblemCollector
+from server.library.problems import Section
 from server.library.yaml_models import ParameterYaml
-from server.settings.documents import Document, Keys
 
 _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "ge": ("number", "integer"),
@@ -26,56 +25,42 @@ _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def build_parameters(
-    written: Sequence[ParameterYaml],
-    domain: Domain,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    written: Sequence[ParameterYaml], domain: Domain, section: Section
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that stand at `at`, reporting what is wrong with each."""
+    """Return the parameters of `section`, reporting what is wrong with each."""
     found: dict[str, Parameter] = {}
     for number, entry in enumerate(written):
-        keys = (*at, number)
-        findings.unused("a parameter", document, keys, ParameterYaml.not_used)
+        here = section.part(number)
+        here.report_unused("a parameter", ParameterYaml.not_used)
         if entry.name in found:
             first = found[entry.name].where
             what = f"parameter {entry.name!r} is written twice; first at {first}"
-            findings.add("duplicate-parameter", what, document.where((*keys, "name")))
+            here.add("duplicate-parameter", what, "name")
         elif not entry.name.isidentifier():
             what = f"{entry.name!r} cannot name a parameter; use letters, digits and '_'"
-            findings.add("bad-name", what, document.where((*keys, "name")))
+            here.add("bad-name", what, "name")
         else:
-            found[entry.name] = _ParameterBuilder(entry, domain, document, keys, findings).build()
+            found[entry.name] = _ParameterBuilder(entry, domain, here).build()
     return tuple(found.values())
 
 
 class _ParameterBuilder:
-    def __init__(
-        self,
-        written: ParameterYaml,
-        domain: Domain,
-        document: Document,
-        at: Keys,
-        findings: ProblemCollector,
-    ) -> None:
-        self._written, self._domain = written, domain
-        self._document, self._at, self._findings = document, at, findings
+    def __init__(self, written: ParameterYaml, domain: Domain, section: Section) -> None:
+        self._written, self._domain, self._section = written, domain, section
 
     def build(self) -> Parameter:
         written = self._written
         type_name = self._type()
         descriptor = PARAMETER_TYPES.get(type_name, CUSTOM)
         by_text = self._enum(type_name, descriptor)
-        enum = tuple(by_text.values())
-        patterns = (*self._at, "extraction_patterns")
-        check_patterns(written.extraction_patterns, self._document, patterns, self._findings)
+        check_patterns(written.extraction_patterns, self._section.part("extraction_patterns"))
         parameter = Parameter(
             name=written.name,
             type=type_name,
             description=written.description,
             required=written.default is None if written.required is None else written.required,
             default=descriptor.normalize(written.default),
-            enum=enum,
+            enum=tuple(by_text.values()),
             choices=self._choices(type_name, by_text),
             example=descriptor.normalize(written.example),
             extraction_patterns=written.extraction_patterns,
@@ -86,16 +71,17 @@ class _ParameterBuilder:
             min_length=written.min_length,
             max_length=written.max_length,
             pattern=written.pattern,
-            where=self._document.where(self._at),
+            where=self._section.where(),
         )
         self._check_bounds(parameter)
-        if written.default is not None:
-            self._check_default(parameter)
+        wrong = default_problem(parameter) if written.default is not None else None
+        if wrong is not None:
+            value = quoted(parameter.default, self._section.document.from_environment)
+            self._complain("bad-default", f"default {value} {wrong}", "default")
         return parameter
 
     def _complain(self, kind: str, what: str, key: str) -> None:
-        where = self._document.where((*self._at, key))
-        self._findings.add(kind, f"parameter {self._written.name!r}: {what}", where)
+        self._section.add(kind, f"parameter {self._written.name!r}: {what}", key)
 
     def _type(self) -> str:
         name = canonical(self._written.type)
@@ -108,7 +94,7 @@ class _ParameterBuilder:
 
     def _one_spelling(self, *spellings: str) -> Any:
         """The value of a key that may be spelt several ways; written twice is a problem."""
-        written = self._document.at(self._at) or {}
+        written = self._section.value or {}
         found = [name for name in spellings if name in written]
         if len(found) > 1:
             self._complain("duplicate-key", f"{join_words(found, 'and')} mean the same", found[1])
@@ -132,8 +118,8 @@ class _ParameterBuilder:
     def _choices(self, type_name: str, by_text: dict[str, Any]) -> dict[str, Any]:
         """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
         enum = tuple(by_text.values())
-        choices: dict[str, Any] = {_folded(value): value for value in enum}
-        choices |= {_folded(text): value for text, value in by_text.items()}
+        choices: dict[str, Any] = {fold(value): value for value in enum}
+        choices |= {fold(text): value for text, value in by_text.items()}
         for text, words in self._written.synonyms.items():
             if text not in by_text:
                 what = f"synonyms for {text!r}, which is not in its enum; " + did_you_mean(
@@ -142,7 +128,7 @@ class _ParameterBuilder:
                 self._complain("unknown-value", what, "synonyms")
                 continue
             for word in words:
-                other = choices.setdefault(_folded(word), by_text[text])
+                other = choices.setdefault(fold(word), by_text[text])
                 if other != by_text[text]:
                     what = f"{word!r} stands for both {str(other)!r} and {text!r}"
                     self._complain("ambiguous-synonym", what, "synonyms")
@@ -156,7 +142,7 @@ class _ParameterBuilder:
         """Words that the domain's vocabulary has for exactly one of the values."""
         found: dict[str, list[Any]] = {}
         for value in enum:
-            for word in self._domain.synonyms.get(_folded(value), ()):
+            for word in self._domain.synonyms.get(fold(value), ()):
                 found.setdefault(word, []).append(value)
         return {word: values[0] for word, values in found.items() if len(values) == 1}
 
@@ -174,12 +160,6 @@ class _ParameterBuilder:
         if problem is not None:
             pattern = shortened(parameter.pattern or "")
             self._complain("bad-pattern", f"pattern '{pattern}': {problem}", "pattern")
-
-    def _check_default(self, parameter: Parameter) -> None:
-        wrong = default_problem(parameter)
-        if wrong is not None:
-            value = quoted(parameter.default, self._document.from_environment)
-            self._complain("bad-default", f"default {value} {wrong}", "default")
 
 
 def default_problem(parameter: Parameter) -> str | None:
@@ -203,10 +183,6 @@ def default_problem(parameter: Parameter) -> str | None:
     if isinstance(value, str) and parameter.pattern and pattern_problem(parameter.pattern) is None:
         return None if re2.search(parameter.pattern, value) else "does not match its pattern"
     return None
-
-
-def _folded(value: object) -> str:
-    return " ".join(str(value).lower().split())
 
 
 # Runs of one kind of letter: nothing to go back to.

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from server.library.http_yaml import ApiConfigYaml, AuthenticationYaml, HttpYaml
 from server.library.yaml_base import LibraryModel, Version, Words
 from server.settings.fields import RateLimits
+from server.text.tokens import word_set
 
 
 def _named(value: Any) -> Any:
@@ -50,25 +51,10 @@ class EntityYaml(LibraryModel):
     values: Annotated[dict[str, Words], BeforeValidator(_values)] = Field(default_factory=dict)
     """What it can be: a list, or each value with its synonyms."""
 
-    not_used: ClassVar = frozenset(
-        [
-            "entity_type",
-            "table_name",
-            "searchable_fields",
-            "filterable_fields",
-            "common_filters",
-            "metadata",
-            "primary_key",
-            "display_name_field",
-            "default_sort_field",
-            "default_sort_order",
-            "endpoint_base",
-            "methods",
-            "relationships",
-            "related_entities",
-            "response_structure",
-            "fields",
-        ]
+    not_used: ClassVar = word_set(
+        "entity_type table_name searchable_fields filterable_fields common_filters metadata "
+        "primary_key display_name_field default_sort_field default_sort_order endpoint_base "
+        "methods relationships related_entities response_structure fields"
     )
 
 
@@ -135,26 +121,11 @@ class DomainParts(LibraryModel):
     authentication: AuthenticationYaml | None = None
     """How that service knows us."""
 
-    not_used: ClassVar = frozenset(
-        [
-            "domain_type",
-            "display_name",
-            "defaults",
-            "semantic_types",
-            "fields",
-            "relationships",
-            "metadata",
-            "query_patterns",
-            "query_examples",
-            "example_queries",
-            "best_practices",
-            "common_parameters",
-            "response_templates",
-            "response_patterns",
-            "response_processing",
-            "error_handling",
-            "rate_limiting",
-        ]
+    not_used: ClassVar = word_set(
+        "domain_type display_name defaults semantic_types fields relationships metadata "
+        "query_patterns query_examples example_queries best_practices common_parameters "
+        "response_templates response_patterns response_processing error_handling "
+        "rate_limiting"
     )
 
 
@@ -307,13 +278,6 @@ class TemplateYaml(HttpYaml):
     log_invocations: bool = True
     """Whether calls of it are written to the audit."""
 
-    not_used: ClassVar = frozenset(
-        [
-            "semantic_tags",
-            "category",
-            "complexity",
-            "approved",
-            "display_fields",
-            "result_format",
-        ]
+    not_used: ClassVar = word_set(
+        "semantic_tags category complexity approved display_fields result_format"
     )

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.core.stems import stem, word_set
+from server.core.stems import stem
 from server.library.model import Template
+from server.text.tokens import word_set
 
 # Fitted on function-calling questions, each with its own function and with another one, and on
 # questions of whole libraries. Similarity is counted in standard deviations over everyday

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
 from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
-from server.core.values import value
 from server.errors import ArgumentsInvalid
 from server.text.tokens import DateOrder
 from server.tools.dates.arithmetic import (
@@ -43,7 +43,7 @@ _TIME: Final = re.compile(
 )
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class DateReading:
     """A date, or a moment, and how it was read; `how` is empty when only one way was open."""
 

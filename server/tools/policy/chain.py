@@ -7,13 +7,12 @@ costs no quota.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from server.core.redaction import NO_SECRETS, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
-from server.core.values import value
 from server.errors import StoreUnavailable
 from server.library.model import Template
 from server.tools.policy.checks import size_problem
@@ -34,7 +33,7 @@ class Runner(Protocol):
     async def aclose(self) -> None: ...
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class CallOutcome:
     """What became of a proposal, fit to be shown: everything sensitive is taken out.
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from server.core.tools import ToolCall
 from server.core.turn import Caller
-from server.core.values import value
 
 ProposedBy = Literal["system", "model"]
 
@@ -28,7 +27,7 @@ Outcome = Literal[
 """How a call ended, in the audit and in `metadata.policy.outcome`."""
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
 from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
-from server.core.values import value
 from server.errors import ArgumentsInvalid
 from server.tools.numbers import plain, read_as_number, read_number
 from server.tools.rows.reader import Row
@@ -62,7 +62,7 @@ def find_row_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bo
     return direct
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class _Direct:
     """A field that is a key of the rows."""
 
@@ -73,7 +73,7 @@ class _Direct:
         return [row.get(name, absent) for row in rows]
 
 
-@value
+@dataclass(frozen=True, slots=True)
 class _Path:
     """A field inside lists and objects."""
 
