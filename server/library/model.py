@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
+from server.library.constraints import Constraints
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.parameter_types import (
     CUSTOM,
@@ -59,6 +60,13 @@ class Parameter:
         """What is true of every parameter of its type; a text may have one by its `format`."""
         by_format = type_of_format(self.format) if self.type == StringType.name else None
         return by_format or PARAMETER_TYPES.get(self.type, CUSTOM)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What its values must be beyond their type."""
+        return Constraints(
+            self.enum, self.ge, self.le, self.min_length, self.max_length, self.pattern
+        )
 
     @property
     def is_needed(self) -> bool:

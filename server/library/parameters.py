@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import re2
-
 from server.core.suggestions import did_you_mean, join_words, quoted, shortened
 from server.library.domain import check_patterns, fold
 from server.library.expressions import pattern_problem
@@ -74,7 +72,7 @@ class _ParameterBuilder:
             where=self._section.where(),
         )
         self._check_bounds(parameter)
-        wrong = default_problem(parameter) if written.default is not None else None
+        wrong = _default_problem(parameter) if written.default is not None else None
         if wrong is not None:
             value = quoted(parameter.default, self._section.document.from_environment)
             self._complain("bad-default", f"default {value} {wrong}", "default")
@@ -162,27 +160,14 @@ class _ParameterBuilder:
             self._complain("bad-pattern", f"pattern '{pattern}': {problem}", "pattern")
 
 
-def default_problem(parameter: Parameter) -> str | None:
+def _default_problem(parameter: Parameter) -> str | None:
     """Return why the default could not be given to the tool, or None when it could."""
-    value = parameter.default
-    expected = parameter.descriptor.expected(value)
+    expected = parameter.descriptor.expected(parameter.default)
     if expected is not None:
         return f"is not {expected}"
-    if parameter.enum and value not in parameter.enum:
-        return f"is none of {join_words(parameter.enum)}"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if parameter.ge is not None and value < parameter.ge:
-            return f"is below {parameter.ge:g}"
-        if parameter.le is not None and value > parameter.le:
-            return f"is above {parameter.le:g}"
-    if isinstance(value, str | list):
-        if parameter.min_length is not None and len(value) < parameter.min_length:
-            return f"is shorter than {parameter.min_length}"
-        if parameter.max_length is not None and len(value) > parameter.max_length:
-            return f"is longer than {parameter.max_length}"
-    if isinstance(value, str) and parameter.pattern and pattern_problem(parameter.pattern) is None:
-        return None if re2.search(parameter.pattern, value) else "does not match its pattern"
-    return None
+    if parameter.pattern and pattern_problem(parameter.pattern) is not None:
+        return None  # the pattern is a problem already
+    return parameter.constraints.problem(parameter.default)
 
 
 # Runs of one kind of letter: nothing to go back to.

@@ -5,14 +5,14 @@ is refused. Extraction has made the values; here they are judged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, get_args
 from uuid import UUID
 
-import re2
 from pydantic_core import PydanticCustomError
 
-from server.core.suggestions import shown_value
 from server.core.tools import JsonType
+from server.library.constraints import Constraints
 from server.library.model import Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
 from server.library.parameters import is_compared_with_data
@@ -31,14 +31,11 @@ def value_checks(
     """
     compared = is_compared_with_data(parameter, template)
     checks: list[ValueCheck] = [_typed(CUSTOM if compared else parameter.descriptor)]
-    if parameter.enum and parameter.type not in open_types:
-        checks.append(_one_of(parameter.enum))
-    if parameter.ge is not None or parameter.le is not None:
-        checks.append(_between(parameter.ge, parameter.le))
-    if parameter.min_length is not None or parameter.max_length is not None:
-        checks.append(_long(parameter.min_length, parameter.max_length))
-    if parameter.pattern is not None:
-        checks.append(_matching(parameter.pattern))
+    constraints = parameter.constraints
+    if parameter.type in open_types:
+        constraints = replace(constraints, enum=())
+    if constraints != Constraints():
+        checks.append(_constrained(constraints))
     if parameter.format == "uuid":
         checks.append(_uuid)
     if parameter.items is not None:
@@ -60,49 +57,11 @@ def _typed(descriptor: ParameterType) -> ValueCheck:
     return check
 
 
-def _one_of(allowed: tuple[Any, ...]) -> ValueCheck:
-    texts = frozenset(a for a in allowed if type(a) is str)
-
+def _constrained(constraints: Constraints) -> ValueCheck:
     def check(value: Any) -> Any:
-        if type(value) is str and value in texts:
-            return value
-        # True is 1 in Python, and is no member of a list of numbers.
-        if any(isinstance(a, bool) == isinstance(value, bool) and a == value for a in allowed):
-            return value
-        raise _wrong(f"is not one of {', '.join(map(shown_value, allowed[:20]))}")
-
-    return check
-
-
-def _between(least: float | None, most: float | None) -> ValueCheck:
-    def check(value: Any) -> Any:
-        if least is not None and value < least:
-            raise _wrong(f"is below {least:g}")
-        if most is not None and value > most:
-            raise _wrong(f"is above {most:g}")
-        return value
-
-    return check
-
-
-def _long(least: int | None, most: int | None) -> ValueCheck:
-    def check(value: Any) -> Any:
-        unit = "characters" if isinstance(value, str) else "members"
-        if least is not None and len(value) < least:
-            raise _wrong(f"has fewer than {least} {unit}")
-        if most is not None and len(value) > most:
-            raise _wrong(f"has more than {most} {unit}")
-        return value
-
-    return check
-
-
-def _matching(pattern: str) -> ValueCheck:
-    compiled = re2.compile(pattern)
-
-    def check(value: Any) -> Any:
-        if compiled.search(value) is None:
-            raise _wrong(f"does not match {pattern}")
+        problem = constraints.problem(value)
+        if problem is not None:
+            raise _wrong(problem)
         return value
 
     return check
@@ -131,21 +90,13 @@ def _members(schema: Mapping[str, Any]) -> ValueCheck:
 
 def schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
     """What a value is not, of type, enum, bounds, pattern, properties and items."""
-    try:
-        kind = str(schema.get("type", ""))
-        if kind in get_args(JsonType):
-            _typed(PARAMETER_TYPES[kind])(value)
-        if schema.get("enum"):
-            _one_of(tuple(schema["enum"]))(value)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            _between(schema.get("minimum"), schema.get("maximum"))(value)
-        if isinstance(value, str | list):
-            low = "minLength" if isinstance(value, str) else "minItems"
-            _long(schema.get(low), schema.get(low.replace("min", "max")))(value)
-        if isinstance(value, str) and schema.get("pattern"):
-            _matching(schema["pattern"])(value)
-    except PydanticCustomError as wrong:
-        return wrong.message()
+    kind = str(schema.get("type", ""))
+    expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
+    if expected is not None:
+        return f"has to be {expected}"
+    problem = Constraints.of_schema(schema).problem(value)
+    if problem is not None:
+        return problem
     if isinstance(value, Mapping):
         return _properties_problem(value, schema)
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):

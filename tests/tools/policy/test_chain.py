@@ -239,7 +239,7 @@ async def test_what_cannot_be_written_down_is_not_done_where_it_must_be(
         ("pay", {"amount": "5"}, "amount: '5' has to be a number"),
         ("pay", {"amount": True}, "amount: true has to be a number"),
         ("pay", {}, "amount is missing"),
-        ("pay", {"amount": 5, "currency": "XXX"}, "currency: 'XXX' is not one of 'EUR', 'USD'"),
+        ("pay", {"amount": 5, "currency": "XXX"}, "currency: 'XXX' is not one of EUR or USD"),
         ("pay", {"amount": 5, "code": 7}, "code: 7 has to be text"),
         ("pay", {"amount": 5, "code": "07"}, "code: '07' does not match ^[0-9]{3}$"),
         ("pay", {"amount": 5, "who": "x"}, "there is no parameter 'who'"),
