@@ -170,7 +170,7 @@ def _entities(
         values: dict[str, Any] = {}
         for value, synonyms in entry.values.items():
             for word in (value, *synonyms):
-                other = values.setdefault(fold(word), value)
+                other = values.setdefault(fold_word(word), value)
                 if other != value:
                     what = f"{word!r} stands for both {other!r} and {value!r}"
                     section.add("ambiguous-synonym", what, name, "values", value)
@@ -182,18 +182,18 @@ def _synonyms(vocabulary: VocabularyYaml) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for group in VocabularyYaml.model_fields:
         for word, others in getattr(vocabulary, group).items():
-            found.setdefault(fold(word), []).extend(others)
+            found.setdefault(fold_word(word), []).extend(others)
     return {word: _other_words(word, others) for word, others in found.items()}
 
 
 def _other_words(word: str, words: Iterable[str]) -> tuple[str, ...]:
     """The words that are not `word` itself, lower-cased, each once, in order."""
-    folded = dict.fromkeys(map(fold, words))
-    folded.pop(fold(word), None)
+    folded = dict.fromkeys(map(fold_word, words))
+    folded.pop(fold_word(word), None)
     folded.pop("", None)
     return tuple(folded)
 
 
-def fold(word: object) -> str:
+def fold_word(word: object) -> str:
     """Return a word as vocabularies are looked up: in lower case, with single spaces."""
     return " ".join(str(word).lower().split())

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from server.core.suggestions import did_you_mean, join_words, quoted, shortened
-from server.library.domain import check_patterns, fold
+from server.library.domain import check_patterns, fold_word
 from server.library.expressions import pattern_problem
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
@@ -116,8 +116,8 @@ class _ParameterBuilder:
     def _choices(self, type_name: str, by_text: dict[str, Any]) -> dict[str, Any]:
         """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
         enum = tuple(by_text.values())
-        choices: dict[str, Any] = {fold(value): value for value in enum}
-        choices |= {fold(text): value for text, value in by_text.items()}
+        choices: dict[str, Any] = {fold_word(value): value for value in enum}
+        choices |= {fold_word(text): value for text, value in by_text.items()}
         for text, words in self._written.synonyms.items():
             if text not in by_text:
                 what = f"synonyms for {text!r}, which is not in its enum; " + did_you_mean(
@@ -126,7 +126,7 @@ class _ParameterBuilder:
                 self._complain("unknown-value", what, "synonyms")
                 continue
             for word in words:
-                other = choices.setdefault(fold(word), by_text[text])
+                other = choices.setdefault(fold_word(word), by_text[text])
                 if other != by_text[text]:
                     what = f"{word!r} stands for both {str(other)!r} and {text!r}"
                     self._complain("ambiguous-synonym", what, "synonyms")
@@ -140,7 +140,7 @@ class _ParameterBuilder:
         """Words that the domain's vocabulary has for exactly one of the values."""
         found: dict[str, list[Any]] = {}
         for value in enum:
-            for word in self._domain.synonyms.get(fold(value), ()):
+            for word in self._domain.synonyms.get(fold_word(value), ()):
                 found.setdefault(word, []).append(value)
         return {word: values[0] for word, values in found.items() if len(values) == 1}
 

@@ -103,11 +103,6 @@ class PlaceholderText:
         return "".join(filled)
 
 
-def literal(text: str) -> PlaceholderText:
-    """A text without placeholders, whatever braces it holds."""
-    return PlaceholderText(text, (text,) if text else ())
-
-
 @lru_cache(maxsize=4096)
 def parse_text(source: str) -> PlaceholderText:
     """Cut a text at its placeholders.

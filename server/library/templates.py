@@ -10,7 +10,7 @@ from typing import Any
 from server.core.suggestions import did_you_mean, quoted
 from server.core.tools import Effect
 from server.errors import Problem
-from server.library.domain import check_jinja, fold
+from server.library.domain import check_jinja, fold_word
 from server.library.executions import (
     build_execution,
     effect_of,
@@ -247,7 +247,7 @@ def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[st
                 collector.add("duplicate-id", what, template.where)
                 continue
             for example in template.nl_examples:
-                other = examples.setdefault(fold(example).rstrip(" ?!."), template)
+                other = examples.setdefault(fold_word(example).rstrip(" ?!."), template)
                 if other is not template:
                     what = (
                         f"{template.id!r} and {other.id!r} (at {other.where}) have the same "

@@ -1,7 +1,7 @@
 import pytest
 
 from server.library.http_model import Endpoint, parse_endpoint
-from server.library.placeholders import PlaceholderInvalid, literal, parse_text
+from server.library.placeholders import PlaceholderInvalid, parse_text
 
 
 def filled(endpoint: Endpoint) -> tuple[str, str | None]:
@@ -72,7 +72,3 @@ def test_a_message_does_not_show_credentials() -> None:
     with pytest.raises(PlaceholderInvalid) as refused:
         parse_endpoint("https://me:hunter2@host/x")
     assert "hunter2" not in str(refused.value)
-
-
-def test_literal_text_keeps_its_braces() -> None:
-    assert literal("{x}").fill({}, str) == "{x}"

@@ -14,7 +14,7 @@ from server.library.http_model import (
     ResponseMapping,
 )
 from server.library.model import Library, Template
-from server.library.placeholders import literal, parse_text, to_texts
+from server.library.placeholders import parse_text, to_texts
 from tests.library.samples import load
 
 DOMAIN = """
@@ -66,12 +66,12 @@ def test_a_query_template_is_a_request_of_the_domains_service(tmp_path: Path) ->
     assert request.path.fill({"id": 3}, str) == "/v1/things/3"
     assert request.query == (
         ("kind", parse_text("{{ kind }}")),
-        ("page", literal("1")),
-        ("all", literal("true")),
-        ("tags", (parse_text("{{ kind }}"), literal("x"))),
+        ("page", parse_text("1")),
+        ("all", parse_text("true")),
+        ("tags", (parse_text("{{ kind }}"), parse_text("x"))),
         ("flag", None),
     )
-    assert request.headers == (("X-Client", literal("orbit")), ("X-Lang", literal("en")))
+    assert request.headers == (("X-Client", parse_text("orbit")), ("X-Lang", parse_text("en")))
     auth = HttpAuth("bearer", secret="t0ps3cret")
     assert found.service == HttpService(auth=auth, timeout_s=7, retries=1)
 
@@ -144,7 +144,10 @@ def test_a_template_has_the_last_word(tmp_path: Path) -> None:
         max_redirects=0,
         cache_ttl_s=60,
     )
-    assert found.request.headers == (("X-Client", literal("orbit")), ("x-lang", literal("fr")))
+    assert found.request.headers == (
+        ("X-Client", parse_text("orbit")),
+        ("x-lang", parse_text("fr")),
+    )
 
 
 @pytest.mark.parametrize("endpoint", ["https://other.example/x", "http://api.example/v1/x"])
@@ -165,7 +168,10 @@ def test_without_a_base_url_the_key_goes_with_every_endpoint(tmp_path: Path) -> 
 def test_a_base_url_of_the_template(tmp_path: Path) -> None:
     text = "    endpoint: /x\n    base_url: http://127.0.0.1:8080/y\n"
     found = execution_of(tmp_path, text)
-    assert (found.request.origin, found.request.path) == ("http://127.0.0.1:8080", literal("/y/x"))
+    assert (found.request.origin, found.request.path) == (
+        "http://127.0.0.1:8080",
+        parse_text("/y/x"),
+    )
 
 
 def test_the_limit_of_calls_at_once_belongs_to_the_adapter(tmp_path: Path) -> None:
@@ -261,7 +267,7 @@ def test_a_key_from_the_environment_is_never_shown(tmp_path: Path) -> None:
     template = template_of(tmp_path, SEED_TEMPLATES, "domain_name: d\n")
     found = template.execution
     assert isinstance(found, HttpExecution)
-    assert ("X-API-Key", literal("k3y")) in found.request.headers
+    assert ("X-API-Key", parse_text("k3y")) in found.request.headers
     assert "k3y" not in repr(template)
 
 

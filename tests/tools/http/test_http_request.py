@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
 from server.library.http_model import HttpAuth, HttpRequest, HttpService
-from server.library.placeholders import literal
+from server.library.placeholders import parse_text
 from server.tools.http.request import FilledRequest, fill_request
 from tests.tools.http.calls import request
 
@@ -198,5 +198,5 @@ def test_an_expression_that_fails_is_an_invalid_argument() -> None:
 
 
 def test_a_literal_percent_sign_in_a_path_stays() -> None:
-    asking = HttpRequest("GET", "https://h", literal("/a%20b"))
+    asking = HttpRequest("GET", "https://h", parse_text("/a%20b"))
     assert fill(asking, {}).url == "https://h/a%20b"
