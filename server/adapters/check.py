@@ -12,7 +12,7 @@ from server.errors import PluginInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.extraction.lint import example_problems
 from server.intents.pack import Pack
-from server.library.loader import left_out, load_library
+from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
 from server.tools.http.egress import EgressPolicy, host_problems
@@ -154,7 +154,7 @@ def _without_broken(
     """
     broken = {problem.template for problem in judged if problem.is_error}
     kept = {name: template for name, template in library.templates.items() if name not in broken}
-    return Library(library.domain, kept, left_out(problems)) if kept else None
+    return Library(library.domain, kept, templates_left_out(problems)) if kept else None
 
 
 def _foreign_templates(library: Library, retriever: Any) -> list[Problem]:

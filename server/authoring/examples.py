@@ -8,15 +8,9 @@ from typing import Any, Final
 from server.authoring.naming import words
 from server.authoring.operations import ApiOperation
 from server.authoring.schema import ApiParameter
+from server.library.parameter_types import PARAMETER_TYPES
 
-_STRINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "date": ("2025-03-14", "2025-06-01", "2025-11-30"),
-    "datetime": ("2025-03-14T09:30:00", "2025-06-01T12:00:00", "2025-11-30T18:45:00"),
-    "time": ("09:30", "12:00", "18:45"),
-    "email": ("ada@example.org", "bruno@example.org", "carla@example.org"),
-    "url": ("https://example.org/a", "https://example.org/b", "https://example.org/c"),
-    "string": ("alpha", "bravo", "delta", "hotel", "kilo", "oscar", "sierra"),
-}
+_WORDS: Final = ("alpha", "bravo", "delta", "hotel", "kilo", "oscar", "sierra")
 _OPENINGS: Final = ("", "Please ", "Can you ", "I want to ")
 _QUESTION_OPENING: Final = "I would like to "
 _VERBS: Final[Mapping[str, str]] = {
@@ -71,7 +65,8 @@ def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
 def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
     """A value that the parameter may take."""
     given = parameter.example
-    if _usable(given, parameter) and (variant == 0 or parameter.type not in _STRINGS):
+    is_text = PARAMETER_TYPES[parameter.type].json_type == "string"
+    if _usable(given, parameter) and (variant == 0 or not is_text):
         return given
     if parameter.enum:
         return parameter.enum[variant % len(parameter.enum)]
@@ -87,7 +82,7 @@ def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
             return [1, 2] if parameter.item_type in ("integer", "number") else ["red", "blue"]
         case "object":
             return {"name": "value"}
-    choices = _STRINGS.get(parameter.type, _STRINGS["string"])
+    choices = PARAMETER_TYPES[parameter.type].examples or _WORDS
     text = choices[variant % len(choices)]
     text = text * (1 + (parameter.min_length or 0) // len(text)) if parameter.min_length else text
     return text[: parameter.max_length] if parameter.max_length else text

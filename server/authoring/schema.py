@@ -6,17 +6,10 @@ from typing import Any, Final, Literal
 
 from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import first_sentence, identifier
+from server.library.parameter_types import type_of_format
 
 Place = Literal["path", "query", "header", "body", "form"]
 
-_FORMATS: Final = {
-    "date": "date",
-    "date-time": "datetime",
-    "time": "time",
-    "email": "email",
-    "uri": "url",
-    "url": "url",
-}
 _MAX_DEPTH: Final = 6
 _MAX_ENUM: Final = 50
 
@@ -113,7 +106,8 @@ def type_of(shape: Mapping[str, Any]) -> str:
     if isinstance(kind, list):
         kind = next((each for each in kind if each != "null"), None)
     if kind == "string":
-        return _FORMATS.get(str(shape.get("format")), "string")
+        by_format = type_of_format(shape.get("format"))
+        return by_format.name if by_format is not None else "string"
     if kind in ("number", "integer", "boolean", "array", "object"):
         return str(kind)
     if "properties" in shape or "additionalProperties" in shape:

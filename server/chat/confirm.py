@@ -74,16 +74,7 @@ async def run_or_request_confirmation(
 
 def to_decision(template: Template, held: PendingCall) -> PendingConfirmation:
     """A held call as it may be shown."""
-    execution = template.execution
-    call = ToolCall(
-        template.id,
-        execution.tool,
-        execution.operation,
-        redact_arguments(template, held.arguments),
-        held.sources,
-        template.effect,
-        sensitive=bool(template.policy.sensitive_params),
-    )
+    call = template.call(redact_arguments(template, held.arguments), held.sources)
     return PendingConfirmation(
         match=held.match,
         call=call,
@@ -262,16 +253,7 @@ async def _carried(
         await desk.commit(held)
         committed = True
 
-    execution = template.execution
-    call = ToolCall(
-        template.id,
-        execution.tool,
-        execution.operation,
-        held.arguments,
-        held.sources,
-        template.effect,
-        by_model=held.proposed_by == "model",
-    )
+    call = template.call(held.arguments, held.sources, by_model=held.proposed_by == "model")
     proposal = replace(
         proposal_of(turn, call),
         intent=held.detected,

@@ -8,8 +8,8 @@ from server.core.tools import SourceKind
 from server.extraction.domain_types import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.types import CURRENCY_OF_AMOUNT, HINT, SURE, ValueCandidate, at, checked
-from server.extraction.value_kinds import ValueKind
 from server.extraction.values import InvalidValue, number, written
+from server.library.parameter_types import ValueKind
 from server.text.durations import Duration, unit_at
 from server.text.language import load_language
 from server.text.numbers import ambiguous_numbers, opposite
@@ -220,7 +220,7 @@ def candidates(
         found += _in_quotes(plan, reading) if not found else ()
     else:
         found = []
-    if plan.domain_type is not None and plan.role not in NUMERIC:
+    if plan.role not in NUMERIC:
         found = with_domain(plan, reading, found)
     found.sort(key=_order)
     return found

@@ -55,6 +55,8 @@ def with_domain(
     Where both read the same place, the domain's reading counts.
     """
     found: list[ValueCandidate] = []
+    if plan.domain_type is None:
+        return recognised
     for start, end, value in _values(plan, reading):
         wider = any(
             c.start <= start and end <= c.end and c.end - c.start > end - start for c in recognised
@@ -63,14 +65,14 @@ def with_domain(
             continue  # a part of something that was recognised as a whole
         first, last = reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1
         found.append(
-            checked(plan, ValueCandidate(start, end, first, last, value, "domain_pattern"))
+            checked(plan, ValueCandidate(start, end, first, last, value, plan.domain_type.source))
         )
     return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
 
 
 def _values(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, int, Any]]:
     """Each match of the domain's patterns that its normalizers can read."""
-    key = ("values", plan.parameter.type)
+    key = ("values", f"{plan.parameter.type} {plan.parameter.format}")
     if key not in reading.memo:
         values: list[tuple[int, int, Any]] = []
         for start, end in _matches(plan, reading):

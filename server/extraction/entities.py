@@ -9,15 +9,13 @@ from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.slot_filling import SlotFilling
 from server.extraction.types import ValueCandidate
 from server.extraction.values import InvalidValue, number
-from server.library.model import PARAMETER_TYPES, Parameter
+from server.library.model import Parameter
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "start": ("start", "start_date", "date_from", "from_date", "from"),
     "end": ("end", "end_date", "date_to", "to_date", "to"),
 }
 """Names of parameters that take an end of a range, besides `<entity>_<part>`."""
-
-_NUMBERS: Final = ("number", "integer")
 
 
 def fill_entities(filling: SlotFilling, intent: Intent) -> None:
@@ -78,12 +76,13 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
         Unusable: it is of another type.
     """
     parameter = plan.parameter
-    if plan.role in NUMERIC or PARAMETER_TYPES.get(parameter.type, ("",))[0] in _NUMBERS:
+    if plan.role in NUMERIC or parameter.descriptor.is_numeric:
         found = number(value)
-        if parameter.type == "integer" and not isinstance(found, int):
-            raise InvalidValue(f"{found} is not a whole number")
+        expected = parameter.descriptor.expected(found)
+        if expected is not None:
+            raise InvalidValue(f"{found} is not {expected}")
         return found
-    json_type = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
+    json_type = parameter.descriptor.json_type
     match json_type, value:
         case "string", str():
             return _word(parameter, value)

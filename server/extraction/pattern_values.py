@@ -8,7 +8,7 @@ from server.extraction.domain_types import normalize_value
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.types import ValueCandidate
 from server.extraction.values import InvalidValue, number, show_value
-from server.library.model import PARAMETER_TYPES
+from server.library.parameter_types import CUSTOM
 from server.text.parsed_text import ParsedText
 from server.text.replies import read_boolean
 from server.text.span import Kind, Span
@@ -135,7 +135,7 @@ def _recognised(
             return place._replace(value=found.value)
     if plan.parameter.type == "string":
         return _text(plan, reading, place.start, place.end)
-    return place._replace(problem=f"{show_value(text)} is not a {plan.parameter.type}")
+    return place._replace(problem=f"{show_value(text)} is not {plan.parameter.descriptor.noun}")
 
 
 def _text(plan: ParameterPlan, reading: ParsedText, start: int, end: int) -> ValueCandidate | None:
@@ -148,9 +148,8 @@ def _text(plan: ParameterPlan, reading: ParsedText, start: int, end: int) -> Val
         value: Any = normalize_value(plan, reading.text[start:end], reading)
     except ValueError as refused:
         return place._replace(problem=str(refused))
-    if PARAMETER_TYPES.get(plan.parameter.type, ("",))[0] == "string" and not isinstance(
-        value, str
-    ):
+    descriptor = plan.parameter.descriptor
+    if descriptor.json_type == "string" and descriptor is not CUSTOM:
         value = str(value)
     try:
         plan.checker.check(value)

@@ -54,10 +54,3 @@ class Pattern:
                 return start, end
         whole: tuple[int, int] = match.span()
         return whole
-
-
-def matches_whole(source: str) -> Any:
-    """`source` compiled to be searched in a value, as JSON Schema's `pattern` is."""
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(source, options)

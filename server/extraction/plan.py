@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
 from server.extraction.normalizers import Step, compile_steps
 from server.extraction.patterns import Pattern
@@ -11,13 +12,13 @@ from server.extraction.value_kinds import (
     GROUPS,
     Group,
     Name,
-    ValueKind,
     take_apart,
     takes_percent,
     value_kind,
 )
 from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
+from server.library.parameter_types import ParameterType, ValueKind
 from server.text.phrases import PhraseTable
 
 NUMERIC: Final = frozenset({"number", "percentage", "money"})
@@ -25,10 +26,11 @@ NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
 @dataclass(frozen=True, slots=True)
 class DomainType:
-    """How a domain reads values of one of its types."""
+    """How a domain, or a parameter type, reads values by patterns."""
 
     patterns: tuple[Pattern, ...]
     steps: tuple[Step, ...]
+    source: SourceKind = "domain_pattern"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class Planner:
             role=role,
             name=name,
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
-            domain_type=self._types.get(parameter.type),
+            domain_type=self._types.get(parameter.type) or _type_patterns(parameter.descriptor),
             choices=PhraseTable(self._choices(parameter)),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
@@ -142,3 +144,10 @@ class Planner:
                 for synonym in self._domain.synonyms.get(word.lower(), ()):
                     choices.setdefault(synonym, value)
         return choices
+
+
+def _type_patterns(descriptor: ParameterType) -> DomainType | None:
+    if not descriptor.patterns:
+        return None
+    step: Step = (descriptor.name, descriptor.read, frozenset())
+    return DomainType(tuple(map(Pattern, descriptor.patterns)), (step,), "recognizer")

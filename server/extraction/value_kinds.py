@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
+from server.library.model import Domain, Parameter, Template
+from server.library.parameter_types import CUSTOM, ValueKind
 from server.library.parameters import has_data_beside, is_compared_with_data, is_data, name_words
 from server.text.calendar import MONTHS_IN, SECONDS
 from server.text.language import load_language
@@ -75,32 +76,14 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     return Name(words, near | leads, near - directions | follows, unit, topics, pages)
 
 
-ValueKind = Literal[
-    "number",  # any number; `integer` is one that must be whole
-    "percentage",
-    "money",
-    "currency",
-    "date",
-    "written_date",  # a date as it was written
-    "datetime",
-    "time",
-    "duration",
-    "date_format",
-    "email",
-    "url",
-    "boolean",
-    "choice",  # one of the enum's values, or of an entity's
-    "choices",  # several of them
-    "numbers",
-    "records",  # a JSON array
-    "object",  # a JSON object
-    "strings",
-    "field",  # a key of the JSON data in the question
-    "fields",
-    "cell",  # what a field of the data is compared with
-    "custom",  # a type of the domain's own
-    "text",
-]
+def _inflected(words: Iterable[str]) -> frozenset[str]:
+    """The words, each in the singular and the plural."""
+    found: set[str] = set()
+    for word in words:
+        stem = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+        found |= {word, stem, f"{stem}s"}
+    return frozenset(found)
+
 
 Group = Literal[
     "data", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
@@ -119,36 +102,24 @@ GROUPS: Final[dict[ValueKind, Group]] = {
     "boolean": "boolean", "strings": "words", "choices": "words", "text": "text",
 }  # fmt: skip
 
-_BY_FORMAT: Final[dict[str, ValueKind]] = {
-    "date": "date", "date-time": "datetime", "time": "time", "duration": "duration",
-    "email": "email", "uri": "url", "url": "url", "currency": "currency",
-}  # fmt: skip
-
-_BY_TYPE: Final[dict[str, ValueKind]] = {
-    "number": "number", "integer": "number", "boolean": "boolean", "object": "object",
-    "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
-    "email": "email", "url": "url", "percentage": "percentage", "money": "money",
-    "currency": "currency",
-}  # fmt: skip
-
 
 def value_kind(parameter: Parameter, name: Name, template: Template, domain: Domain) -> ValueKind:
     """How the values of `parameter` are recognised."""
-    numeric = PARAMETER_TYPES.get(parameter.type, ("string",))[0] in ("number", "integer")
-    if numeric:
-        return _numeric(parameter, name)
-    if parameter.type == "array":
+    descriptor = parameter.descriptor
+    if descriptor.is_numeric:
+        return _numeric(descriptor.kind, name)
+    if descriptor.json_type == "array":
         return _array(parameter, name, template)
-    if (parameter.choices or parameter.enum) and parameter.type != "boolean":
+    if (parameter.choices or parameter.enum) and descriptor.kind != "boolean":
         return "choice"
-    if parameter.type in _BY_TYPE:
-        return _BY_TYPE[parameter.type]
-    if parameter.type not in PARAMETER_TYPES:
+    if descriptor is CUSTOM:
         entity = domain.entities.get(parameter.type)
         if entity is not None and entity.values:
             return "choice"
         return "custom" if entity is None or _has_patterns(parameter, domain) else "text"
-    return _string(parameter, name, template)
+    if descriptor.kind == "text" and not parameter.format:
+        return _string(parameter, name, template)
+    return descriptor.kind
 
 
 def takes_percent(parameter: Parameter, name: Name) -> bool:
@@ -162,9 +133,9 @@ def has_records(template: Template) -> bool:
     return any(is_data(p) for p in template.parameters)
 
 
-def _numeric(parameter: Parameter, name: Name) -> ValueKind:
-    if parameter.type in ("percentage", "money"):
-        return _BY_TYPE[parameter.type]
+def _numeric(kind: ValueKind, name: Name) -> ValueKind:
+    if kind != "number":
+        return kind
     if name.has(PERCENT):
         return "percentage"
     return "money" if name.has(MONEY) else "number"
@@ -183,8 +154,6 @@ def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:
 
 
 def _string(parameter: Parameter, name: Name, template: Template) -> ValueKind:
-    if parameter.format:
-        return _BY_FORMAT.get(parameter.format, "text")
     if has_data_beside(parameter, template):
         if name.has(FIELDS) or (name.has(ORDERING) and "by" in name.words):
             return "field"

@@ -1,15 +1,14 @@
 """From what was recognised to the value a tool takes, or why it cannot be taken."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from server.core.suggestions import join_words
 from server.core.tools import Source
-from server.extraction.patterns import matches_whole
+from server.library.constraints import Constraints
 from server.library.model import Parameter
 from server.text.decimals import Number, as_decimal, plain_number, read_plain
 from server.text.durations import Duration
@@ -38,7 +37,7 @@ def number(value: Any) -> Number:
     """`value` as an exact number.
 
     Raises:
-        Unusable: it is none.
+        InvalidValue: it is none.
     """
     found: Number | None = None
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
@@ -51,78 +50,43 @@ def number(value: Any) -> Number:
 
 
 class ValueChecker:
-    """Judges values of one parameter, with what can be prepared prepared."""
+    """Judges values of one parameter."""
 
-    __slots__ = ("_checks", "_parameter", "_pattern")
+    __slots__ = ("_constraints", "_parameter")
 
     def __init__(self, parameter: Parameter, *, closed: bool = True) -> None:
         """`closed` says that there are no values but those of the enum."""
         self._parameter = parameter
-        self._pattern = matches_whole(parameter.pattern) if parameter.pattern else None
-        checks: list[Callable[[Any], None]] = []
-        if parameter.ge is not None or parameter.le is not None:
-            checks.append(self._bounds)
-        if parameter.min_length is not None or parameter.max_length is not None:
-            checks.append(self._length)
-        if self._pattern is not None:
-            checks.append(self._shape)
-        if closed and parameter.enum and parameter.type != "array":
-            checks.append(self._membership)
-        self._checks = tuple(checks)
+        listed = closed and parameter.descriptor.json_type != "array"
+        found = parameter.constraints
+        self._constraints = found if listed else replace(found, enum=())
 
     @property
     def takes_anything(self) -> bool:
-        return not self._checks
+        return self._constraints == Constraints()
 
     def numeric(self, value: Number) -> Number:
-        """`value` if the parameter takes such a number.
+        """Return `value` if the parameter takes such a number.
 
         A parameter that only takes numbers below zero takes "30 days ago" as -30.
 
         Raises:
-            Unusable: not whole, out of range, or none of the enum.
+            InvalidValue: not whole, out of range, or none of the enum.
         """
         parameter = self._parameter
-        if parameter.type == "integer" and not isinstance(value, int):
-            raise InvalidValue(f"{value} is not a whole number")
+        expected = parameter.descriptor.expected(value)
+        if expected is not None:
+            raise InvalidValue(f"{value} is not {expected}")
         if parameter.le is not None and parameter.le <= 0 < value:
             value = opposite(value)
         self.check(value)
         return value
 
     def check(self, value: Any) -> None:
-        """Raise `Unusable` when `value` is outside what the parameter allows."""
-        for check in self._checks:
-            check(value)
-
-    def _bounds(self, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-            return
-        least, most = self._parameter.ge, self._parameter.le
-        if least is not None and value < least:
-            raise InvalidValue(f"{value} is below {least:g}")
-        if most is not None and value > most:
-            raise InvalidValue(f"{value} is above {most:g}")
-
-    def _length(self, value: Any) -> None:
-        if not isinstance(value, str | list | tuple):
-            return
-        least, most = self._parameter.min_length, self._parameter.max_length
-        what = "characters" if isinstance(value, str) else "items"
-        if least is not None and len(value) < least:
-            raise InvalidValue(f"{show_value(value)} has fewer than {least} {what}")
-        if most is not None and len(value) > most:
-            raise InvalidValue(f"{show_value(value)} has more than {most} {what}")
-
-    def _shape(self, value: Any) -> None:
-        if isinstance(value, str) and self._pattern is not None and not self._pattern.search(value):
-            raise InvalidValue(f"{show_value(value)} does not look like {self._parameter.pattern}")
-
-    def _membership(self, value: Any) -> None:
-        if value not in self._parameter.enum:
-            raise InvalidValue(
-                f"{show_value(value)} is not one of {join_words(self._parameter.enum)}"
-            )
+        """Raise `InvalidValue` when `value` is outside what the parameter allows."""
+        problem = self._constraints.problem(value)
+        if problem is not None:
+            raise InvalidValue(f"{show_value(value)} {problem}")
 
 
 def show_value(value: Any) -> str:

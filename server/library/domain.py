@@ -11,7 +11,7 @@ from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
 from server.library.model import Domain, Entity, Normalizer, ResponseConfig, TypePatterns
 from server.library.parameter_types import canonical
-from server.library.problems import ProblemCollector
+from server.library.problems import ProblemCollector, Section
 from server.library.yaml_models import (
     DomainParts,
     DomainYaml,
@@ -22,192 +22,159 @@ from server.library.yaml_models import (
     TypePatternsYaml,
     VocabularyYaml,
 )
-from server.settings.documents import Document, Keys
+from server.settings.documents import Document
 from server.settings.validation import validate
 
 
-def build_responses(
-    written: ResponseConfigYaml, document: Document, at: Keys, findings: ProblemCollector
-) -> ResponseConfig:
+def _responses(written: ResponseConfigYaml, section: Section) -> ResponseConfig:
     """Check languages and format templates; a text without a language is in the default."""
     default = written.default_language
     supported = written.supported_languages or (default,)
     if default not in supported:
-        what = (
-            f"default_language {default!r} is not among supported_languages {join_words(supported)}"
-        )
-        findings.add("unknown-language", what, document.where((*at, "default_language")))
+        known = join_words(supported)
+        what = f"default_language {default!r} is not among supported_languages {known}"
+        section.add("unknown-language", what, "default_language")
     templates: dict[str, dict[str, str]] = {}
     for name, texts in written.format_templates.items():
-        where = (*at, "format_templates", name)
+        here = section.part("format_templates", name)
         templates[name] = {}
         for language, text in texts.items():
-            check_jinja(f"format template {name!r}", text, document, (*where, language), findings)
+            check_jinja(f"format template {name!r}", text, here.part(language))
             if language and language not in supported:
                 what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
-                findings.add("unknown-language", what, document.where((*where, language)))
+                here.add("unknown-language", what, language)
             templates[name][language or default] = text
         if default not in templates[name]:
             what = f"format template {name!r} has no text in the default language {default!r}"
-            findings.add("format-template-missing", what, document.where(where))
+            here.add("format-template-missing", what)
     return ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
 
 
-def check_jinja(
-    name: str, text: str, document: Document, at: Keys, findings: ProblemCollector
-) -> bool:
+def check_jinja(name: str, text: str, section: Section) -> bool:
     """Report a text that could never be rendered; return whether it can."""
     problem = examine(text).problem
     if problem is not None:
-        findings.add("bad-template", f"{name}: {problem}", document.where(at))
+        section.add("bad-template", f"{name}: {problem}")
     return problem is None
 
 
-def build_domain(document: Document, findings: ProblemCollector) -> Domain | None:
+def build_domain(document: Document, collector: ProblemCollector) -> Domain | None:
     """Return the domain that `document` holds, or None when it cannot be read."""
-    findings.problems += document.problems
+    collector.problems += document.problems
     written, problems = validate(DomainYaml, document)
-    findings.problems += problems
+    collector.problems += problems
     if written is None:
         return None
-    findings.unused("a domain", document, (), DomainYaml.not_used)
-    findings.unused("a domain", document, ("domain",), NestedDomainYaml.not_used)
-    parts = _Parts(written, document, findings)
+    top = Section(document, (), collector)
+    top.report_unused("a domain", DomainYaml.not_used)
+    top.part("domain").report_unused("a domain", NestedDomainYaml.not_used)
+    parts = _DomainKeys(written, top)
     nested = written.domain
     name = nested.name if nested is not None else written.domain_name
     if name is None:
-        what = "the domain has no name; write domain_name, or name under domain"
-        findings.add("missing-key", what, document.where())
+        top.add("missing-key", "the domain has no name; write domain_name, or name under domain")
     elif nested is not None and written.domain_name is not None:
         what = "the domain is named twice; keep domain_name or name under domain"
-        findings.add("duplicate-key", what, document.where(("domain_name",)))
+        top.add("duplicate-key", what, "domain_name")
     vocabulary: VocabularyYaml = parts.get("vocabulary")
-    findings.unused("a vocabulary", document, parts.keys("vocabulary"), VocabularyYaml.not_used)
-    entities: Mapping[str, EntityYaml] = parts.get("entities")
-    response: ResponseConfigYaml = parts.get("response_config")
+    parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
     return Domain(
         name=name or "",
         description=parts.get("description"),
         version=parts.get("version"),
         parameter_patterns=_patterns(
-            parts.get("parameter_patterns"), document, parts.keys("parameter_patterns"), findings
+            parts.get("parameter_patterns"), parts.section("parameter_patterns")
         ),
-        entities=_entities(entities, vocabulary, document, parts.keys("entities"), findings),
+        entities=_entities(parts.get("entities"), vocabulary, parts.section("entities")),
         synonyms=_synonyms(vocabulary),
-        response=build_responses(response, document, parts.keys("response_config"), findings),
+        response=_responses(parts.get("response_config"), parts.section("response_config")),
         date_order=parts.get("date_order"),
         http=build_defaults(
             parts.get("api_config"),
-            parts.keys("api_config"),
+            parts.section("api_config"),
             parts.get("authentication"),
-            parts.keys("authentication"),
-            document,
-            findings,
+            parts.section("authentication"),
         ),
     )
 
 
-class _Parts:
-    """The domain's keys, wherever the author keeps each: at the top, or under `domain:`."""
+class _DomainKeys:
+    """The domain's keys, each at the top or under `domain:`, as the author likes."""
 
-    def __init__(self, written: DomainYaml, document: Document, findings: ProblemCollector) -> None:
-        self._top, self._nested = written, written.domain
-        both = written.model_fields_set & (self._nested.model_fields_set if self._nested else set())
-        for name in sorted(both & DomainParts.model_fields.keys()):
-            other = document.where(("domain", name))
+    def __init__(self, written: DomainYaml, top: Section) -> None:
+        self._written, self._top = written, top
+        nested = written.domain
+        self._nested = nested.model_fields_set if nested is not None else set[str]()
+        for name in sorted(
+            written.model_fields_set & self._nested & DomainParts.model_fields.keys()
+        ):
+            other = top.where("domain", name)
             what = f"{name!r} is written twice, here and under domain in line {other.line}"
-            findings.add("duplicate-key", what, document.where((name,)))
+            top.add("duplicate-key", what, name)
 
-    def _is_nested(self, name: str) -> bool:
-        return self._nested is not None and name in self._nested.model_fields_set
-
-    def keys(self, name: str) -> Keys:
-        return ("domain", name) if self._is_nested(name) else (name,)
+    def section(self, name: str) -> Section:
+        return self._top.part("domain", name) if name in self._nested else self._top.part(name)
 
     def get(self, name: str) -> Any:
-        return getattr(self._nested if self._is_nested(name) else self._top, name)
+        return getattr(self._written.domain if name in self._nested else self._written, name)
 
 
-def _patterns(
-    written: Mapping[str, TypePatternsYaml],
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
-) -> dict[str, TypePatterns]:
+def _patterns(written: Mapping[str, TypePatternsYaml], section: Section) -> dict[str, TypePatterns]:
     found: dict[str, TypePatterns] = {}
     for name, entry in written.items():
         type_name = canonical(name)
         if type_name in found:
             what = f"patterns for the type {type_name!r} are written twice"
-            findings.add("duplicate-key", what, document.where((*at, name)))
-        check_patterns(entry.patterns, document, (*at, name, "patterns"), findings)
+            section.add("duplicate-key", what, name)
+        check_patterns(entry.patterns, section.part(name, "patterns"))
         for number, step in enumerate(entry.normalizers):
-            where = (*at, name, "normalizers", number)
-            _check_normalizer(step, document, where, findings)
+            _check_normalizer(step, section.part(name, "normalizers", number))
         steps = tuple(Normalizer(n.type, dict(n.model_extra or {})) for n in entry.normalizers)
         found[type_name] = TypePatterns(entry.patterns, steps)
     return found
 
 
-def check_patterns(
-    patterns: Iterable[str], document: Document, at: Keys, findings: ProblemCollector
-) -> None:
+def check_patterns(patterns: Iterable[str], section: Section) -> None:
     """Report patterns that do not compile, and those that match the empty text."""
     for number, pattern in enumerate(patterns):
-        where = document.where((*at, number))
         problem = pattern_problem(pattern)
         if problem is not None:
-            findings.add("bad-pattern", f"pattern '{shortened(pattern)}': {problem}", where)
+            section.add("bad-pattern", f"pattern '{shortened(pattern)}': {problem}", number)
         elif matches_nothing(pattern):
             what = f"pattern '{shortened(pattern)}' matches the empty text, so it finds nothing"
-            findings.warn("empty-pattern", what, where)
+            section.warn("empty-pattern", what, number)
 
 
-def _check_normalizer(
-    step: NormalizerYaml, document: Document, at: Keys, findings: ProblemCollector
-) -> None:
+def _check_normalizer(step: NormalizerYaml, section: Section) -> None:
     name, known = step.type, plugins.known("normalizer")
     if name not in known and "." not in name and ":" not in name:
         what = f"unknown normalizer {name!r}; {did_you_mean(name, known)}"
-        findings.add("unknown-normalizer", what, document.where(at))
+        section.add("unknown-normalizer", what)
         return
     try:
-        function = plugins.resolve("normalizer", name)
+        inspect.signature(plugins.resolve("normalizer", name)).bind("", **(step.model_extra or {}))
     except PluginInvalid as unusable:
-        findings.add("unknown-normalizer", str(unusable), document.where(at))
-        return
-    try:
-        inspect.signature(function).bind("", **(step.model_extra or {}))
+        section.add("unknown-normalizer", str(unusable))
     except (TypeError, ValueError) as unfit:
-        findings.add("bad-normalizer", f"normalizer {name!r}: {unfit}", document.where(at))
+        section.add("bad-normalizer", f"normalizer {name!r}: {unfit}")
 
 
 def _entities(
-    written: Mapping[str, EntityYaml],
-    vocabulary: VocabularyYaml,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    written: Mapping[str, EntityYaml], vocabulary: VocabularyYaml, section: Section
 ) -> dict[str, Entity]:
     found = {}
     for name, entry in written.items():
-        findings.unused("an entity", document, (*at, name), EntityYaml.not_used)
+        section.part(name).report_unused("an entity", EntityYaml.not_used)
         called = (entry.name or name, entry.display_name or name)
         words = (*called, *entry.synonyms, *vocabulary.entity_synonyms.get(name, ()))
         values: dict[str, Any] = {}
         for value, synonyms in entry.values.items():
             for word in (value, *synonyms):
-                other = values.setdefault(_folded(word), value)
+                other = values.setdefault(fold_word(word), value)
                 if other != value:
                     what = f"{word!r} stands for both {other!r} and {value!r}"
-                    where = document.where((*at, name, "values", value))
-                    findings.add("ambiguous-synonym", what, where)
-        found[name] = Entity(
-            name=name,
-            description=entry.description,
-            synonyms=_others(name, words),
-            values=values,
-        )
+                    section.add("ambiguous-synonym", what, name, "values", value)
+        found[name] = Entity(name, entry.description, _other_words(name, words), values)
     return found
 
 
@@ -215,17 +182,18 @@ def _synonyms(vocabulary: VocabularyYaml) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for group in VocabularyYaml.model_fields:
         for word, others in getattr(vocabulary, group).items():
-            found.setdefault(_folded(word), []).extend(others)
-    return {word: _others(word, others) for word, others in found.items()}
+            found.setdefault(fold_word(word), []).extend(others)
+    return {word: _other_words(word, others) for word, others in found.items()}
 
 
-def _others(word: str, words: Iterable[str]) -> tuple[str, ...]:
+def _other_words(word: str, words: Iterable[str]) -> tuple[str, ...]:
     """The words that are not `word` itself, lower-cased, each once, in order."""
-    folded = dict.fromkeys(_folded(other) for other in words)
-    folded.pop(_folded(word), None)
+    folded = dict.fromkeys(map(fold_word, words))
+    folded.pop(fold_word(word), None)
     folded.pop("", None)
     return tuple(folded)
 
 
-def _folded(word: str) -> str:
-    return " ".join(word.lower().split())
+def fold_word(word: object) -> str:
+    """Return a word as vocabularies are looked up: in lower case, with single spaces."""
+    return " ".join(str(word).lower().split())

@@ -17,9 +17,8 @@ from server.library.model import (
     PythonExecution,
     TemplateKind,
 )
-from server.library.problems import ProblemCollector
+from server.library.problems import Section
 from server.library.yaml_models import ExecutionYaml, TemplateYaml
-from server.settings.documents import Document, Keys
 from server.settings.yaml_tree import Unresolved
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
@@ -41,17 +40,17 @@ def sends_request(written: TemplateYaml) -> bool:
     return by_execution or kind_of(written) == "query"
 
 
-def placeholders(document: Document, at: Keys) -> dict[str, Keys]:
-    """Every name that arguments have to fill in a request, and where it is used first."""
-    found: dict[str, Keys] = {}
-    for place in (at, (*at, "execution")):
-        prepare: Keys = (*place, "prepare")
-        supplied = document.at((*prepare, "response_mapping", "fields")) or ()
-        for name, keys in _names_in(document, prepare):
-            found.setdefault(name, keys)
-        for name, keys in _names_in(document, place):
+def placeholders(section: Section) -> dict[str, Section]:
+    """Return every name that arguments fill in a request, with where it is used first."""
+    found: dict[str, Section] = {}
+    for place in (section, section.part("execution")):
+        prepare = place.part("prepare")
+        supplied = prepare.part("response_mapping", "fields").value or ()
+        for name, used in _names_in(prepare):
+            found.setdefault(name, used)
+        for name, used in _names_in(place):
             if name not in supplied:
-                found.setdefault(name, keys)
+                found.setdefault(name, used)
     return found
 
 
@@ -66,68 +65,57 @@ def build_execution(
     written: TemplateYaml,
     parameters: Sequence[Parameter],
     defaults: HttpDefaults,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    section: Section,
 ) -> Execution | None:
-    """Return how the template at `at` runs, or None when it cannot; problems say why.
+    """Return how the template runs, or None when it cannot; problems say why.
 
     `defaults` are what the domain says of the service that its endpoints belong to.
     """
     execution = written.execution or ExecutionYaml()
-    inside: Keys = (*at, "execution") if written.execution is not None else at
-    findings.unused("an execution", document, (*at, "execution"), ExecutionYaml.not_used)
+    inside = section.part("execution")
+    inside.report_unused("an execution", ExecutionYaml.not_used)
     if sends_request(written):
-        return _http_execution(written, parameters, defaults, document, at, findings)
+        return _http_execution(written, parameters, defaults, section)
     if execution.type == "python":
-        return _python_execution(written, document, at, findings)
-    for place in (at, inside):
+        return _python_execution(execution, inside)
+    for place in (section, inside) if written.execution is not None else (section,):
         for key in _REQUEST_KEYS:
-            if key in (document.at(place) or {}):
+            if key in (place.value or {}):
                 what = f"{key!r} describes a request, but {written.id!r} runs a tool"
-                findings.warn("unused-key", what, document.where((*place, key)))
-    tool = _named(
+                place.warn("unused-key", what, key)
+    tool = _one_name(
         "a tool",
         {
-            (*at, "tool_name"): written.tool_name,
-            (*at, "execution", "tool"): execution.tool,
-            (*at, "execution", "builtin_function"): execution.builtin_function,
+            ("tool_name",): written.tool_name,
+            ("execution", "tool"): execution.tool,
+            ("execution", "builtin_function"): execution.builtin_function,
         },
-        document,
-        at,
-        findings,
+        section,
     )
-    operation = _named(
+    operation = _one_name(
         "an operation",
         {
-            (*at, "tool_operation"): written.tool_operation,
-            (*at, "execution", "operation"): execution.operation,
+            ("tool_operation",): written.tool_operation,
+            ("execution", "operation"): execution.operation,
         },
-        document,
-        at,
-        findings,
+        section,
     )
     return BuiltinExecution(tool, operation) if tool and operation else None
 
 
-def _named(
-    thing: str,
-    spellings: dict[Keys, str | None],
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+def _one_name(
+    thing: str, spellings: dict[tuple[str, ...], str | None], section: Section
 ) -> str | None:
-    """The one value among several spellings of a key; none, or two that differ, is a problem."""
+    """Return the value of a key with several spellings; none, or two that differ, is a problem."""
     found = {keys: value for keys, value in spellings.items() if value}
-    names = [str(keys[-1]) for keys in spellings]
     if not found:
+        names = [keys[-1] for keys in spellings]
         what = f"names no {thing.split()[1]}; write {names[0]}, or {names[-1]} under execution"
-        findings.add("missing-key", what, document.where(at))
+        section.add("missing-key", what)
         return None
     if len(set(found.values())) > 1:
-        keys = list(found)[-1]
         what = f"names {thing} twice: {' and '.join(repr(v) for v in found.values())}"
-        findings.add("duplicate-key", what, document.where(keys))
+        section.add("duplicate-key", what, *list(found)[-1])
     return next(iter(found.values()))
 
 
@@ -135,89 +123,70 @@ def _http_execution(
     written: TemplateYaml,
     parameters: Sequence[Parameter],
     defaults: HttpDefaults,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    section: Section,
 ) -> HttpExecution | None:
-    request = _request(written, document, at, findings)
     schema = written.function_schema
     operation = (schema.name if schema is not None else "") or written.id
-    execution = build_http(operation, request, defaults, document, findings)
-    _check_placeholders(document, at, parameters, findings)
-    if execution is not None:
-        path = execution.request.path.names
-        for parameter in parameters:
-            if parameter.name in path and not parameter.required and parameter.default is None:
-                what = f"{parameter.name!r} is part of the path, so it is required or has a default"
-                findings.add("optional-in-path", what, parameter.where)
+    execution = build_http(operation, _request(written, section), defaults)
+    known = sorted(parameter.name for parameter in parameters)
+    for name, place in placeholders(section).items():
+        if name not in known:
+            what = f"no parameter fills {name!r}; {did_you_mean(name, known)}"
+            place.add("placeholder-unfilled", what)
+    path = execution.request.path.names if execution is not None else frozenset()
+    for parameter in parameters:
+        if parameter.name in path and not parameter.required and parameter.default is None:
+            what = f"{parameter.name!r} is part of the path, so it is required or has a default"
+            section.collector.add("optional-in-path", what, parameter.where)
     return execution
 
 
-def _python_execution(
-    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
-) -> PythonExecution | None:
-    """The function that a Python template calls; whether there is one is found on opening."""
-    function = written.execution.function if written.execution is not None else None
+def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecution | None:
+    """Return the function to call; whether there is such a one is found on opening."""
+    function = execution.function
     if function is None:
         what = "names no function; write function: package.module:name under execution"
-        findings.add("missing-key", what, document.where((*at, "execution")))
+        section.add("missing-key", what)
         return None
     if not _FUNCTION.fullmatch(function):
         what = f"{function!r} names no function; write it as package.module:name"
-        findings.add("bad-name", what, document.where((*at, "execution", "function")))
+        section.add("bad-name", what, "function")
         return None
     return PythonExecution(function)
 
 
-def _request(
-    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
-) -> WrittenRequest:
-    """The keys of the request, from the template's top and from under its execution."""
+def _request(written: TemplateYaml, section: Section) -> WrittenRequest:
+    """Return the keys of the request, from the template's top and from under its execution."""
     execution = written.execution or ExecutionYaml()
     values: dict[str, Any] = {}
-    places: dict[str, Keys] = {}
+    places: dict[str, Section] = {}
     for name in _REQUEST_KEYS:
-        for part, keys in ((written, (*at, name)), (execution, (*at, "execution", name))):
+        for part, place in ((written, section), (execution, section.part("execution"))):
             if name not in part.model_fields_set:
                 continue
             if name in values:
                 what = f"{name!r} is written twice, here and at the top of the template"
-                findings.add("duplicate-key", what, document.where(keys))
-            values[name], places[name] = getattr(part, name), keys
+                place.add("duplicate-key", what, name)
+            values[name], places[name] = getattr(part, name), place.part(name)
     by_execution = written.execution is not None and "endpoint" not in places
-    inside: Keys = (*at, "execution") if by_execution else at
-    return WrittenRequest(HttpYaml.model_construct(set(values), **values), places, inside)
+    inside = section.part("execution") if by_execution else section
+    return WrittenRequest(HttpYaml.model_construct(set(values), **values), inside, places)
 
 
-def _check_placeholders(
-    document: Document, at: Keys, parameters: Sequence[Parameter], findings: ProblemCollector
-) -> None:
-    known = sorted(parameter.name for parameter in parameters)
-    for name, keys in placeholders(document, at).items():
-        if name not in known:
-            what = f"no parameter fills {name!r}; {did_you_mean(name, known)}"
-            findings.add("placeholder-unfilled", what, document.where(keys))
-
-
-def _names_in(document: Document, at: Keys) -> Iterator[tuple[str, Keys]]:
+def _names_in(section: Section) -> Iterator[tuple[str, Section]]:
     for key in REQUEST_TEXTS:
-        for keys, text in _texts(document.at((*at, key)), (*at, key)):
-            for name in sorted(_names(text)):
-                yield name, keys
+        for place in _texts(section.part(key)):
+            # Names in `{name}` and `{{ expression }}`.
+            for name in sorted(examine(place.value).variables | set(_BRACES.findall(place.value))):
+                yield name, place
 
 
-def _texts(value: Any, at: Keys) -> Iterator[tuple[Keys, str]]:
+def _texts(section: Section) -> Iterator[Section]:
+    """The texts at and below a section."""
+    value = section.value
     if isinstance(value, str):
         if not isinstance(value, Unresolved):
-            yield at, value
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            yield from _texts(part, (*at, key))
-    elif isinstance(value, list):
-        for number, part in enumerate(value):
-            yield from _texts(part, (*at, number))
-
-
-def _names(text: str) -> frozenset[str]:
-    """Names in `{name}` and `{{ expression }}`."""
-    return examine(text).variables | set(_BRACES.findall(text))
+            yield section
+    elif isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from _texts(section.part(key))

@@ -1,8 +1,8 @@
 """How a template calls an HTTP service: frozen, resolved, ready to be filled."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
@@ -43,18 +43,19 @@ class HttpBody:
     content_type: str = ""
 
 
+QueryValue = PlaceholderText | tuple[PlaceholderText, ...] | None
+"""The value of a query parameter; None for a bare `?flag`."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request with holes. No hole can stand in `origin`.
-
-    A query parameter's value is None (`?flag`), a `Text`, or a tuple of them.
-    """
+    """A request with placeholders, of which none can stand in `origin`."""
 
     method: HttpMethod
     origin: str
     """`scheme://host[:port]`, lower-cased, no credentials."""
     path: PlaceholderText
-    query: tuple[tuple[str, PlaceholderText | tuple[PlaceholderText, ...] | None], ...] = ()
+    query: tuple[tuple[str, QueryValue], ...] = ()
     headers: tuple[tuple[str, PlaceholderText], ...] = field(default=(), repr=False)
     body: HttpBody | None = None
 
@@ -104,9 +105,6 @@ class HttpDefaults:
 
     def covers(self, origin: str) -> bool:
         return self.origin in ("", origin)
-
-    def with_auth(self, auth: HttpAuth) -> HttpService:
-        return replace(self.service, auth=auth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +198,10 @@ def _names_in(value: Any) -> set[str]:
 PATH_SAFE: Final = "/%:@!$&'()*,;=+~-._"
 """Characters of the author's own path that stay as they are written."""
 
-_ABSOLUTE: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
-_NETLOC: Final = re.compile(r"[^/?#]*")
+_ABSOLUTE: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<netloc>[^/?#]*)(?P<rest>.*)", re.DOTALL
+)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
-
-Part = str | Slot
 
 
 class BaseUrlMissing(PlaceholderInvalid):
@@ -236,10 +233,17 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     scheme = absolute["scheme"].lower() if absolute else ""
     if absolute is None or scheme not in ("http", "https"):
         raise PlaceholderInvalid(f"{_short(endpoint)!r} does not begin with http:// or https://")
-    rest = absolute["rest"]
-    netloc = _netloc(rest)
-    path, query = _cut_query(parse_text(rest[len(netloc) :]).parts)
-    return Endpoint(f"{scheme}://{netloc.lower()}", _path(path), tuple(_pairs(query)))
+    netloc, rest = absolute["netloc"], parse_text(absolute["rest"])
+    _check_netloc(netloc)
+    # Placeholders may hold what separates elsewhere, so that each is a number meanwhile.
+    slots = [part for part in rest.parts if isinstance(part, Slot)]
+    numbers = iter(range(len(slots)))
+    marked = "".join(
+        f"\0{next(numbers)}\0" if isinstance(part, Slot) else part.replace("\0", "")
+        for part in rest.parts
+    )
+    path, _, query = marked.partition("#")[0].partition("?")
+    return Endpoint(f"{scheme}://{netloc.lower()}", _path(path, slots), tuple(_pairs(query, slots)))
 
 
 def origin_of(url: str) -> str:
@@ -251,84 +255,38 @@ def origin_of(url: str) -> str:
     return parse_endpoint(url).origin
 
 
-def _netloc(rest: str) -> str:
-    found = _NETLOC.match(rest)
-    netloc = found.group() if found else ""
+def _check_netloc(netloc: str) -> None:
     if "{" in netloc:
         raise PlaceholderInvalid(f"a placeholder cannot stand in the host ({_short(netloc)!r})")
     if "@" in netloc:
         raise PlaceholderInvalid("credentials cannot stand in the address; use authentication")
     if not _HOST.fullmatch(netloc) or (urlsplit(f"//{netloc}").port or 1) > 65535:
         raise PlaceholderInvalid(f"{_short(netloc)!r} is not a host")
-    return netloc
 
 
-def _cut_query(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-    path: list[Part] = []
-    query: list[Part] = []
-    current = path
-    for part in parts:
-        if isinstance(part, Slot):
-            current.append(part)
-            continue
-        text, fragment, _ = part.partition("#")
-        if current is path and "?" in text:
-            before, _, text = text.partition("?")
-            path.append(before)
-            current = query
-        current.append(text)
-        if fragment:
-            break
-    return path, query
+def _path(marked: str, slots: Sequence[Slot]) -> PlaceholderText:
+    path = marked if marked.startswith("/") else f"/{marked}"
+    if any(segment in (".", "..") for segment in path.split("/")):
+        raise PlaceholderInvalid(f"the path {path!r} climbs; write it without . and ..")
+    return _restored(path, slots, lambda text: quote(text, safe=PATH_SAFE))
 
 
-def _path(parts: list[Part]) -> PlaceholderText:
-    source = "".join(part if isinstance(part, str) else "x" for part in parts)
-    if any(segment in (".", "..") for segment in source.split("/")):
-        raise PlaceholderInvalid(f"the path {source!r} climbs; write it without . and ..")
-    quoted = [quote(part, safe=PATH_SAFE) if isinstance(part, str) else part for part in parts]
-    joined = [part for part in quoted if part != ""]
-    if not joined or not (isinstance(joined[0], str) and joined[0].startswith("/")):
-        joined.insert(0, "/")
-    return PlaceholderText(source, tuple(joined))
-
-
-def _pairs(parts: list[Part]) -> Iterable[tuple[str, PlaceholderText | None]]:
-    for pair in filter(None, _split(parts, "&")):
-        name, value = _name_and_value(pair)
-        if name:
-            yield unquote_plus(name), value
-
-
-def _split(parts: Iterable[Part], separator: str) -> Iterable[list[Part]]:
-    current: list[Part] = []
-    for part in parts:
-        if isinstance(part, Slot):
-            current.append(part)
-            continue
-        first, *more = part.split(separator)
-        current.append(first)
-        for piece in more:
-            yield current
-            current = [piece]
-    yield current
-
-
-def _name_and_value(pair: list[Part]) -> tuple[str, PlaceholderText | None]:
-    first = pair[0]
-    if isinstance(first, Slot):
-        raise PlaceholderInvalid("a placeholder cannot name a query parameter")
-    name, equals, start = first.partition("=")
-    if not equals:
-        if len(pair) > 1:
+def _pairs(marked: str, slots: Sequence[Slot]) -> Iterator[tuple[str, PlaceholderText | None]]:
+    for pair in marked.split("&"):
+        name, equals, value = pair.partition("=")
+        if "\0" in name:
             raise PlaceholderInvalid("a placeholder cannot name a query parameter")
-        return name, None
-    pieces: list[Part] = [start, *pair[1:]]
-    value = tuple(
-        unquote_plus(piece) if isinstance(piece, str) else piece for piece in pieces if piece != ""
-    )
-    source = "".join(p if isinstance(p, str) else f"{{{{ {p.expression} }}}}" for p in value)
-    return name, PlaceholderText(source, value)
+        if name:
+            text = _restored(value, slots, unquote_plus) if equals else None
+            yield unquote_plus(name), text
+
+
+def _restored(marked: str, slots: Sequence[Slot], decode: Callable[[str], str]) -> PlaceholderText:
+    """The text with its placeholders back; what the author wrote between them is decoded."""
+    pieces = enumerate(marked.split("\0"))  # a text, the number of a slot, a text …
+    parts = [slots[int(piece)] if n % 2 else decode(piece) for n, piece in pieces]
+    source = "".join(p if isinstance(p, str) else f"{{{{ {p.expression} }}}}" for p in parts)
+    return PlaceholderText(source, tuple(part for part in parts if part != ""))
 
 
 def _short(text: str) -> str:

@@ -32,34 +32,34 @@ def load_library(
     domain_path: Path, template_paths: Sequence[Path], environ: Mapping[str, str]
 ) -> LoadedLibrary:
     """Read a library; `template_paths` are files or globs. Never raises for what they hold."""
-    findings = ProblemCollector()
+    collector = ProblemCollector()
     documents = [read_yaml(domain_path, environ)]
     # Templates are judged by themselves when the domain cannot be read, so that an
     # author sees everything at once; nothing of the domain is then held against them.
-    domain = build_domain(documents[0], findings)
-    documents += _read_templates(template_paths, environ, findings)
+    domain = build_domain(documents[0], collector)
+    documents += _read_templates(template_paths, environ, collector)
     built: list[tuple[Template, bool]] = []
     for document in documents[1:]:
-        found = ProblemCollector() if domain is None else findings
+        found = ProblemCollector() if domain is None else collector
         built += build_templates(document, domain or Domain(name=""), found)
         if domain is None:
-            findings.problems += [p for p in found.problems if p.kind not in _NEED_THE_DOMAIN]
-    templates = by_id([template for template, _ in built], findings)
-    if not any(problem.is_error for problem in findings.problems) and not templates:
+            collector.problems += [p for p in found.problems if p.kind not in _NEED_THE_DOMAIN]
+    templates = by_id([template for template, _ in built], collector)
+    if not any(problem.is_error for problem in collector.problems) and not templates:
         where = Location(documents[-1].file if len(documents) > 1 else shown_path(domain_path))
-        findings.add("empty-library", "there is no template that can be used", where)
-    problems = findings.all()
+        collector.add("empty-library", "there is no template that can be used", where)
+    problems = collector.all()
     readable, library = None, None
     if domain is not None:
         readable = Library(domain, templates)
         sound = {t.id: t for t, usable in built if usable and templates[t.id] is t}
-        if sound and not findings.failed:
-            library = Library(domain, sound, left_out(problems))
+        if sound and not collector.failed:
+            library = Library(domain, sound, templates_left_out(problems))
     secrets = frozenset[str]().union(*(document.from_environment for document in documents))
     return LoadedLibrary(library, problems, readable, secrets)
 
 
-def left_out(problems: Iterable[Problem]) -> tuple[LeftOut, ...]:
+def templates_left_out(problems: Iterable[Problem]) -> tuple[LeftOut, ...]:
     """The templates that have errors; each error of unknown templates counts for itself."""
     found: dict[str | Problem, list[Problem]] = {}
     for problem in problems:
@@ -72,14 +72,14 @@ _NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing
 
 
 def _read_templates(
-    paths: Sequence[Path], environ: Mapping[str, str], findings: ProblemCollector
+    paths: Sequence[Path], environ: Mapping[str, str], collector: ProblemCollector
 ) -> list[Document]:
     """Read each file once, whichever of the paths name it."""
     files: dict[Path, Path] = {}
     for path in paths:
         found = expand(path)
         if not found:
-            findings.add("not-found", "there is no such file", Location(shown_path(path)))
+            collector.add("not-found", "there is no such file", Location(shown_path(path)))
         for file in found:
             files.setdefault(file.resolve(), file)
     return [read_yaml(file, environ, top=(dict, list)) for file in files.values()]

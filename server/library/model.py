@@ -7,10 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
+from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
+from server.library.constraints import Constraints
 from server.library.http_model import HttpDefaults, HttpExecution
+from server.library.parameter_types import (
+    CUSTOM,
+    PARAMETER_TYPES,
+    ParameterType,
+    StringType,
+    type_of_format,
+)
 from server.text.span import DateOrder
 
 TemplateKind = Literal["function", "query"]
@@ -18,32 +26,13 @@ TemplateKind = Literal["function", "query"]
 PYTHON_TOOL: Final = "python"
 """What calls of Python functions name as their tool."""
 
-PARAMETER_TYPES: Final[Mapping[str, tuple[JsonType, str | None]]] = {
-    "string": ("string", None),
-    "number": ("number", None),
-    "integer": ("integer", None),
-    "boolean": ("boolean", None),
-    "array": ("array", None),
-    "object": ("object", None),
-    "date": ("string", "date"),
-    "datetime": ("string", "date-time"),
-    "time": ("string", "time"),
-    "duration": ("string", "duration"),
-    "email": ("string", "email"),
-    "url": ("string", "uri"),
-    "percentage": ("number", None),
-    "money": ("number", None),
-    "currency": ("string", "currency"),
-}
-"""Parameter types an author may write, each with its JSON Schema type and format."""
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One argument a template takes.
 
     `type` is a key of `PARAMETER_TYPES`, or a type of the domain's own (a name in
-    `parameter_patterns` or `entities`), which reads as a string.
+    `parameter_patterns` or `entities`).
     `choices` maps every word that names an enum value, lower-cased, to that value:
     the values themselves and their synonyms.
     """
@@ -67,21 +56,35 @@ class Parameter:
     where: Location = field(default=Location(""), compare=False)
 
     @property
+    def descriptor(self) -> ParameterType:
+        """What is true of every parameter of its type; a text may have one by its `format`."""
+        by_format = type_of_format(self.format) if self.type == StringType.name else None
+        return by_format or PARAMETER_TYPES.get(self.type, CUSTOM)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What its values must be beyond their type."""
+        return Constraints(
+            self.enum, self.ge, self.le, self.min_length, self.max_length, self.pattern
+        )
+
+    @property
     def is_needed(self) -> bool:
         """Whether there is no call without it: it is required and has no default."""
         return self.required and self.default is None
 
     def to_tool_parameter(self) -> ToolParameter:
         """This parameter in JSON Schema's words."""
-        json_type, json_format = PARAMETER_TYPES.get(self.type, ("string", None))
+        descriptor = self.descriptor
+        formats = descriptor.formats
         return ToolParameter(
             name=self.name,
-            type=json_type,
+            type=descriptor.json_type,
             description=self.description,
             required=self.required,
             enum=self.enum or None,
             default=self.default,
-            format=self.format or json_format,
+            format=self.format or (formats[0] if formats else None),
             items=self.items,
             minimum=self.ge,
             maximum=self.le,
@@ -174,6 +177,25 @@ class Template:
         if any(intent.entities[entity] not in self.when[entity] for entity in named):
             return False
         return True if self.intents or len(named) == len(self.when) else None
+
+    def call(
+        self,
+        arguments: Mapping[str, Any],
+        sources: Mapping[str, Source] | None = None,
+        *,
+        by_model: bool = False,
+    ) -> ToolCall:
+        """A call of this template; `by_model` when a model chose it, and not the server."""
+        return ToolCall(
+            template_id=self.id,
+            tool=self.execution.tool,
+            operation=self.execution.operation,
+            arguments=arguments,
+            sources=sources or {},
+            effect=self.effect,
+            by_model=by_model,
+            sensitive=bool(self.policy.sensitive_params),
+        )
 
     def to_tool_definition(self) -> ToolDefinition:
         """This template as a function that a model can be told about."""

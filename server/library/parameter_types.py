@@ -1,80 +1,350 @@
-"""Names of parameter types, and which values belong to them."""
+"""The types that a parameter may have: a class for each, and one table of them all.
 
+Whatever differs from type to type is asked of its `ParameterType`: what YAML may call it,
+its JSON Schema, what in a question can fill it, how a written value is read and checked,
+and what it is called when somebody is asked for it. `docs/extending.md` adds one.
+"""
+
+import json
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from datetime import date, datetime, time
+from decimal import Decimal
+from email.utils import parseaddr
+from typing import Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
 
 from server.core.tools import JsonType
-from server.library.model import PARAMETER_TYPES
 from server.settings.yaml_tree import plain_value
 
-_ALIASES: Final[Mapping[str, str]] = {
-    "str": "string",
-    "text": "string",
-    "int": "integer",
-    "long": "integer",
-    "float": "number",
-    "double": "number",
-    "decimal": "number",
-    "numeric": "number",
-    "bool": "boolean",
-    "list": "array",
-    "dict": "object",
-    "map": "object",
-    "json": "object",
-    "timestamp": "datetime",
-    "percent": "percentage",
-    "uri": "url",
-    "amount": "money",
-}
+ValueKind = Literal[
+    "number",  # any number; `integer` is one that must be whole
+    "percentage",
+    "money",
+    "currency",
+    "date",
+    "written_date",  # a date as it was written
+    "datetime",
+    "time",
+    "duration",
+    "date_format",
+    "email",
+    "url",
+    "boolean",
+    "choice",  # one of the enum's values, or of an entity's
+    "choices",  # several of them
+    "numbers",
+    "records",  # a JSON array
+    "object",  # a JSON object
+    "strings",
+    "field",  # a key of the JSON data in the question
+    "fields",
+    "cell",  # what a field of the data is compared with
+    "custom",  # what the patterns of the type, or of the domain, find
+    "text",
+]
+"""How the values of a parameter are recognised in a question."""
 
-_WORDS: Final[Mapping[JsonType, str]] = {
-    "string": "text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "`name: value` lines",
+
+class ParameterType:
+    """A type of parameter: what stands here, and `read`, is all that a new one needs."""
+
+    name: ClassVar[str]
+    """What YAML calls it."""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names that mean the same."""
+    json_type: ClassVar[JsonType] = "string"
+    """Its type in JSON Schema."""
+    formats: ClassVar[tuple[str, ...]] = ()
+    """Its `format` in JSON Schema, and others that mean the same."""
+    kind: ClassVar[ValueKind] = "custom"
+    """How its values are recognised in a question."""
+    patterns: ClassVar[tuple[str, ...]] = ()
+    """What values of the kind `custom` look like: RE2, of which group 1 or all is the value."""
+    noun: ClassVar[str] = "text"
+    """What it is called when one is asked for or refused: `a whole number`."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Values as people write them; the first is shown where one is asked for or refused."""
+
+    def read(self, text: str) -> Any:
+        """Return the value that `text` writes, as tools take it.
+
+        Raises:
+            ValueError: it writes none.
+        """
+        return text
+
+    def belongs(self, value: Any) -> bool:
+        """Whether `value` is one of this type, as tools take it."""
+        return isinstance(value, str) and self._reads(value)
+
+    def normalize(self, value: Any) -> Any:
+        """Return what a text writes, where it writes one of this type; else `value` itself."""
+        return self.read(value) if isinstance(value, str) and self._reads(value) else value
+
+    def expected(self, value: Any) -> str | None:
+        """Return what should stand instead of `value`, or None when it belongs to the type."""
+        if self.belongs(value):
+            return None
+        return f"{self.noun} as {self.examples[0]}" if self.examples else self.noun
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.json_type in ("number", "integer")
+
+    def _reads(self, text: str) -> bool:
+        try:
+            self.read(text)
+        except ValueError:
+            return False
+        return True
+
+
+class StringType(ParameterType):
+    name = "string"
+    aliases = ("str", "text")
+    kind = "text"
+
+
+class _NumericType(ParameterType):
+    noun = "a number"
+
+    def read(self, text: str) -> Any:
+        written = plain_value(text.strip() or "~")
+        if not self.belongs(written):
+            raise ValueError(f"{text!r} is not {self.noun}")
+        return written
+
+    def belongs(self, value: Any) -> bool:
+        is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        return is_number and (isinstance(value, int) or math.isfinite(value))
+
+    def expected(self, value: Any) -> str | None:
+        is_infinite = isinstance(value, float | Decimal) and not math.isfinite(value)
+        return "a finite number" if is_infinite else super().expected(value)
+
+
+class NumberType(_NumericType):
+    name = "number"
+    aliases = ("float", "double", "decimal", "numeric")
+    json_type = "number"
+    kind = "number"
+
+
+class IntegerType(_NumericType):
+    name = "integer"
+    aliases = ("int", "long")
+    json_type = "integer"
+    kind = "number"
+    noun = "a whole number"
+
+    def belongs(self, value: Any) -> bool:
+        return super().belongs(value) and value == int(value)
+
+    def normalize(self, value: Any) -> Any:
+        """As for other types; and 5.0 is 5."""
+        found = super().normalize(value)
+        return int(found) if isinstance(found, float) and found.is_integer() else found
+
+
+class PercentageType(_NumericType):
+    name = "percentage"
+    json_type = "number"
+    aliases = ("percent",)
+    kind = "percentage"
+
+
+class MoneyType(_NumericType):
+    name = "money"
+    json_type = "number"
+    aliases = ("amount",)
+    kind = "money"
+
+
+class BooleanType(ParameterType):
+    name = "boolean"
+    aliases = ("bool",)
+    json_type = "boolean"
+    kind = "boolean"
+    noun = "true or false"
+
+    def read(self, text: str) -> Any:
+        written = plain_value(text.strip() or "~")
+        if not isinstance(written, bool):
+            raise ValueError(f"{text!r} is not {self.noun}")
+        return written
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+
+class ArrayType(ParameterType):
+    name = "array"
+    aliases = ("list",)
+    json_type = "array"
+    kind = "records"
+    noun = "a list"
+
+    def read(self, text: str) -> Any:
+        return _read_json(text, list)
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, list | tuple)
+
+
+class ObjectType(ParameterType):
+    name = "object"
+    aliases = ("dict", "map", "json")
+    json_type = "object"
+    kind = "object"
+    noun = "an object"
+
+    def read(self, text: str) -> Any:
+        return _read_json(text, dict)
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, Mapping)
+
+
+_MAX_JSON_CHARS: Final = 20_000
+
+
+def _read_json(text: str, wanted: type) -> Any:
+    try:
+        value = json.loads(text) if len(text) <= _MAX_JSON_CHARS else None
+    except RecursionError:
+        value = None
+    if not isinstance(value, wanted):
+        raise ValueError("not the JSON that is wanted")
+    return value
+
+
+class DateType(ParameterType):
+    name = "date"
+    formats = ("date",)
+    kind = "date"
+    noun = "a date"
+    examples = ("2025-03-04", "2025-06-01", "2025-11-30")
+
+    def read(self, text: str) -> str:
+        date.fromisoformat(text)
+        return text
+
+
+class DatetimeType(ParameterType):
+    name = "datetime"
+    aliases = ("timestamp",)
+    formats = ("date-time",)
+    kind = "datetime"
+    noun = "a date and time"
+    examples = ("2025-03-04T10:30", "2025-06-01T12:00", "2025-11-30T18:45")
+
+    def read(self, text: str) -> str:
+        datetime.fromisoformat(text)
+        return text
+
+
+class TimeType(ParameterType):
+    name = "time"
+    formats = ("time",)
+    kind = "time"
+    noun = "a time"
+    examples = ("10:30", "12:00", "18:45")
+
+    def read(self, text: str) -> str:
+        time.fromisoformat(text)
+        return text
+
+
+class DurationType(ParameterType):
+    name = "duration"
+    formats = ("duration",)
+    kind = "duration"
+    noun = "a duration"
+    examples = ("PT30M", "PT2H", "P3D")
+
+
+class EmailType(ParameterType):
+    name = "email"
+    formats = ("email",)
+    kind = "email"
+    noun = "an e-mail address"
+    examples = ("ada@example.org", "bruno@example.org", "carla@example.org")
+
+    def read(self, text: str) -> str:
+        spaced = any(map(str.isspace, text))
+        if spaced or text.count("@") != 1 or parseaddr(text) != ("", text):
+            raise ValueError(f"{text!r} is not {self.noun}")
+        return text
+
+
+class UrlType(ParameterType):
+    name = "url"
+    aliases = ("uri",)
+    formats = ("uri", "url")
+    kind = "url"
+    noun = "an address"
+    examples = ("https://example.org", "https://example.org/a", "https://example.org/b")
+
+    def read(self, text: str) -> str:
+        parts = urlsplit(text)
+        spaced = any(map(str.isspace, text))
+        if spaced or not parts.scheme or not (parts.netloc or parts.path):
+            raise ValueError(f"{text!r} is not {self.noun}")
+        return text
+
+
+class CurrencyType(ParameterType):
+    name = "currency"
+    formats = ("currency",)
+    kind = "currency"
+    noun = "a currency"
+    examples = ("EUR", "USD", "GBP")
+
+
+class CustomType(ParameterType):
+    """A type of a domain's own: a name in its `parameter_patterns` or `entities`."""
+
+    name = "custom"
+    noun = "one value"
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, str | int | float | Decimal)
+
+
+CUSTOM: Final = CustomType()
+
+PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
+    each.name: each
+    for each in (
+        StringType(),
+        NumberType(),
+        IntegerType(),
+        BooleanType(),
+        ArrayType(),
+        ObjectType(),
+        DateType(),
+        DatetimeType(),
+        TimeType(),
+        DurationType(),
+        EmailType(),
+        UrlType(),
+        PercentageType(),
+        MoneyType(),
+        CurrencyType(),
+    )
 }
+"""Every type an author may write, by name."""
 
 
 def canonical(name: str) -> str:
     """The known name of a type that goes by several; any other name as it is."""
     lowered = name.lower()
-    return _ALIASES.get(lowered, lowered if lowered in PARAMETER_TYPES else name)
+    if lowered in PARAMETER_TYPES:
+        return lowered
+    return next((each.name for each in PARAMETER_TYPES.values() if lowered in each.aliases), name)
 
 
-def json_type(name: str) -> JsonType | None:
-    """JSON type of a known type; None for a type of a domain's own."""
-    return PARAMETER_TYPES[name][0] if name in PARAMETER_TYPES else None
-
-
-def from_text(value: Any, type_name: str) -> Any:
-    """What a text says as a number, or as true or false, where the type is one of those.
-
-    Whatever cannot be read so comes back as it is.
-    """
-    kind = json_type(type_name)
-    if not isinstance(value, str) or kind not in ("number", "integer", "boolean"):
-        return value
-    read = plain_value(value.strip())
-    return value if expectation(read, type_name) is not None else read
-
-
-def expectation(value: Any, type_name: str) -> str | None:
-    """Return what was expected instead of `value`, or None when it belongs to the type."""
-    kind = json_type(type_name)
-    if kind is None:
-        fits = isinstance(value, str | int | float | bool)
-        return None if fits else "one value"
-    return None if _belongs(value, kind) else _WORDS[kind]
-
-
-def _belongs(value: Any, kind: JsonType) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if isinstance(value, int | float):
-        whole = isinstance(value, int) or value.is_integer()
-        return (kind == "number" and math.isfinite(value)) or (kind == "integer" and whole)
-    fits: Mapping[JsonType, type] = {"string": str, "array": list, "object": dict}
-    return kind in fits and isinstance(value, fits[kind])
+def type_of_format(name: object) -> ParameterType | None:
+    """The type whose values are texts of that JSON Schema `format`, if there is one."""
+    return next((each for each in PARAMETER_TYPES.values() if name in each.formats), None)

@@ -4,16 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import re2
-
 from server.core.suggestions import did_you_mean, join_words, quoted, shortened
-from server.library.domain import check_patterns
+from server.library.domain import check_patterns, fold_word
 from server.library.expressions import pattern_problem
-from server.library.model import PARAMETER_TYPES, Domain, Parameter, Template
-from server.library.parameter_types import canonical, expectation, from_text, json_type
-from server.library.problems import ProblemCollector
+from server.library.model import Domain, Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
+from server.library.problems import Section
 from server.library.yaml_models import ParameterYaml
-from server.settings.documents import Document, Keys
 
 _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "ge": ("number", "integer"),
@@ -26,57 +23,44 @@ _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def build_parameters(
-    written: Sequence[ParameterYaml],
-    domain: Domain,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    written: Sequence[ParameterYaml], domain: Domain, section: Section
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that stand at `at`, reporting what is wrong with each."""
+    """Return the parameters of `section`, reporting what is wrong with each."""
     found: dict[str, Parameter] = {}
     for number, entry in enumerate(written):
-        keys = (*at, number)
-        findings.unused("a parameter", document, keys, ParameterYaml.not_used)
+        here = section.part(number)
+        here.report_unused("a parameter", ParameterYaml.not_used)
         if entry.name in found:
             first = found[entry.name].where
             what = f"parameter {entry.name!r} is written twice; first at {first}"
-            findings.add("duplicate-parameter", what, document.where((*keys, "name")))
+            here.add("duplicate-parameter", what, "name")
         elif not entry.name.isidentifier():
             what = f"{entry.name!r} cannot name a parameter; use letters, digits and '_'"
-            findings.add("bad-name", what, document.where((*keys, "name")))
+            here.add("bad-name", what, "name")
         else:
-            found[entry.name] = _ParameterBuilder(entry, domain, document, keys, findings).build()
+            found[entry.name] = _ParameterBuilder(entry, domain, here).build()
     return tuple(found.values())
 
 
 class _ParameterBuilder:
-    def __init__(
-        self,
-        written: ParameterYaml,
-        domain: Domain,
-        document: Document,
-        at: Keys,
-        findings: ProblemCollector,
-    ) -> None:
-        self._written, self._domain = written, domain
-        self._document, self._at, self._findings = document, at, findings
+    def __init__(self, written: ParameterYaml, domain: Domain, section: Section) -> None:
+        self._written, self._domain, self._section = written, domain, section
 
     def build(self) -> Parameter:
         written = self._written
         type_name = self._type()
-        by_text = self._enum(type_name)
-        enum = tuple(by_text.values())
-        patterns = (*self._at, "extraction_patterns")
-        check_patterns(written.extraction_patterns, self._document, patterns, self._findings)
+        descriptor = PARAMETER_TYPES.get(type_name, CUSTOM)
+        by_text = self._enum(type_name, descriptor)
+        check_patterns(written.extraction_patterns, self._section.part("extraction_patterns"))
         parameter = Parameter(
             name=written.name,
             type=type_name,
             description=written.description,
             required=written.default is None if written.required is None else written.required,
-            default=from_text(written.default, type_name),
-            enum=enum,
+            default=descriptor.normalize(written.default),
+            enum=tuple(by_text.values()),
             choices=self._choices(type_name, by_text),
-            example=from_text(written.example, type_name),
+            example=descriptor.normalize(written.example),
             extraction_patterns=written.extraction_patterns,
             items=written.items,
             format=written.format,
@@ -85,16 +69,17 @@ class _ParameterBuilder:
             min_length=written.min_length,
             max_length=written.max_length,
             pattern=written.pattern,
-            where=self._document.where(self._at),
+            where=self._section.where(),
         )
         self._check_bounds(parameter)
-        if written.default is not None:
-            self._check_default(parameter)
+        wrong = _default_problem(parameter) if written.default is not None else None
+        if wrong is not None:
+            value = quoted(parameter.default, self._section.document.from_environment)
+            self._complain("bad-default", f"default {value} {wrong}", "default")
         return parameter
 
     def _complain(self, kind: str, what: str, key: str) -> None:
-        where = self._document.where((*self._at, key))
-        self._findings.add(kind, f"parameter {self._written.name!r}: {what}", where)
+        self._section.add(kind, f"parameter {self._written.name!r}: {what}", key)
 
     def _type(self) -> str:
         name = canonical(self._written.type)
@@ -107,19 +92,19 @@ class _ParameterBuilder:
 
     def _one_spelling(self, *spellings: str) -> Any:
         """The value of a key that may be spelt several ways; written twice is a problem."""
-        written = self._document.at(self._at) or {}
+        written = self._section.value or {}
         found = [name for name in spellings if name in written]
         if len(found) > 1:
             self._complain("duplicate-key", f"{join_words(found, 'and')} mean the same", found[1])
         attributes = {"min": "min_", "max": "max_"}
         return getattr(self._written, attributes.get(found[0], found[0])) if found else None
 
-    def _enum(self, type_name: str) -> dict[str, Any]:
+    def _enum(self, type_name: str, descriptor: ParameterType) -> dict[str, Any]:
         """The values it can take, each by the text that it is written as."""
         written: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
-        values = {str(value): from_text(value, type_name) for value in written}
+        values = {str(value): descriptor.normalize(value) for value in written}
         for value in values.values():
-            expected = expectation(value, type_name)
+            expected = descriptor.expected(value)
             if expected is not None:
                 what = f"enum: expected {expected}, got {quoted(value)}"
                 self._complain("bad-enum", what, "enum")
@@ -131,8 +116,8 @@ class _ParameterBuilder:
     def _choices(self, type_name: str, by_text: dict[str, Any]) -> dict[str, Any]:
         """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
         enum = tuple(by_text.values())
-        choices: dict[str, Any] = {_folded(value): value for value in enum}
-        choices |= {_folded(text): value for text, value in by_text.items()}
+        choices: dict[str, Any] = {fold_word(value): value for value in enum}
+        choices |= {fold_word(text): value for text, value in by_text.items()}
         for text, words in self._written.synonyms.items():
             if text not in by_text:
                 what = f"synonyms for {text!r}, which is not in its enum; " + did_you_mean(
@@ -141,7 +126,7 @@ class _ParameterBuilder:
                 self._complain("unknown-value", what, "synonyms")
                 continue
             for word in words:
-                other = choices.setdefault(_folded(word), by_text[text])
+                other = choices.setdefault(fold_word(word), by_text[text])
                 if other != by_text[text]:
                     what = f"{word!r} stands for both {str(other)!r} and {text!r}"
                     self._complain("ambiguous-synonym", what, "synonyms")
@@ -155,12 +140,12 @@ class _ParameterBuilder:
         """Words that the domain's vocabulary has for exactly one of the values."""
         found: dict[str, list[Any]] = {}
         for value in enum:
-            for word in self._domain.synonyms.get(_folded(value), ()):
+            for word in self._domain.synonyms.get(fold_word(value), ()):
                 found.setdefault(word, []).append(value)
         return {word: values[0] for word, values in found.items() if len(values) == 1}
 
     def _check_bounds(self, parameter: Parameter) -> None:
-        kind = json_type(parameter.type) or "string"
+        kind = parameter.descriptor.json_type
         for key, kinds in _ONLY_FOR.items():
             if getattr(parameter, key) is not None and kind not in kinds:
                 what = f"{key} has no meaning for the type {parameter.type}"
@@ -174,38 +159,15 @@ class _ParameterBuilder:
             pattern = shortened(parameter.pattern or "")
             self._complain("bad-pattern", f"pattern '{pattern}': {problem}", "pattern")
 
-    def _check_default(self, parameter: Parameter) -> None:
-        wrong = default_problem(parameter)
-        if wrong is not None:
-            value = quoted(parameter.default, self._document.from_environment)
-            self._complain("bad-default", f"default {value} {wrong}", "default")
 
-
-def default_problem(parameter: Parameter) -> str | None:
+def _default_problem(parameter: Parameter) -> str | None:
     """Return why the default could not be given to the tool, or None when it could."""
-    value = parameter.default
-    expected = expectation(value, parameter.type)
+    expected = parameter.descriptor.expected(parameter.default)
     if expected is not None:
         return f"is not {expected}"
-    if parameter.enum and value not in parameter.enum:
-        return f"is none of {join_words(parameter.enum)}"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if parameter.ge is not None and value < parameter.ge:
-            return f"is below {parameter.ge:g}"
-        if parameter.le is not None and value > parameter.le:
-            return f"is above {parameter.le:g}"
-    if isinstance(value, str | list):
-        if parameter.min_length is not None and len(value) < parameter.min_length:
-            return f"is shorter than {parameter.min_length}"
-        if parameter.max_length is not None and len(value) > parameter.max_length:
-            return f"is longer than {parameter.max_length}"
-    if isinstance(value, str) and parameter.pattern and pattern_problem(parameter.pattern) is None:
-        return None if re2.search(parameter.pattern, value) else "does not match its pattern"
-    return None
-
-
-def _folded(value: object) -> str:
-    return " ".join(str(value).lower().split())
+    if parameter.pattern and pattern_problem(parameter.pattern) is not None:
+        return None  # the pattern is a problem already
+    return parameter.constraints.problem(parameter.default)
 
 
 # Runs of one kind of letter: nothing to go back to.
@@ -220,11 +182,11 @@ def name_words(name: str) -> tuple[str, ...]:
 
 def is_data(parameter: Parameter) -> bool:
     """Whether it takes JSON data: an object, or rows."""
-    if parameter.type == "object":
+    if parameter.descriptor.json_type == "object":
         return True
     items = parameter.items or {}
     plain = items.get("type") in ("number", "integer", "string", "boolean") or items.get("enum")
-    return parameter.type == "array" and not plain
+    return parameter.descriptor.json_type == "array" and not plain
 
 
 def has_data_beside(parameter: Parameter, template: Template) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any
 
 from server.errors import Location, Problem
 from server.settings.documents import Document, Keys
@@ -11,43 +11,33 @@ from server.settings.documents import Document, Keys
 
 @dataclass(slots=True)
 class ProblemCollector:
-    """Problems as they are found; the same unused key is one problem a file."""
+    """Problems as they are found; the same unused key is one problem for each file."""
 
     problems: list[Problem] = field(default_factory=list)
     _unused: dict[tuple[str, str, str], list[Location]] = field(default_factory=dict)
 
-    def add(
-        self,
-        kind: str,
-        what: str,
-        where: Location,
-        severity: Literal["error", "warning"] = "error",
-    ) -> None:
-        self.problems.append(Problem(what, where, kind, severity))
+    def add(self, kind: str, what: str, where: Location) -> None:
+        """Add an error."""
+        self.problems.append(Problem(what, where, kind))
+
+    def warn(self, kind: str, what: str, where: Location) -> None:
+        """Add a warning."""
+        self.problems.append(Problem(what, where, kind, "warning"))
 
     @contextmanager
     def about(self, template: str) -> Iterator[None]:
-        """What is found meanwhile is about the template of this id."""
+        """Mark the problems that are found in this context with the id of a template."""
         before = len(self.problems)
         yield
         found = self.problems[before:]
         self.problems[before:] = [replace(problem, template=template) for problem in found]
 
-    def warn(self, kind: str, what: str, where: Location) -> None:
-        self.add(kind, what, where, "warning")
-
-    def unused(self, part: str, document: Document, keys: Keys, not_used: Iterable[str]) -> None:
-        """Note the keys at `keys` that other kinds of adapter read, and this one does not."""
-        written = document.at(keys)
-        if not isinstance(written, dict):
-            return
-        for name in not_used:
-            if name in written:
-                places = self._unused.setdefault((document.file, part, name), [])
-                places.append(document.where((*keys, name)))
+    def add_unused(self, part: str, name: str, where: Location) -> None:
+        """Note a key that other kinds of adapter read, and this one does not."""
+        self._unused.setdefault((where.file, part, name), []).append(where)
 
     def all(self) -> tuple[Problem, ...]:
-        """Every problem by file and line; a key that nothing reads is one warning a file."""
+        """Return every problem by file and line; an unused key is one warning for each file."""
         warnings = [
             Problem(
                 f"{name!r} of {part} is not used by this kind of adapter"
@@ -64,5 +54,41 @@ class ProblemCollector:
 
     @property
     def failed(self) -> bool:
-        """Whether something is wrong that is not the matter of a template alone."""
+        """Whether there is an error that does not belong to a single template."""
         return any(problem.is_error and problem.template is None for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document, and where to report what is wrong with it."""
+
+    document: Document
+    keys: Keys
+    collector: ProblemCollector
+
+    def part(self, *keys: str | int) -> "Section":
+        """The part at `keys` below this one."""
+        return replace(self, keys=(*self.keys, *keys))
+
+    @property
+    def value(self) -> Any:
+        """What is written here, or None."""
+        return self.document.at(self.keys)
+
+    def where(self, *keys: str | int) -> Location:
+        return self.document.where((*self.keys, *keys))
+
+    def add(self, kind: str, what: str, *keys: str | int) -> None:
+        """Add an error at `keys` below this part."""
+        self.collector.add(kind, what, self.where(*keys))
+
+    def warn(self, kind: str, what: str, *keys: str | int) -> None:
+        """Add a warning at `keys` below this part."""
+        self.collector.warn(kind, what, self.where(*keys))
+
+    def report_unused(self, part: str, not_used: Iterable[str]) -> None:
+        """Note which of the keys `not_used` are written here; `part` says what this is."""
+        written = self.value
+        for name in not_used if isinstance(written, dict) else ():
+            if name in written:
+                self.collector.add_unused(part, name, self.where(name))

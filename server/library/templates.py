@@ -9,7 +9,7 @@ from typing import Any
 from server.core.suggestions import closest, did_you_mean, quoted
 from server.core.tools import Effect
 from server.errors import Problem
-from server.library.domain import check_jinja
+from server.library.domain import check_jinja, fold_word
 from server.library.executions import (
     build_execution,
     effect_of,
@@ -20,9 +20,9 @@ from server.library.executions import (
 from server.library.expressions import examine
 from server.library.model import CallPolicy, Domain, Parameter, Template
 from server.library.parameters import build_parameters
-from server.library.problems import ProblemCollector
+from server.library.problems import ProblemCollector, Section
 from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
-from server.settings.documents import Document, Keys
+from server.settings.documents import Document
 from server.settings.validation import validate
 from server.settings.yaml_tree import Unresolved
 
@@ -57,27 +57,22 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
-def build_policy(
-    written: TemplateYaml,
-    effect: Effect,
-    parameters: Sequence[Parameter],
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+def _policy(
+    written: TemplateYaml, effect: Effect, parameters: Sequence[Parameter], section: Section
 ) -> CallPolicy:
-    """Return the policy of the template at `at`, reporting what is wrong with it.
+    """Return the template's policy, reporting what is wrong with it.
 
     What changes something has to be confirmed, unless the template says otherwise.
 
     A name among `sensitive_params` that fits no parameter would protect nothing.
     """
     known = [parameter.name for parameter in parameters]
-    holds_parts = any(parameter.type in {"object", "array"} for parameter in parameters)
+    holds_parts = any(p.descriptor.json_type in ("object", "array") for p in parameters)
     for name in written.sensitive_params:
         if name.split(".")[0] in known or (holds_parts and "." not in name):
             continue
         what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
-        findings.add("unknown-value", what, document.where((*at, "sensitive_params")))
+        section.add("unknown-value", what, "sensitive_params")
     return CallPolicy(
         requires_auth=written.requires_auth,
         allowed_roles=written.allowed_roles,
@@ -89,43 +84,43 @@ def build_policy(
 
 
 def build_templates(
-    document: Document, domain: Domain, findings: ProblemCollector
+    document: Document, domain: Domain, collector: ProblemCollector
 ) -> list[tuple[Template, bool]]:
     """Return the templates of `document` that can be read, each with whether it can be used.
 
-    What is wrong with one is found about it, and the rest about a template without an id.
+    Problems inside a template are about it; others are about a template without an id.
     """
-    with findings.about(""):
-        entries = _entries(document, findings)
+    top = Section(document, (), collector)
+    with collector.about(""):
+        entries = _entries(top)
     built = []
-    for at, name in entries.items():
-        before = len(findings.problems)
-        with findings.about(name):
-            findings.problems += _problems_inside(document, at)
-            template = _build(domain, document, at, findings)
-        sound = not any(problem.is_error for problem in findings.problems[before:])
+    for section, name in entries:
+        before = len(collector.problems)
+        with collector.about(name):
+            collector.problems += _yaml_problems(section)
+            template = _build(domain, section)
+        sound = not any(problem.is_error for problem in collector.problems[before:])
         if template is not None:
             built.append((template, sound))
     return built
 
 
-def _entries(document: Document, findings: ProblemCollector) -> dict[Keys, str]:
-    """Where the templates of a document stand, and the id of each as far as it can be read."""
-    at: Keys = ()
+def _entries(top: Section) -> list[tuple[Section, str]]:
+    """Return the templates of a document, each with its id, empty where it cannot be read."""
+    document, section = top.document, top
     if isinstance(document.data, dict):
-        at = ("templates",)
+        section = top.part("templates")
         for key in sorted(document.data.keys() - {"templates"}):
-            what = f"unknown key {key!r}; templates stand under 'templates'"
-            findings.add("unknown-key", what, document.where((key,)))
-    entries = document.at(at) if document.readable else None
+            top.add("unknown-key", f"unknown key {key!r}; templates stand under 'templates'", key)
+    entries = section.value if document.readable else None
     if not isinstance(entries, list):
         if entries is not None:
-            what = f"templates: expected a list, got {quoted(entries)}"
-            findings.add("wrong-type", what, document.where(at))
+            section.add("wrong-type", f"templates: expected a list, got {quoted(entries)}")
         entries = []
-    found = {(*at, number): _id_of(entry) for number, entry in enumerate(entries)}
-    inside = len(at) + 1
-    findings.problems += [p for keys, p in document.placed if keys[:inside] not in found]
+    found = [(section.part(number), _id_of(entry)) for number, entry in enumerate(entries)]
+    inside = {each.keys for each, _ in found}
+    length = len(section.keys) + 1
+    top.collector.problems += [p for keys, p in document.placed if keys[:length] not in inside]
     return found
 
 
@@ -134,12 +129,13 @@ def _id_of(entry: Any) -> str:
     return name if isinstance(name, str) and not isinstance(name, Unresolved) else ""
 
 
-def _problems_inside(document: Document, at: Keys) -> list[Problem]:
-    """What is wrong with the template at `at` as YAML, also with what it shares with others."""
-    found = [problem for keys, problem in document.placed if keys[: len(at)] == at]
-    if document.placed and not found and _has_unresolved(document.at(at)):
+def _yaml_problems(section: Section) -> list[Problem]:
+    """Return what is wrong with a template as YAML, also with what it shares with others."""
+    placed, at = section.document.placed, section.keys
+    found = [problem for keys, problem in placed if keys[: len(at)] == at]
+    if placed and not found and _has_unresolved(section.value):
         what = "uses a value that stands elsewhere in the file and cannot be read"
-        found.append(Problem(what, document.where(at), "missing-variable"))
+        found.append(Problem(what, section.where(), "missing-variable"))
     return found
 
 
@@ -150,20 +146,24 @@ def _has_unresolved(value: Any) -> bool:
     return isinstance(value, Unresolved)
 
 
-def _build(
-    domain: Domain, document: Document, at: Keys, findings: ProblemCollector
-) -> Template | None:
-    written, problems = validate(TemplateYaml, document, at)
-    findings.problems += problems
+def _build(domain: Domain, section: Section) -> Template | None:
+    written, problems = validate(TemplateYaml, section.document, section.keys)
+    section.collector.problems += problems
     if written is None:
         return None
-    findings.unused("a template", document, at, TemplateYaml.not_used)
+    section.report_unused("a template", TemplateYaml.not_used)
     schema = written.function_schema or FunctionSchemaYaml()
-    entries, inside = _parameters(written, schema, document, at, findings)
-    parameters = build_parameters(entries, domain, document, inside, findings)
-    execution = build_execution(written, parameters, domain.http, document, at, findings)
-    examples = _examples(written, document, at, findings)
-    _check_response(written, parameters, domain, document, at, findings)
+    entries, inside = _parameters(written, schema, section)
+    parameters = build_parameters(entries, domain, inside)
+    execution = build_execution(written, parameters, domain.http, section)
+    examples = tuple(example.strip() for example in written.nl_examples if example.strip())
+    if not examples:
+        what = (
+            f"{written.id!r} has no nl_examples; questions find it by its description alone, "
+            "which is less sure"
+        )
+        section.warn("no-examples", what, "nl_examples")
+    _check_response(written, parameters, domain, section)
     if execution is None:
         return None
     effect = effect_of(written, execution)
@@ -180,76 +180,49 @@ def _build(
         effect=effect,
         version=written.version,
         intents=written.intents,
-        when={entity: _several(value) for entity, value in written.when.items()},
+        when={
+            entity: tuple(value) if isinstance(value, list) else (value,)
+            for entity, value in written.when.items()
+        },
         tags=written.tags,
-        policy=build_policy(written, effect, parameters, document, at, findings),
-        where=document.where(at),
+        policy=_policy(written, effect, parameters, section),
+        where=section.where(),
     )
 
 
-def _several(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, list) else (value,)
-
-
 def _parameters(
-    written: TemplateYaml,
-    schema: FunctionSchemaYaml,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
-) -> tuple[Sequence[ParameterYaml], Keys]:
-    """The parameters, in whichever notation they are written, and where that is.
+    written: TemplateYaml, schema: FunctionSchemaYaml, section: Section
+) -> tuple[Sequence[ParameterYaml], Section]:
+    """Return the parameters, in whichever notation they are written, and their section.
 
     A request that describes no parameters at all takes them from its placeholders.
     """
-    nested: Keys = (*at, "function_schema", "parameters")
+    flat = section.part("parameters")
     if written.parameters and schema.parameters:
-        what = "parameters are written twice, here and under function_schema"
-        findings.add("duplicate-key", what, document.where((*at, "parameters")))
+        flat.add("duplicate-key", "parameters are written twice, here and under function_schema")
     if schema.parameters:
-        return schema.parameters, nested
-    flat: Keys = (*at, "parameters")
+        return schema.parameters, section.part("function_schema", "parameters")
     described = {"parameters", "function_schema"} & written.model_fields_set
     if described or not sends_request(written):
         return written.parameters, flat
     implied = []
-    for name, keys in placeholders(document, at).items():
+    for name, place in placeholders(section).items():
         what = f"{name!r} is described nowhere; it is taken for a text that has to be given"
-        findings.warn("implied-parameter", what, document.where(keys))
+        place.warn("implied-parameter", what)
         implied.append(ParameterYaml(name=name))
     return implied, flat
 
 
-def _examples(
-    written: TemplateYaml, document: Document, at: Keys, findings: ProblemCollector
-) -> tuple[str, ...]:
-    examples = tuple(example.strip() for example in written.nl_examples if example.strip())
-    if not examples:
-        what = (
-            f"{written.id!r} has no nl_examples; questions find it by its description alone, "
-            "which is less sure"
-        )
-        findings.warn("no-examples", what, document.where((*at, "nl_examples")))
-    return examples
-
-
 def _check_response(
-    written: TemplateYaml,
-    parameters: Sequence[Parameter],
-    domain: Domain,
-    document: Document,
-    at: Keys,
-    findings: ProblemCollector,
+    written: TemplateYaml, parameters: Sequence[Parameter], domain: Domain, section: Section
 ) -> None:
-    formats = domain.response.format_templates
-    if written.response_format is not None and written.response_format not in formats:
-        what = f"unknown response_format {written.response_format!r}; " + did_you_mean(
-            written.response_format, list(formats)
-        )
-        where = document.where((*at, "response_format"))
-        findings.add("format-template-missing", what, where)
-    text, keys = written.response_template, (*at, "response_template")
-    if text is None or not check_jinja("response_template", text, document, keys, findings):
+    format_name, formats = written.response_format, domain.response.format_templates
+    if format_name is not None and format_name not in formats:
+        hint = did_you_mean(format_name, list(formats))
+        what = f"unknown response_format {format_name!r}; {hint}"
+        section.add("format-template-missing", what, "response_format")
+    text, place = written.response_template, section.part("response_template")
+    if text is None or not check_jinja("response_template", text, place):
         return
     names = [parameter.name for parameter in parameters]
     for variable in sorted(examine(text).variables - set(names)):
@@ -258,36 +231,26 @@ def _check_response(
         meant = closest(variable, names, cutoff=0.8)
         if meant is not None:
             what = f"response_template uses {variable!r}; did you mean {meant!r}?"
-            findings.warn("unknown-variable", what, document.where(keys))
+            place.warn("unknown-variable", what)
 
 
-def by_id(templates: Sequence[Template], findings: ProblemCollector) -> dict[str, Template]:
-    """The templates by id, the first of each; what stands in two of them is reported."""
+def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[str, Template]:
+    """Return the first template of each id; an id or example in two of them is reported."""
     found: dict[str, Template] = {}
     examples: dict[str, Template] = {}
     for template in templates:
         first = found.setdefault(template.id, template)
-        with findings.about(template.id):
-            if first is template:
-                _report_shared_examples(template, examples, findings)
-            else:
+        with collector.about(template.id):
+            if first is not template:
                 what = f"the id {template.id!r} is used twice; first at {first.where}"
-                findings.add("duplicate-id", what, template.where)
+                collector.add("duplicate-id", what, template.where)
+                continue
+            for example in template.nl_examples:
+                other = examples.setdefault(fold_word(example).rstrip(" ?!."), template)
+                if other is not template:
+                    what = (
+                        f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
+                        f"example, {example!r}; a question can have one answer"
+                    )
+                    collector.warn("duplicate-example", what, template.where)
     return found
-
-
-def _report_shared_examples(
-    template: Template, examples: dict[str, Template], findings: ProblemCollector
-) -> None:
-    for example in template.nl_examples:
-        other = examples.setdefault(_folded(example), template)
-        if other is not template:
-            what = (
-                f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
-                f"example, {example!r}; a question can have one answer"
-            )
-            findings.warn("duplicate-example", what, template.where)
-
-
-def _folded(example: str) -> str:
-    return " ".join(example.lower().split()).rstrip(" ?!.")

@@ -308,12 +308,5 @@ class TemplateYaml(HttpYaml):
     """Whether calls of it are written to the audit."""
 
     not_used: ClassVar = frozenset(
-        [
-            "semantic_tags",
-            "category",
-            "complexity",
-            "approved",
-            "display_fields",
-            "result_format",
-        ]
+        ["semantic_tags", "category", "complexity", "approved", "display_fields", "result_format"]
     )

@@ -73,10 +73,10 @@ class ConversationText:
             return
         if not isinstance(value, str) or not value.strip():
             return
-        if parameter.type in _DATES or parameter.format == "date":
+        if parameter.descriptor.kind in _DATES:
             yield from self._dates(value)
             return
-        if parameter.type == "currency":
+        if parameter.descriptor.kind == "currency":
             yield from self._currencies(value)
         if not _words(value) - own_words and not any(char.isdigit() for char in value):
             return

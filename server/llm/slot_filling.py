@@ -1,6 +1,5 @@
 """Arguments that a question hides, read by a model and taken only where a person said them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -11,10 +10,10 @@ from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source
 from server.core.turn import Turn
 from server.errors import ProviderError
-from server.library.model import PARAMETER_TYPES, Library, Parameter, Template
+from server.library.model import Library, Parameter, Template
 from server.library.rendering import RenderingFailed
 from server.llm.conversation_text import ConversationText, own_words_of
 from server.llm.function_calls import request_function_call
@@ -154,23 +153,15 @@ def _validated(
 
 def _as_declared(value: Any, parameter: Parameter) -> Any:
     """A value as the parameter's type has it, where it means the same; else as it is."""
-    kind = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
-    if isinstance(value, str):
-        text = value.strip()
-        if kind in ("number", "integer"):
-            number = read_as_number(text.removesuffix("%").strip())
-            return value if number is None else plain(number)
-        if kind in ("array", "object") and len(text) <= _MAX_DATA_CHARS:
-            try:
-                return json.loads(text)
-            except (ValueError, RecursionError):
-                return value
-        return parameter.choices.get(text.lower(), text) if parameter.enum else text
-    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+    descriptor = parameter.descriptor
+    if descriptor.is_numeric and isinstance(value, str):
+        number = read_as_number(value.strip().removesuffix("%").strip())
+        return value if number is None else plain(number)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    text = str(value) if descriptor.json_type == "string" and is_number else value
+    found = descriptor.normalize(text.strip() if isinstance(text, str) else text)
+    is_choice = parameter.enum and isinstance(found, str)
+    return parameter.choices.get(found.lower(), found) if is_choice else found
 
 
 def _is_choice(value: Any, parameter: Parameter) -> bool:
@@ -200,12 +191,4 @@ def _decided(
     missing = tuple(each for each in decision.missing if each.name not in found)
     if missing:
         return replace(decision, missing=missing, arguments=arguments, sources=sources)
-    call = ToolCall(
-        template.id,
-        template.execution.tool,
-        template.execution.operation,
-        arguments,
-        sources,
-        template.effect,
-    )
-    return Call(decision.match, call)
+    return Call(decision.match, template.call(arguments, sources))

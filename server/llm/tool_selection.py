@@ -127,8 +127,7 @@ class LLMDecider:
         for template in self._library.templates.values():
             # Only what role or intent forbid is named in full: the chain runs what it allows.
             if call.name in (template.function_name, template.id) and template.id not in ids:
-                tool, operation = template.execution.tool, template.execution.operation
-                proposed = ToolCall(template.id, tool, operation, call.arguments, by_model=True)
+                proposed = template.call(call.arguments, by_model=True)
         match = Match(proposed.template_id, 0.0, 0.0, _WHY)
         return Call(match, proposed, otherwise=otherwise)
 
@@ -168,16 +167,7 @@ class LLMDecider:
         match = Match(template.id, 0.0, 0.0, _WHY)
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)
-        call = ToolCall(
-            template.id,
-            template.execution.tool,
-            template.execution.operation,
-            arguments,
-            sources,
-            template.effect,
-            by_model=True,
-        )
-        return Call(match, call)
+        return Call(match, template.call(arguments, sources, by_model=True))
 
     def _is_secret(self, decision: Decision) -> bool:
         match decision:

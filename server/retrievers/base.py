@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch
-from server.core.tools import ToolCall
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.values import note_ambiguous_dates
@@ -53,12 +52,4 @@ def decide_for_template(
     match = Match(template_id, confidence, 0.0, why)
     if found.missing:
         return MissingArguments(match, found.missing, found.arguments, sources)
-    call = ToolCall(
-        template_id=template.id,
-        tool=template.execution.tool,
-        operation=template.execution.operation,
-        arguments=found.arguments,
-        sources=sources,
-        effect=template.effect,
-    )
-    return Call(match, call)
+    return Call(match, template.call(found.arguments, sources))

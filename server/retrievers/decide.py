@@ -5,11 +5,9 @@ from typing import Any
 
 from server.core.answer import Trace
 from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
-from server.core.tools import Source, ToolCall
 from server.core.turn import Turn
 from server.extraction.types import Extraction
 from server.extraction.values import note_ambiguous_dates
-from server.library.model import Template
 from server.matching.selection import (
     Ranking,
     TemplateCandidate,
@@ -84,20 +82,7 @@ def _decision(
     sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
     if found.missing:
         return MissingArguments(chosen, found.missing, found.arguments, sources)
-    return Call(chosen, _call(template, found.arguments, sources))
-
-
-def _call(
-    template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
-) -> ToolCall:
-    return ToolCall(
-        template_id=template.id,
-        tool=template.execution.tool,
-        operation=template.execution.operation,
-        arguments=arguments,
-        sources=sources,
-        effect=template.effect,
-    )
+    return Call(chosen, template.call(found.arguments, sources))
 
 
 def _found(template_id: str, found: Extraction) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """A configuration file, with what it imports, into `Settings`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dotenv.parser import parse_stream
 
@@ -46,52 +46,42 @@ def with_env_file(
     return {**found, **environ}, tuple(problems)
 
 
-@dataclass(slots=True)
-class Files:
-    """Documents in the order they are read, and what is wrong with how they import."""
+def _read_all(
+    path: Path, root: Path, environ: Mapping[str, str]
+) -> tuple[list[Document], list[Problem]]:
+    """Read `path` and everything it imports, each file once; problems are those of imports."""
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    seen: set[Path] = set()
 
-    documents: list[Document] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    def visit(file: Path, importers: tuple[Path, ...]) -> None:
+        seen.add(file.resolve())
+        # An imported file may be a list of adapters and nothing else.
+        document = read_yaml(file, environ, top=(dict, list) if importers else (dict,))
+        documents.append(document)
+        if not isinstance(document.data, dict) or "import" not in document.data:
+            return
+        # The problems of the list come again, with those of the whole file.
+        wanted: Imports = validate(Imports, document)[0] or Imports.model_construct()
+        chain = (*importers, file)
+        for number, pattern in enumerate(wanted.imports):
+            where = document.where(("import", number))
+            found, tried = _find(pattern, file, root)
+            if not found:
+                what = f"import: nothing at {join_words(map(shown_path, tried))}"
+                # A folder of adapters may well be empty; a file that is named may not be gone.
+                problem = Problem(what, where, "not-found")
+                is_warning = is_glob(Path(pattern))
+                problems.append(replace(problem, severity="warning") if is_warning else problem)
+            for target in found:
+                if target.resolve() in {importer.resolve() for importer in chain}:
+                    trail = " → ".join(shown_path(step) for step in (*chain, target))
+                    problems.append(Problem(f"import goes round: {trail}", where, "import-cycle"))
+                elif target.resolve() not in seen:
+                    visit(target, chain)
 
-
-def gather(path: Path, root: Path, environ: Mapping[str, str]) -> Files:
-    """Read `path` and everything it imports, each file once."""
-    files = Files()
-    _visit(path, root, environ, (), set(), files)
-    return files
-
-
-def _visit(
-    path: Path,
-    root: Path,
-    environ: Mapping[str, str],
-    importers: tuple[Path, ...],
-    seen: set[Path],
-    files: Files,
-) -> None:
-    seen.add(path.resolve())
-    # An imported file may be a list of adapters and nothing else.
-    document = read_yaml(path, environ, top=(dict, list) if importers else (dict,))
-    files.documents.append(document)
-    if not isinstance(document.data, dict) or "import" not in document.data:
-        return
-    # The problems of the list come again, with those of the whole file.
-    wanted: Imports = validate(Imports, document)[0] or Imports.model_construct()
-    chain = (*importers, path)
-    for number, pattern in enumerate(wanted.imports):
-        where = document.where(("import", number))
-        found, tried = _find(pattern, path, root)
-        if not found:
-            what = f"import: nothing at {join_words(map(shown_path, tried))}"
-            # A folder of adapters may well be empty; a file that is named may not be gone.
-            severity: Literal["error", "warning"] = "warning" if is_glob(Path(pattern)) else "error"
-            files.problems.append(Problem(what, where, "not-found", severity))
-        for target in found:
-            if target.resolve() in {importer.resolve() for importer in chain}:
-                trail = " → ".join(shown_path(step) for step in (*chain, target))
-                files.problems.append(Problem(f"import goes round: {trail}", where, "import-cycle"))
-            elif target.resolve() not in seen:
-                _visit(target, root, environ, chain, seen, files)
+    visit(path, ())
+    return documents, problems
 
 
 def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
@@ -130,20 +120,20 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
     """Read the configuration at `path`; variables come from `environ`, then from `.env`."""
     root = root_of(path)
     variables, problems = with_env_file(root / ".env", environ)
-    files = gather(path, root, variables)
-    merged = _Merged(root)
-    for document in files.documents:
+    documents, import_problems = _read_all(path, root, variables)
+    merged = _MergedSettings(root)
+    for document in documents:
         merged.add(document)
-    found = (*problems, *files.problems, *merged.problems)
+    found = (*problems, *import_problems, *merged.problems)
     return LoadedSettings(
-        settings=None if any(p.severity == "error" for p in found) else merged.settings(),
+        settings=None if any(p.is_error for p in found) else merged.settings(),
         problems=found,
         environ=variables,
-        from_environment=frozenset().union(*(d.from_environment for d in files.documents)),
+        from_environment=frozenset().union(*(d.from_environment for d in documents)),
     )
 
 
-class _Merged:
+class _MergedSettings:
     """What several files set together. A section comes from one file; adapters add up."""
 
     def __init__(self, root: Path) -> None:
@@ -157,29 +147,31 @@ class _Merged:
         bare_list = isinstance(document.data, list)
         at: Keys = () if bare_list else ("adapters",)
         entries = document.at(at)
-        disabled = [(*at, i) for i, e in enumerate(entries or ()) if _disabled(e)]
+        disabled = [(*at, i) for i, e in enumerate(entries or ()) if _is_disabled(e)]
         found = list(document.problems_outside(disabled))
+        adapters: list[AdapterSettings | None] = []
         if bare_list:
-            parts = [
-                validate(AdapterSettings, document, (number,), context=self._context)
-                for number in range(len(entries))
-            ]
-            complete = all(adapter is not None for adapter, _ in parts)
-            found += [problem for _, problems in parts for problem in problems]
-            adapters = [adapter for adapter, _ in parts if adapter is not None]
+            for number in range(len(entries)):
+                adapter, problems = validate(
+                    AdapterSettings, document, (number,), context=self._context
+                )
+                adapters.append(adapter)
+                found += problems
+            complete = None not in adapters
         else:
             settings, problems = validate(Settings, document, context=self._context)
-            complete = settings is not None
             found += problems
-            adapters = list(settings.adapters) if settings is not None else []
+            complete = settings is not None
             if settings is not None:
+                adapters.extend(settings.adapters)
                 self._take_sections(settings, document)
-        if not complete and not any(p.severity == "error" for p in found):
+        if not complete and not any(p.is_error for p in found):
             # A part that is switched off must still be readable, and misses a variable.
             found = list(document.problems)
         self.problems += found
-        if complete:
-            self._take_adapters(adapters, document, at)
+        for number, adapter in enumerate(adapters):
+            if adapter is not None and complete:
+                self._take_adapter(adapter, document.where((*at, number)))
 
     def _take_sections(self, settings: Settings, document: Document) -> None:
         for name in sorted(settings.model_fields_set - {"adapters", "imports"}):
@@ -191,15 +183,11 @@ class _Merged:
                 where = document.where((name,))
                 self.problems.append(Problem(what, where, "duplicate-section"))
 
-    def _take_adapters(
-        self, adapters: Sequence[AdapterSettings], document: Document, at: Keys
-    ) -> None:
-        for number, adapter in enumerate(adapters):
-            where = document.where((*at, number))
-            other = self._adapters.setdefault(adapter.name, adapter.at(where))
-            if other.where != where:
-                what = f"adapter {adapter.name!r} is defined twice; first at {other.where}"
-                self.problems.append(Problem(what, where, "duplicate-adapter"))
+    def _take_adapter(self, adapter: AdapterSettings, where: Location) -> None:
+        other = self._adapters.setdefault(adapter.name, adapter.at(where))
+        if other.where != where:
+            what = f"adapter {adapter.name!r} is defined twice; first at {other.where}"
+            self.problems.append(Problem(what, where, "duplicate-adapter"))
 
     def settings(self) -> Settings:
         defaults = Settings.model_validate({}, context=self._context)
@@ -207,5 +195,5 @@ class _Merged:
         return defaults.model_copy(update={**self._sections, "adapters": adapters})
 
 
-def _disabled(entry: Any) -> bool:
+def _is_disabled(entry: Any) -> bool:
     return isinstance(entry, dict) and entry.get("enabled") is False

@@ -42,14 +42,12 @@ class FilledText:
     """Text with its placeholders filled.
 
     `from_environment` are the values that were put in, and `gaps` what could not be
-    filled; such a placeholder stays in `text` as it was written. `whole` says that the
-    text was one placeholder and nothing else.
+    filled; such a placeholder stays in `text` as it was written.
     """
 
     text: str
     from_environment: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    whole: bool = False
 
 
 def fill_placeholders(text: str, environ: Mapping[str, str]) -> FilledText:
@@ -84,6 +82,4 @@ def fill_placeholders(text: str, environ: Mapping[str, str]) -> FilledText:
         gaps.append(Gap(token, "missing-variable", why))
         return token
 
-    only = _PLACEHOLDER.fullmatch(text)
-    whole = only is not None and only["name"] is not None
-    return FilledText(_PLACEHOLDER.sub(replacement, text), tuple(used), tuple(gaps), whole)
+    return FilledText(_PLACEHOLDER.sub(replacement, text), tuple(used), tuple(gaps))

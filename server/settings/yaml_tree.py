@@ -169,6 +169,10 @@ class _Open:
     awaits_value: bool = False
     merged: list[Node] = field(default_factory=list)
 
+    @property
+    def awaits_key(self) -> bool:
+        return isinstance(self.node.parts, dict) and not self.awaits_value
+
 
 class _TreeBuilder:
     def __init__(self, text: str, file: str, environ: Mapping[str, str]) -> None:
@@ -208,14 +212,20 @@ class _TreeBuilder:
         )
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        level = self._open[-1] if self._open else None
-        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
-            level.key, level.key_line, level.awaits_value = event.value, _line(event), True
+        if self._took_key(event.value, event):
             return
         node = Node(_line(event), self._value(event))
         if event.anchor is not None:
             self._anchors[event.anchor] = node
         self._place(node)
+
+    def _took_key(self, key: str, event: yaml.Event) -> bool:
+        """Take `key` as the next key, if the open collection awaits one."""
+        if not self._open or not self._open[-1].awaits_key:
+            return False
+        level = self._open[-1]
+        level.key, level.key_line, level.awaits_value = key, _line(event), True
+        return True
 
     def _value(self, event: yaml.ScalarEvent) -> Scalar:
         filled = fill_placeholders(event.value, self._environ)
@@ -256,7 +266,6 @@ class _TreeBuilder:
         return first
 
     def _alias(self, event: yaml.AliasEvent) -> None:
-        level = self._open[-1] if self._open else None
         target = self._anchors.get(event.anchor or "")
         if target is None:
             still_open = any(level.anchor == event.anchor for level in self._open)
@@ -267,18 +276,15 @@ class _TreeBuilder:
             )
             self.complain("bad-alias", f"*{event.anchor} {why}", _line(event))
             target = Node(_line(event), Unresolved())
-        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
-            level.key, level.key_line, level.awaits_value = str(target.value), _line(event), True
-            return
-        self._place(Node(_line(event), target.value, target.parts, target.weight))
+        if not self._took_key(str(target.value), event):
+            self._place(Node(_line(event), target.value, target.parts, target.weight))
 
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
         line = _line(event)
         if len(self._open) >= MAX_DEPTH:
             self.complain("too-large", f"is nested more than {MAX_DEPTH} deep", line, top=True)
             raise _Refused
-        level = self._open[-1] if self._open else None
-        if level is not None and isinstance(level.node.parts, dict) and not level.awaits_value:
+        if self._open and self._open[-1].awaits_key:
             why = "a key must be one word; put text that begins with '{' or '[' in quotes"
             self.complain("yaml-syntax", why, line, top=True)
             raise _Refused

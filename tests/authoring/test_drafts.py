@@ -48,7 +48,7 @@ def test_a_listing_becomes_a_query_template() -> None:
                 "enum": ["new", "used"],
                 "example": "new",
             },
-            {"name": "since", "type": "date", "required": False, "example": "2025-03-14"},
+            {"name": "since", "type": "date", "required": False, "example": "2025-03-04"},
             {
                 "name": "ids",
                 "type": "array",

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from server.core.tools import ToolParameter
-from server.library.model import PARAMETER_TYPES, Parameter
+from server.library.model import Parameter
+from server.library.parameter_types import PARAMETER_TYPES
 from tests.library.samples import DOMAIN, TEMPLATE, errors, load, parameter_of
 
 TRAVEL = """

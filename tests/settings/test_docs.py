@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from server.conversation.reformulation.loader import load_reformulation
 from server.guards.pack import load_guards
 from server.library.loader import load_library
-from server.library.model import PARAMETER_TYPES
+from server.library.parameter_types import PARAMETER_TYPES
 from server.library.yaml_base import LibraryModel
 from server.settings.loader import load_settings
 from tests.broken.test_broken import kinds_in_the_sources

@@ -17,7 +17,7 @@ from server.core.decision import (
     MissingParameter,
     NoMatch,
 )
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
@@ -60,11 +60,8 @@ MATCH = Match(
 def call_of(template: Template, arguments: Mapping[str, Any]) -> Call:
     assert isinstance(template.execution, BuiltinExecution)
     match = MATCH if template is PERCENTAGE else Match(template.id, 0.9, 0.8, "")
-    execution = template.execution
     sources = {name: Source("recognizer", (0, 1), "x") for name in arguments}
-    return Call(
-        match, ToolCall(template.id, execution.tool, execution.operation, arguments, sources)
-    )
+    return Call(match, template.call(arguments, sources))
 
 
 DECISIONS: Mapping[str, Decision] = {

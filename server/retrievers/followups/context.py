@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from server.conversation.followups.lexicon import Lexicon
 from server.core.answer import Trace
 from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source
 from server.core.turn import CompletedCall, ConversationContext, Intent, PendingQuestion, Turn
 from server.extraction.extractor import Extractor
 from server.extraction.values import note_ambiguous_dates
@@ -121,15 +121,7 @@ def build_decision(
     origins = dict(note_ambiguous_dates(known, origins, domain.date_order))
     if missing:
         return MissingArguments(match, tuple(missing), known, origins)
-    call = ToolCall(
-        template_id=template.id,
-        tool=template.execution.tool,
-        operation=template.execution.operation,
-        arguments=known,
-        sources=origins,
-        effect=template.effect,
-    )
-    return Call(match, call)
+    return Call(match, template.call(known, origins))
 
 
 def said_before(arguments: Mapping[str, Any]) -> dict[str, Source]:

@@ -148,7 +148,7 @@ class PolicyChain:
         timeout_s: float,
     ) -> CallOutcome:
         template, redactor = checks.template, checks.redactor
-        call = asked = _call(template, arguments, proposal.call.sources)
+        call = asked = template.call(arguments, proposal.call.sources)
         if system:
             # What the server itself adds is no argument of whoever asked.
             call = _with_system(asked, system)
@@ -223,21 +223,6 @@ _OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
     ToolResultStatus.ERROR: "error",
     ToolResultStatus.TIMEOUT: "timeout",
 }
-
-
-def _call(
-    template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
-) -> ToolCall:
-    """The call that runs: what was judged, and not what was proposed."""
-    return ToolCall(
-        template.id,
-        template.execution.tool,
-        template.execution.operation,
-        arguments,
-        sources,
-        template.effect,
-        sensitive=bool(template.policy.sensitive_params),
-    )
 
 
 def _with_system(call: ToolCall, system: Mapping[str, Any]) -> ToolCall:

@@ -5,18 +5,16 @@ is refused. Extraction has made the values; here they are judged.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, time
-from decimal import Decimal
-from email.utils import parseaddr
-from typing import Any, Final
-from urllib.parse import urlsplit
+from dataclasses import replace
+from typing import Any, get_args
 from uuid import UUID
 
-import re2
 from pydantic_core import PydanticCustomError
 
-from server.core.suggestions import shown_value
-from server.library.model import PARAMETER_TYPES, Parameter, Template
+from server.core.tools import JsonType
+from server.library.constraints import Constraints
+from server.library.model import Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
 from server.library.parameters import is_compared_with_data
 
 ValueCheck = Callable[[Any], Any]
@@ -31,21 +29,15 @@ def value_checks(
     `open_types` are the domain's own types that it knows patterns for: the values that it
     lists for one of them are then not all there are.
     """
-    kind = PARAMETER_TYPES[parameter.type][0] if parameter.type in PARAMETER_TYPES else "scalar"
-    if is_compared_with_data(parameter, template):
-        kind = "scalar"
-    checks: list[ValueCheck] = [_KINDS[kind]]
-    if parameter.enum and parameter.type not in open_types:
-        checks.append(_one_of(parameter.enum))
-    if parameter.ge is not None or parameter.le is not None:
-        checks.append(_between(parameter.ge, parameter.le))
-    if parameter.min_length is not None or parameter.max_length is not None:
-        checks.append(_long(parameter.min_length, parameter.max_length))
-    if parameter.pattern is not None:
-        checks.append(_matching(parameter.pattern))
-    written = parameter.format or PARAMETER_TYPES.get(parameter.type, ("", None))[1] or ""
-    if written in _FORMATS:
-        checks.append(_formatted(written))
+    compared = is_compared_with_data(parameter, template)
+    checks: list[ValueCheck] = [_typed(CUSTOM if compared else parameter.descriptor)]
+    constraints = parameter.constraints
+    if parameter.type in open_types:
+        constraints = replace(constraints, enum=())
+    if constraints != Constraints():
+        checks.append(_constrained(constraints))
+    if parameter.format == "uuid":
+        checks.append(_uuid)
     if parameter.items is not None:
         checks.append(_members(parameter.items))
     return tuple(checks)
@@ -55,145 +47,32 @@ def _wrong(rule: str) -> PydanticCustomError:
     return PydanticCustomError("rule", "{rule}", {"rule": rule})
 
 
-def _string(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise _wrong("has to be text")
-    return value
-
-
-def _number(value: Any) -> Any:
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _wrong("has to be a number")
-    if isinstance(value, float | Decimal) and not Decimal(value).is_finite():
-        raise _wrong("has to be a finite number")
-    return value
-
-
-def _integer(value: Any) -> Any:
-    _number(value)
-    if not isinstance(value, int) and value != int(value):
-        raise _wrong("has to be a whole number")
-    return value
-
-
-def _boolean(value: Any) -> Any:
-    if not isinstance(value, bool):
-        raise _wrong("has to be true or false")
-    return value
-
-
-def _array(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
-        raise _wrong("has to be a list")
-    return value
-
-
-def _object(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        raise _wrong("has to be an object")
-    return value
-
-
-def _scalar(value: Any) -> Any:
-    if not isinstance(value, str | int | float | Decimal):
-        raise _wrong("has to be one value")
-    return value
-
-
-_KINDS: Final[Mapping[str, ValueCheck]] = {
-    "string": _string,
-    "number": _number,
-    "integer": _integer,
-    "boolean": _boolean,
-    "array": _array,
-    "object": _object,
-    "scalar": _scalar,
-}
-
-
-def _one_of(allowed: tuple[Any, ...]) -> ValueCheck:
-    texts = frozenset(a for a in allowed if type(a) is str)
-
+def _typed(descriptor: ParameterType) -> ValueCheck:
     def check(value: Any) -> Any:
-        if type(value) is str and value in texts:
-            return value
-        # True is 1 in Python, and is no member of a list of numbers.
-        if any(isinstance(a, bool) == isinstance(value, bool) and a == value for a in allowed):
-            return value
-        raise _wrong(f"is not one of {', '.join(map(shown_value, allowed[:20]))}")
-
-    return check
-
-
-def _between(least: float | None, most: float | None) -> ValueCheck:
-    def check(value: Any) -> Any:
-        if least is not None and value < least:
-            raise _wrong(f"is below {least:g}")
-        if most is not None and value > most:
-            raise _wrong(f"is above {most:g}")
+        expected = descriptor.expected(value)
+        if expected is not None:
+            raise _wrong(f"has to be {expected}")
         return value
 
     return check
 
 
-def _long(least: int | None, most: int | None) -> ValueCheck:
+def _constrained(constraints: Constraints) -> ValueCheck:
     def check(value: Any) -> Any:
-        unit = "characters" if isinstance(value, str) else "members"
-        if least is not None and len(value) < least:
-            raise _wrong(f"has fewer than {least} {unit}")
-        if most is not None and len(value) > most:
-            raise _wrong(f"has more than {most} {unit}")
+        problem = constraints.problem(value)
+        if problem is not None:
+            raise _wrong(problem)
         return value
 
     return check
 
 
-def _matching(pattern: str) -> ValueCheck:
-    compiled = re2.compile(pattern)
-
-    def check(value: Any) -> Any:
-        if compiled.search(value) is None:
-            raise _wrong(f"does not match {pattern}")
-        return value
-
-    return check
-
-
-def _is_email(text: str) -> None:
-    name, address = parseaddr(text)
-    if name or address != text or address.count("@") != 1 or any(map(str.isspace, text)):
-        raise ValueError(text)
-
-
-def _is_uri(text: str) -> None:
-    parts = urlsplit(text)
-    if not parts.scheme or not (parts.netloc or parts.path) or any(map(str.isspace, text)):
-        raise ValueError(text)
-
-
-_FORMATS: Final[Mapping[str, tuple[Callable[[str], Any], str]]] = {
-    "date": (date.fromisoformat, "a date as 2025-03-04"),
-    "date-time": (datetime.fromisoformat, "a date and time as 2025-03-04T10:30"),
-    "time": (time.fromisoformat, "a time as 10:30"),
-    "email": (_is_email, "an e-mail address"),
-    "uri": (_is_uri, "an address as https://example.org"),
-    "uuid": (UUID, "a UUID"),
-}
-
-
-def _formatted(name: str) -> ValueCheck:
-    read, said = _FORMATS[name]
-
-    def check(value: Any) -> Any:
-        try:
-            read(value)
-        except (ValueError, TypeError, AttributeError):
-            raise _wrong(f"has to be {said}") from None
-        return value
-
-    return check
+def _uuid(value: Any) -> Any:
+    try:
+        UUID(value)
+    except (ValueError, TypeError, AttributeError):
+        raise _wrong("has to be a UUID") from None
+    return value
 
 
 def _members(schema: Mapping[str, Any]) -> ValueCheck:
@@ -211,21 +90,13 @@ def _members(schema: Mapping[str, Any]) -> ValueCheck:
 
 def schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
     """What a value is not, of type, enum, bounds, pattern, properties and items."""
-    try:
-        kind = str(schema.get("type", ""))
-        if kind in _KINDS:
-            _KINDS[kind](value)
-        if schema.get("enum"):
-            _one_of(tuple(schema["enum"]))(value)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            _between(schema.get("minimum"), schema.get("maximum"))(value)
-        if isinstance(value, str | list):
-            low = "minLength" if isinstance(value, str) else "minItems"
-            _long(schema.get(low), schema.get(low.replace("min", "max")))(value)
-        if isinstance(value, str) and schema.get("pattern"):
-            _matching(schema["pattern"])(value)
-    except PydanticCustomError as wrong:
-        return wrong.message()
+    kind = str(schema.get("type", ""))
+    expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
+    if expected is not None:
+        return f"has to be {expected}"
+    problem = Constraints.of_schema(schema).problem(value)
+    if problem is not None:
+        return problem
     if isinstance(value, Mapping):
         return _properties_problem(value, schema)
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):

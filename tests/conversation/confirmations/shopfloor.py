@@ -22,7 +22,7 @@ from server.conversation.outbox.delivery import Commits
 from server.conversation.store import ConversationStore
 from server.core.answer import Answer, Trace
 from server.core.decision import Call, Decision, Match, NoMatch, ProposedAction
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source
 from server.core.turn import Caller, Turn
 from server.library.model import Domain, Library, Parameter, Template
 from server.settings.access import AccessSettings
@@ -68,14 +68,8 @@ class ByWords:
         first = found.parameters[0]
         value: Any = float(rest) if first.type == "number" else rest
         match = Match(found.id, 0.9, 0.8, "by its name")
-        call = ToolCall(
-            found.id,
-            found.execution.tool,
-            found.execution.operation,
-            {first.name: value},
-            {first.name: Source("recognizer", (len(name) + 1, len(turn.text)), rest)},
-            found.effect,
-        )
+        source = Source("recognizer", (len(name) + 1, len(turn.text)), rest)
+        call = found.call({first.name: value}, {first.name: source})
         question = f'You want to "{name}" for "{rest}". Is this correct?'
         return Call(
             match, call, ProposedAction(f"{name}_order", rest, question) if wanted else None

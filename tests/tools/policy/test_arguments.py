@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from server.core.redaction import Redactor
-from server.library.model import PARAMETER_TYPES, Parameter
+from server.library.model import Parameter
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES
 from server.tools.policy.arguments import ArgumentsCheck, compile_model
 from server.tools.policy.proposal import Refusal
 from tests.tools.policy.chains import template
@@ -30,7 +31,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 @st.composite
 def parameters(draw: st.DrawFn, name: str) -> Parameter:
     kind = draw(st.sampled_from([*PARAMETER_TYPES, "colour"]))
-    json_type = PARAMETER_TYPES.get(kind, ("scalar", None))[0]
+    json_type = PARAMETER_TYPES[kind].json_type if kind in PARAMETER_TYPES else None
     more: dict[str, Any] = {
         "required": draw(st.booleans()),
         "default": draw(st.sampled_from([None, None, None, None, 5, "EUR", True])),
@@ -66,7 +67,10 @@ def calls(draw: st.DrawFn) -> tuple[tuple[Parameter, ...], dict[str, Any]]:
     declared = tuple(draw(parameters(name)) for name in names)
     arguments: dict[str, Any] = {}
     for parameter in declared:
-        right = RIGHT[PARAMETER_TYPES.get(parameter.type, ("scalar", None))[0]]
+        descriptor = parameter.descriptor
+        right = RIGHT["scalar" if descriptor is CUSTOM else descriptor.json_type]
+        if descriptor.examples:
+            right = st.sampled_from(descriptor.examples)
         value = draw(st.just("left out") | right | right | right | VALUES)
         if value != "left out":
             arguments[parameter.name] = value

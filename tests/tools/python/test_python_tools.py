@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.core.tools import ToolCall, ToolResult
+from server.core.tools import ToolResult
 from server.library.model import Domain, Library, Parameter, PythonExecution, Template
 from server.tools.executor import ToolExecutor
 from server.tools.python import PythonCalls, find_functions
@@ -32,8 +32,7 @@ def run(of: Library, arguments: dict[str, Any], timeout_s: float = 5) -> ToolRes
         functions, wrong = find_functions(of, (MODULE,), ())
         assert wrong == ()
         executor = ToolExecutor(ToolRegistry([]), python=PythonCalls(functions))
-        execution = of.templates["t"].execution
-        call = ToolCall("t", execution.tool, execution.operation, arguments)
+        call = of.templates["t"].call(arguments)
         try:
             return await executor.execute(call, timeout_s=timeout_s)
         finally:

@@ -2,9 +2,7 @@
 
 from server.core.answer import Trace
 from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch
-from server.core.tools import ToolCall
 from server.core.turn import Turn
-from server.extraction.types import Extraction
 from server.library.model import Template
 from server.retrievers.base import DeciderDependencies
 
@@ -47,7 +45,7 @@ class IntentPackRetriever:
             }
         if found.missing:
             return MissingArguments(match, found.missing, found.arguments, found.sources)
-        return Call(match, _call(template, found))
+        return Call(match, template.call(found.arguments, found.sources))
 
     async def close(self) -> None:
         await self._parts.matcher.close()
@@ -62,14 +60,3 @@ class IntentPackRetriever:
                     template = templates[candidate.template_id]
                     return template, candidate.similarity, candidate.nearest_example
         return templates[allowed[0]], 0.0, ""
-
-
-def _call(template: Template, found: Extraction) -> ToolCall:
-    return ToolCall(
-        template_id=template.id,
-        tool=template.execution.tool,
-        operation=template.execution.operation,
-        arguments=found.arguments,
-        sources=found.sources,
-        effect=template.effect,
-    )
