@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from server.core.tools import Effect, JsonType, ToolDefinition, ToolParameter
+from server.core.tools import Effect, JsonType, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
 from server.library.http_model import HttpDefaults, HttpExecution
@@ -174,6 +174,25 @@ class Template:
         if any(intent.entities[entity] not in self.when[entity] for entity in named):
             return False
         return True if self.intents or len(named) == len(self.when) else None
+
+    def call(
+        self,
+        arguments: Mapping[str, Any],
+        sources: Mapping[str, Source] | None = None,
+        *,
+        by_model: bool = False,
+    ) -> ToolCall:
+        """A call of this template; `by_model` when a model chose it, and not the server."""
+        return ToolCall(
+            template_id=self.id,
+            tool=self.execution.tool,
+            operation=self.execution.operation,
+            arguments=arguments,
+            sources=sources or {},
+            effect=self.effect,
+            by_model=by_model,
+            sensitive=bool(self.policy.sensitive_params),
+        )
 
     def to_tool_definition(self) -> ToolDefinition:
         """This template as a function that a model can be told about."""

@@ -21,7 +21,7 @@ from server.core.decision import (
     MissingParameter,
     ProposedAction,
 )
-from server.core.ports import Retriever
+from server.core.ports import Decider
 from server.core.tools import Source
 from server.core.turn import Intent, Turn
 from server.retrievers.base import DeciderDependencies, decide_for_template
@@ -46,7 +46,7 @@ class ReformulationDecider:
     """
 
     def __init__(
-        self, other: Retriever, parts: DeciderDependencies, reformulator: Reformulator
+        self, other: Decider, parts: DeciderDependencies, reformulator: Reformulator
     ) -> None:
         self._other = other
         self._parts = parts
