@@ -11,7 +11,7 @@ from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
 from server.adapters.models import adapter_models, retriever_of
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
-from server.core.ports import Embedder, Decider
+from server.core.ports import Decider, Embedder
 from server.errors import ConfigurationInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.guards.guard import Guard

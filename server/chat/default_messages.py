@@ -33,14 +33,14 @@ PHRASES: Final[Mapping[str, str]] = {
     ),
     "propose": (
         "{% if question %}{{ question }}{% else %}"
-        "I do this only after your yes: **{{ description }}**"
+        "Please confirm: **{{ description }}**"
         "{% for argument in arguments %}\n- {{ argument.label }}: {{ argument.value }}{% endfor %}"
         "\nShall I go ahead? (yes / no)"
         "{% endif %}"
     ),
     "proposal_unclear": ("I need a plain yes or no, so nothing was done yet.\n\n{{ proposal }}"),
     "proposal_declined": "All right, nothing was done.",
-    "proposal_expired": "The time to confirm that is over, so nothing was done. Ask me again.",
+    "proposal_expired": "This confirmation has expired, so nothing was done. Ask me again.",
     "proposal_settled": "Nothing was done now: {{ why }}.",
     "proposal_altered": "That is not what I had shown, so nothing was done. Ask me again.",
     "proposal_changed": (
@@ -57,7 +57,7 @@ PHRASES: Final[Mapping[str, str]] = {
         "{% endfor %}"
         "{% endif %}"
     ),
-    "dropped": "All right, I leave that.",
+    "dropped": "OK, cancelled.",
     "calculator_error": (
         "I couldn't complete the calculation. Please check your input. ({{ error_message }})"
     ),

@@ -97,7 +97,7 @@ def updated_context(
     if isinstance(decision, Blocked):
         return before
     question = "" if private else turn.text[:_MAX_CHARS]
-    memory = ChatMemory.of(before.messages, max_turns)
+    memory = ChatMemory(max_turns, before.messages)
     memory.add_message("user", REDACTED if private else question)
     memory.add_message("assistant", answer.content[:_MAX_CHARS])
     proposal = answer.metadata.get("proposal", {})

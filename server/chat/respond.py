@@ -27,7 +27,7 @@ from server.core.decision import (
     ProposalNotExecuted,
 )
 from server.core.redaction import NO_SECRETS
-from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.core.tools import Source, ToolResultStatus
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.result import Detection
@@ -150,7 +150,7 @@ def respond(
             metadata["blocked"] = {"category": category, "method": method}
     source = "guard" if isinstance(ending, Blocked) else "intent"
     metadata = {"source": source, "template_id": template_id, "synthesized": False, **metadata}
-    if findings is not NO_FINDINGS:
+    if findings != NO_FINDINGS:
         metadata |= describe_findings(adapter, findings)
     return Answer(content, confidence, metadata, ending, trace)
 
@@ -161,36 +161,39 @@ def describe_outcome(
     """What came of a call in words: its result, or why there is none; and what words it."""
     result, call = outcome.result, outcome.call
     if result.status is not ToolResultStatus.SUCCESS:
-        name = "tool_error"
+        by = "tool_error"
         if outcome.refusal is not None:
-            name = "tool_refused"
+            by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
-            name = "tool_timeout"
-        elif (own := f"{result.tool_name}_error") in PHRASES or format_text(library, own, language):
-            name = own
+            by = "tool_timeout"
+        elif (error := f"{result.tool_name}_error") in PHRASES or format_text(
+            library, error, language
+        ):
+            by = error
         context = {
             "error_message": result.error_message or "",
             "tool_name": result.tool_name,
             "operation": result.operation,
         }
-        return phrase(library, name, context, language), name
+        return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.
     variables: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
     fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
     variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
-    content, by = describe_result(result.result), "readable rendering"
     texts: list[tuple[str, str | None]] = [("response_template", template.response_template)]
-    for name in (template.response_format, RESULT_FORMATS.get(result.tool_name)):
-        texts += [(name, format_text(library, name, language))] if name else []
-    for name, text in texts:
+    for own in (template.response_format, RESULT_FORMATS.get(result.tool_name)):
+        texts += [(own, format_text(library, own, language))] if own else []
+    for by, text in texts:
         if text is None:
             continue
         try:
-            content, by = render(text, variables), name
+            content = render(text, variables)
             break
         except RenderingFailed as failed:
             # The next way to say it still tells the truth; `check` names the fault.
-            _log.info("template %s: %s does not fit: %s", template.id, name, failed)
+            _log.info("template %s: %s does not fit: %s", template.id, by, failed)
+    else:
+        content, by = describe_result(result.result), "readable rendering"
     notes = result.notes(call.sources, said=content)
     return content + "".join(f"\n({note}.)" for note in notes), by
 

@@ -46,7 +46,7 @@ def split(text: str) -> list[Word]:
         for m in _SIGN.finditer(text)
         if m.start() not in inside and (m[0] not in _QUIET or _alone(text, m))
     ]
-    return sorted((*found, *signs), key=_start) if signs else found
+    return sorted((*found, *signs), key=lambda word: word.start) if signs else found
 
 
 def _alone(text: str, sign: re.Match[str]) -> bool:
@@ -62,16 +62,10 @@ def split_words(text: str) -> Words:
 
 def lead_at(text: str, place: int) -> str:
     """The word right before `place`; empty when something else stands there."""
-    if len(text) > MOST_CHARS:
+    before = list(_WORD.finditer(text, 0, place)) if len(text) <= MOST_CHARS else []
+    if not before or text[before[-1].end() : place].strip(" \t\"'“#$€£-−"):
         return ""
-    before = [word for word in split(text[:place]) if word.text[0].isalnum()]
-    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
-        return ""
-    return before[-1].text
-
-
-def _start(word: Word) -> int:
-    return word.start
+    return fold(before[-1][0])
 
 
 LANGUAGES: Final = Path(__file__).parent / "languages"

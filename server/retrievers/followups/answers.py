@@ -108,9 +108,7 @@ def _corrected_value(
 ) -> ProvidedValues:
     """What takes the place of a value that was known, where it fits only one."""
     fitting = [
-        given
-        for name in asked.arguments
-        if (given := provided_values(ctx, template, [name])).whole
+        given for name in asked.arguments if (given := provided_values(ctx, template, [name])).whole
     ]
     return fitting[0] if len(fitting) == 1 else ProvidedValues()
 

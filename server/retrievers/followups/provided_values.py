@@ -115,9 +115,7 @@ def is_likely(
         if source.span is None or source.kind == "intent":
             continue
         start, end = source.span
-        placed = ctx.extractor.read_at(
-            ctx.utterance.text, source.span, template, name, now=ctx.now
-        )
+        placed = ctx.extractor.read_at(ctx.utterance.text, source.span, template, name, now=ctx.now)
         if placed is None or not placed.is_text:
             continue
         words = [word for word in ctx.utterance.words if start <= word.start < end]

@@ -68,9 +68,7 @@ def call_for_another_row(ctx: FollowUpContext, last: CompletedCall) -> Call | No
     return decision if isinstance(decision, Call) else None
 
 
-def call_with_row(
-    ctx: FollowUpContext, asking: MissingArguments, shown: ShownValue
-) -> Call | None:
+def call_with_row(ctx: FollowUpContext, asking: MissingArguments, shown: ShownValue) -> Call | None:
     """The call whose missing arguments a row that was shown has, all of them."""
     template = ctx.library.templates[asking.match.template_id]
     values = row_values(ctx, template, shown)

@@ -143,9 +143,7 @@ class Floor:
         """The same, after the library was changed."""
         library = replace(LIBRARY, templates={**LIBRARY.templates, **changed})
         chain = _chain(library, self.tool, self.trail)
-        self.adapter = replace(
-            self.adapter, library=library, chain=chain
-        )
+        self.adapter = replace(self.adapter, library=library, chain=chain)
 
     def _turn(self, text: str, session: str, caller: Caller) -> Turn:
         now = datetime.now(UTC)
