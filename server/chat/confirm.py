@@ -1,19 +1,25 @@
 """Calls that need a yes: held until it comes, and run once when it does."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from server.chat.adapter import Adapter
 from server.chat.execute import execute_call
-from server.chat.respond import respond
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.memory import conversation_key
 from server.conversation.replies import shipped_replies
-from server.core.answer import Answer, Trace
-from server.core.decision import Call, NotExecutedReason, PendingConfirmation, ProposalNotExecuted
+from server.core.answer import Trace
+from server.core.decision import (
+    Call,
+    Ending,
+    NotExecutedReason,
+    PendingConfirmation,
+    ProposalNotExecuted,
+)
 from server.core.turn import Turn
 from server.errors import (
     AdapterUnavailable,
@@ -40,6 +46,20 @@ _REASONS: Final[dict[type[OrbitError], NotExecutedReason]] = {
     ProposalExpired: "expired",
     ProposalAltered: "altered",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of a held call: the adapter whose call it is, and what it came to.
+
+    `outcome` is that of the call when it was run or refused, and `proposal` what the answer
+    then tells of it.
+    """
+
+    adapter: Adapter
+    ending: Ending
+    outcome: CallOutcome | None = None
+    proposal: Mapping[str, Any] | None = None
 
 
 async def hold_call(
@@ -91,8 +111,8 @@ async def hold_call(
     return _pending_confirmation(template, held)
 
 
-async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Answer | None:
-    """The answer to a yes or a no in the conversation; None where the turn is neither.
+async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Resolution | None:
+    """What a yes or a no in the conversation does; None where the turn is neither.
 
     Raises:
         StoreUnavailable, AdapterUnavailable: as `resolve_proposal`.
@@ -107,13 +127,12 @@ async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Answer
         return None
     try:
         if reading == "unclear":
-            return await _ask_again(adapter, turn, confirmations, proposal_id, trace)
+            return await _ask_again(adapter, turn, confirmations, proposal_id)
         return await resolve_proposal(adapter, turn, proposal_id, trace, accept=reading == "yes")
     except tuple(_REASONS) as failed:
         why = _REASONS[type(failed)]
         adapter.metrics.proposal(adapter.name, why)
-        ending = ProposalNotExecuted(why, proposal_id, reason=str(failed))
-        return respond(adapter, turn, ending, trace)
+        return Resolution(adapter, ProposalNotExecuted(why, proposal_id, reason=str(failed)))
 
 
 async def resolve_proposal(
@@ -124,7 +143,7 @@ async def resolve_proposal(
     *,
     accept: bool,
     seal: str | None = None,
-) -> Answer:
+) -> Resolution:
     """Run a held call after its yes, or let go of it.
 
     Everything is judged again as it is now: the template, the role, the limits. Once its
@@ -144,8 +163,7 @@ async def resolve_proposal(
     await confirmations.decline(turn.caller, turn.session_id, proposal_id)
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
-    ending = ProposalNotExecuted("declined", proposal_id, origin=held.origin)
-    return respond(adapter, turn, ending, trace)
+    return Resolution(adapter, ProposalNotExecuted("declined", proposal_id, origin=held.origin))
 
 
 async def _run_held_call(
@@ -155,7 +173,7 @@ async def _run_held_call(
     proposal_id: str,
     seal: str | None,
     trace: Trace,
-) -> Answer:
+) -> Resolution:
     held = await confirmations.take(turn.caller, turn.session_id, proposal_id, seal=seal)
     try:
         owner = _adapter_of(adapter, held)
@@ -167,7 +185,7 @@ async def _run_held_call(
         await confirmations.settle(held, "refused", "template_changed")
         adapter.metrics.proposal(adapter.name, "changed")
         ending = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
-        return respond(owner, turn, ending, trace)
+        return Resolution(owner, ending)
     outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
     status: Literal["done", "refused", "held"] = "done"
     if outcome.refusal is not None:
@@ -182,8 +200,7 @@ async def _run_held_call(
         "target": held.target,
         "origin": held.origin,
     }
-    call = Call(held.match, outcome.call)
-    return respond(owner, turn, call, trace, outcome=outcome, proposal=proposal)
+    return Resolution(owner, Call(held.match, outcome.call), outcome, proposal)
 
 
 async def _execute_held_call(
@@ -220,12 +237,8 @@ async def _execute_held_call(
 
 
 async def _ask_again(
-    adapter: Adapter,
-    turn: Turn,
-    confirmations: ConfirmationService,
-    proposal_id: str,
-    trace: Trace,
-) -> Answer:
+    adapter: Adapter, turn: Turn, confirmations: ConfirmationService, proposal_id: str
+) -> Resolution:
     """What waits once more, after a reply that was neither a yes nor a no."""
     held = await confirmations.look(turn.caller, turn.session_id, proposal_id)
     owner = _adapter_of(adapter, held)
@@ -236,7 +249,7 @@ async def _ask_again(
         pending = _pending_confirmation(template, held)
         ending = ProposalNotExecuted("unclear", proposal_id, pending)
     adapter.metrics.proposal(adapter.name, ending.why)
-    return respond(owner, turn, ending, trace)
+    return Resolution(owner, ending)
 
 
 def _adapter_of(adapter: Adapter, held: PendingCall) -> Adapter:

@@ -11,7 +11,7 @@ import logging
 from dataclasses import replace
 
 from server.chat.adapter import Adapter
-from server.chat.confirm import hold_call, reply_to_pending, resolve_proposal
+from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
 from server.chat.decide import complete_with_models, refuse_unoffered, without_follow_up
 from server.chat.execute import execute_call, proposal_of
 from server.chat.guard import GuardOutcome, guard_turn
@@ -62,10 +62,9 @@ async def _answer_turn(
     by, decision = guarded.adapter, guarded.decision
 
     if decision is None and turn.context.held is not None:
-        answer = await reply_to_pending(adapter, turn, trace)
-        if answer is not None:
-            await save_history(adapter, turn, answer, by=by, private=False)
-            return answer
+        resolution = await reply_to_pending(adapter, turn, trace)
+        if resolution is not None:
+            return await _answer_resolution(adapter, turn, resolution, trace)
 
     understood = IntentResult(turn)
     if by.detect is not None and not isinstance(decision, Blocked):
@@ -151,14 +150,29 @@ async def run_confirmation(
     try:
         async with asyncio.timeout(timeout_s):
             turn = await load_history(adapter, turn, trace)
-            answer = await resolve_proposal(
+            resolution = await resolve_proposal(
                 adapter, turn, proposal_id, trace, accept=accept, seal=seal
             )
-            await save_history(adapter, turn, answer, by=adapter, private=False)
+            answer = await _answer_resolution(adapter, turn, resolution, trace)
     except TimeoutError:
         what = f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
         raise TurnTimedOut(what) from None
     _count_answer(adapter, turn, answer)
+    return answer
+
+
+async def _answer_resolution(
+    adapter: Adapter, turn: Turn, resolution: Resolution, trace: Trace
+) -> Answer:
+    answer = respond(
+        resolution.adapter,
+        turn,
+        resolution.ending,
+        trace,
+        outcome=resolution.outcome,
+        proposal=resolution.proposal,
+    )
+    await save_history(adapter, turn, answer, by=adapter, private=False)
     return answer
 
 

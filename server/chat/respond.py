@@ -6,10 +6,11 @@ No model is involved here; one may word a result anew afterwards.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
-from server.chat.default_messages import PHRASES, RESULT_FORMATS
 from server.chat.redact import redact_detection, redact_ending, redact_trace
 from server.core.answer import Answer, Trace
 from server.core.decision import (
@@ -40,12 +41,21 @@ from server.library.rendering import (
     format_value,
     render,
 )
+from server.settings.documents import read_yaml
 from server.tools.policy.chain import CallOutcome
-from server.tools.policy.proposal import Refusal
 
 _log = logging.getLogger(__name__)
 
+_MESSAGES: Final = Path(__file__).with_name("messages.yaml")
 _MAX_NEAREST: Final = 3
+
+RESULT_FORMATS: Final[Mapping[str, str]] = {
+    "calculator": "calculation_result",
+    "date_time": "date_result",
+    "json_transform": "data_result",
+}
+"""The `format_templates` entry that renders a builtin tool's result when the template
+itself names none. It is passed over when it asks for a field that the result lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,9 @@ def respond(
                 execution.pop("result", None)
             metadata = {"tool_execution": execution, **describe_match(match, call.sources)}
             if outcome.refusal is not None:
-                metadata["policy"] = describe_refusal(outcome.refusal)
+                metadata["policy"] = {"outcome": outcome.outcome}
+                if (retry_after_s := outcome.refusal.retry_after_s) is not None:
+                    metadata["policy"]["retry_after_s"] = retry_after_s
             if proposal is not None:
                 metadata["proposal"] = proposal
             trace.note("compose", {"by": by, "language": language})
@@ -166,7 +178,7 @@ def describe_outcome(
             by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
             by = "tool_timeout"
-        elif (error := f"{result.tool_name}_error") in PHRASES or format_text(
+        elif (error := f"{result.tool_name}_error") in shipped_messages() or format_text(
             library, error, language
         ):
             by = error
@@ -215,6 +227,13 @@ def format_text(library: Library, name: str, language: str) -> str | None:
     return by_language.get(language) or by_language.get(response.default_language)
 
 
+@cache
+def shipped_messages() -> Mapping[str, str]:
+    """What the server says where a domain has no words of its own, by name."""
+    messages: Mapping[str, str] = read_yaml(_MESSAGES, {}).data
+    return messages
+
+
 def phrase(library: Library, name: str, context: Mapping[str, Any], language: str) -> str:
     """What the server says in its own voice, in the domain's words where it has any."""
     authored = format_text(library, name, language)
@@ -223,7 +242,7 @@ def phrase(library: Library, name: str, context: Mapping[str, Any], language: st
             return render(authored, context)
         except RenderingFailed as failed:
             _log.warning("format template %r cannot be used: %s", name, failed)
-    return render(PHRASES[name], context)
+    return render(shipped_messages()[name], context)
 
 
 def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -254,12 +273,6 @@ def describe_missing(missing: MissingParameter) -> dict[str, Any]:
     """A parameter that is asked for, as metadata."""
     fields = asdict(missing) | {"choices": list(missing.choices)}
     return {name: value for name, value in fields.items() if value not in ("", None, [])}
-
-
-def describe_refusal(refusal: Refusal) -> dict[str, Any]:
-    """Why a call did not run, as metadata."""
-    retry = {} if refusal.retry_after_s is None else {"retry_after_s": refusal.retry_after_s}
-    return {"outcome": refusal.outcome, **retry}
 
 
 def describe_call(template: Template, held: PendingConfirmation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from server.core.decision import ClarifyingQuestion, Decision, Match, NoMatch
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.library.model import TemplateKind
-from server.retrievers.base import DeciderDependencies, TemplateRetriever, call_or_ask
+from server.retrievers.base import TemplateRetriever, call_or_ask
 
 
 class IntentAgentRetriever(TemplateRetriever):
@@ -20,15 +20,11 @@ class IntentHTTPRetriever(TemplateRetriever):
     template_kinds: ClassVar[frozenset[TemplateKind]] = frozenset(("query",))
 
 
-class IntentPackRetriever:
+class IntentPackRetriever(TemplateRetriever):
     """For adapters whose rule pack decides: its intent allows tools, its entities fill them.
 
     One tool is taken as it is; among several, the templates' examples decide.
     """
-
-    def __init__(self, parts: DeciderDependencies) -> None:
-        self._parts = parts
-        parts.extractor.prepare(tuple(parts.library.templates.values()))
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
         """Decide by the intent of the turn.
@@ -57,9 +53,6 @@ class IntentPackRetriever:
         why = intent.explanation or f"the intent {intent.name}, by {intent.method}"
         match = Match(template_id, intent.confidence, similarity, why, nearest)
         return call_or_ask(parts, match, found)
-
-    async def close(self) -> None:
-        await self._parts.matcher.close()
 
     async def _choose(self, text: str, allowed: tuple[str, ...]) -> tuple[str, float, str]:
         """The id of the template, how near its nearest example is, and that example."""
