@@ -44,7 +44,7 @@ def repeat_with_entities(ctx: FollowUpContext) -> FollowUpDecision | None:
         own = {name for name, source in given.sources.items() if source.kind == "intent"}
         fresh = {name for name in own if given.arguments[name] != done.arguments.get(name)}
         if fresh and own == given.sources.keys():
-            return ctx.decided(_with(ctx, given, done, template), done.intent, "follow_up")
+            return ctx.decided(_call_with(ctx, given, done, template), done.intent, "follow_up")
     return None
 
 
@@ -59,25 +59,25 @@ def _changed_call(
     names = [parameter.name for parameter in template.parameters]
     given = _only_written(ctx, provided_values(ctx, template, names))
     if given.problems and not given.left and not given.arguments:
-        return _with(ctx, given, last, template)
+        return _call_with(ctx, given, last, template)
     if not given.whole:
         given = _other_free_text(ctx, last, template)
-        return _with(ctx, given, last, template) if given.arguments else None
+        return _call_with(ctx, given, last, template) if given.arguments else None
     if not is_likely(ctx, template, given, last.arguments):
         return None
     rivals = _rival_parameters(ctx, given, template)
     if not rivals:
-        return _with(ctx, given, last, template)
+        return _call_with(ctx, given, last, template)
     meant = _by_preceding_word(ctx, given, rivals, last)
     if meant is not None:
-        return _with(ctx, meant, last, template)
+        return _call_with(ctx, meant, last, template)
     labels = " or ".join(name.replace("_", " ") for name in rivals)
     problems = {name: f"{value} could be the {labels}" for name, value in rivals.items()}
     kept = {name: value for name, value in last.arguments.items() if name not in rivals}
     return ctx.call_or_ask(template, kept, {}, _WHY, problems)
 
 
-def _with(
+def _call_with(
     ctx: FollowUpContext, given: ProvidedValues, last: CompletedCall, template: Template
 ) -> Call | MissingArguments:
     """The last call with the values in it."""

@@ -290,6 +290,8 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
         assert shop.tool.ran == [("echo", {"secret": "swordfish"})]
         said += f"{answer.content} {answer.metadata} {answer.trace.to_list()}"
         said += f"{await shop.rows()} {await shop.events()} {await shop.audited()}"
+        assert shop.adapter.conversations is not None
+        said += f"{await shop.adapter.conversations.recall(shop.caller, 's')}"
         assert "swordfish" not in said
         assert "- secret: `[REDACTED]`" in held.content
 
