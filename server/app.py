@@ -47,7 +47,7 @@ async def running(
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     metrics = Metrics(__version__)
     workshop = SharedResources(settings, environ, metrics)
-    workshop.elsewhere = adapters.get
+    workshop.resolve_adapter = adapters.get
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     try:
         guardrails = await asyncio.to_thread(workshop.guardrails)

@@ -11,8 +11,7 @@ from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
 from server.adapters.models import adapter_models, retriever_of
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
-from server.chat.respond import Composer
-from server.core.ports import Embedder, Retriever
+from server.core.ports import Decider, Embedder
 from server.errors import ConfigurationInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
@@ -22,12 +21,14 @@ from server.intents.semantic import Detect, detection_by
 from server.library.model import Library
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
-from server.retrievers.followups.follower import Follower
+from server.retrievers.followups.decider import FollowUpDecider
+from server.retrievers.implementations.intent.agent import PackQuestionDecider
 from server.settings.models import AdapterSettings
 from server.text.language import everyday_sentences
 from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.assembly import build_chain
+from server.tools.policy.chain import PolicyChain
 from server.tools.python import PythonCalls
 
 _log = logging.getLogger(__name__)
@@ -86,21 +87,11 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
         intent_tools=policy.intent_tools,
         system=python.system,
     )
-    composer = Composer(library)
-    retriever = retriever_of(
-        adapter,
-        library,
-        chain,
-        read.prompts,
-        workshop.chat_model,
-        _retriever(adapter, parts),
-        workshop.environ,
-    )
+    decider = _deciders(adapter, parts, read, chain, workshop)
     models = adapter_models(adapter, library, read.prompts, workshop.chat_model)
     if models is not None and read.reformulation is not None:
         # What a model read is proposed, never filled into a call that then simply runs.
         models = replace(models, slot_filler=None)
-    retriever = _reformulated(retriever, parts, read, adapter, workshop)
     # Last, since from then on operators' changes go to this guard.
     guard = await _guard(adapter, library, embedder, matcher, workshop)
     for each in library.left_out:
@@ -110,9 +101,8 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     return Adapter(
         name=adapter.name,
         library=library,
-        retriever=retriever,
+        decider=decider,
         chain=chain,
-        composer=composer,
         tool_timeout_s=adapter.config.agent.tool_timeout,
         detect=_detect(adapter, read.pack, embedder),
         rate_limits=policy.rate_limit,
@@ -120,9 +110,7 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
         metrics=workshop.metrics,
         guard=guard,
         to_template=partial(decide_for_template, parts),
-        # A reformulator reads the whole conversation itself; two readers would contradict.
-        follow=None if read.reformulation else Follower(library, parts.extractor).follow,
-        elsewhere=workshop.elsewhere,
+        resolve_adapter=workshop.resolve_adapter,
         conversations=conversing.store if workshop.remembers else None,
         proposals=conversing.proposals,
         models=models,
@@ -163,27 +151,37 @@ async def _guard(
     )
 
 
-def _retriever(adapter: AdapterSettings, parts: DeciderDependencies) -> Retriever:
-    made = plugins.resolve("retriever", adapter.implementation)(parts)
-    if not isinstance(made, Retriever):
-        what = f"{adapter.implementation!r} is no retriever: it needs `decide` and `close`"
-        raise ConfigurationInvalid([Problem(what, adapter.where, "unknown-implementation")])
-    return made
-
-
-def _reformulated(
-    retriever: Retriever,
+def _deciders(
+    adapter: AdapterSettings,
     parts: DeciderDependencies,
     read: LoadedAdapter,
-    adapter: AdapterSettings,
+    chain: PolicyChain,
     workshop: SharedResources,
-) -> Retriever:
-    if read.reformulation is None:
-        return retriever
-    from server.adapters.reformulator import model_for, reformulating  # few adapters need it
+) -> Decider | FollowUpDecider:
+    """The adapter's deciders in one chain, the last first: each asks the one made before it.
 
-    model = model_for(adapter, workshop.chat_model)
-    return reformulating(retriever, parts, read.reformulation, read.pack, model)
+    Follow-ups, reformulation, what the rule pack asks back, a model's proposal, and the
+    adapter's own implementation.
+    """
+    made = plugins.resolve("retriever", adapter.implementation)(parts)
+    if not isinstance(made, Decider):
+        what = f"{adapter.implementation!r} is no retriever: it needs `decide` and `close`"
+        raise ConfigurationInvalid([Problem(what, adapter.where, "unknown-implementation")])
+    model_of = workshop.chat_model
+    decider = retriever_of(
+        adapter, parts.library, chain, read.prompts, model_of, made, workshop.environ
+    )
+    if read.reformulation is not None:
+        from server.adapters.reformulator import model_for, reformulating  # few adapters need it
+
+        model = model_for(adapter, model_of)
+        decider = reformulating(decider, parts, read.reformulation, read.pack, model)
+    if read.pack is not None:
+        decider = PackQuestionDecider(decider)
+    if read.reformulation is not None:
+        # A reformulator reads the whole conversation itself; two readers would contradict.
+        return decider
+    return FollowUpDecider(decider, parts.library, parts.extractor)
 
 
 def _details(

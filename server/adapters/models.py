@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from server import plugins
-from server.core.ports import Retriever
+from server.core.ports import Decider
 from server.errors import ConfigurationInvalid, PluginInvalid, Problem
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
@@ -117,9 +117,9 @@ def retriever_of(
     chain: PolicyChain,
     prompts: "Prompts | None",
     model_of: "ModelOf",
-    retriever: Retriever,
+    retriever: Decider,
     environ: Mapping[str, str],
-) -> Retriever:
+) -> Decider:
     """What decides: `retriever`, or a model before it where `policy.mode` says so."""
     if prompts is None or call_mode(adapter, environ) != "llm_first":
         return retriever

@@ -8,7 +8,7 @@ from server.conversation.reformulation.loader import load_reformulation, reformu
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
 from server.conversation.reformulation.reformulator import Reformulator
-from server.core.ports import ChatModel, Retriever
+from server.core.ports import ChatModel, Decider
 from server.core.turn import Intent
 from server.errors import Problem, ProviderUnavailable
 from server.intents.detector import Detector
@@ -53,12 +53,12 @@ def read_reformulation(
 
 
 def reformulating(
-    other: Retriever,
+    other: Decider,
     parts: DeciderDependencies,
     reformulation: Reformulation,
     pack: Pack | None,
     model: ChatModel | None,
-) -> Retriever:
+) -> Decider:
     """A retriever that proposes what conversations ask for, and leaves the rest to `other`."""
     read = None if pack is None else reading_by(pack)
     return ReformulationDecider(other, parts, Reformulator(reformulation, read=read, model=model))

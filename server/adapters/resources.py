@@ -40,7 +40,7 @@ class SharedResources:
         self.guards = GuardManager(
             settings.database_url, settings.data_dir / "guards", self.metrics
         )
-        self.elsewhere: Callable[[str], Adapter] | None = None
+        self.resolve_adapter: Callable[[str], Adapter] | None = None
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
         self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
         self._guardrails: Guardrails | None = None

@@ -1,1 +1,1 @@
-"""One turn, from question to answer."""
+"""One turn, from question to answer: `pipeline` runs it, `adapter` is what it runs in."""

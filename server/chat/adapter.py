@@ -4,17 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from server.chat.respond import Composer
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
-from server.core.ports import Retriever
+from server.core.ports import Decider
 from server.core.turn import Turn
 from server.guards.guard import Guard
 from server.intents.semantic import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
-from server.retrievers.followups.context import Follow
+from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
 
 if TYPE_CHECKING:  # a server without models loads nothing of them
@@ -26,15 +25,15 @@ class Adapter:
     """`details` is what readiness reports about it: counts, encoder, what was re-embedded.
 
     `guard` judges questions first, when there is one. Its routes are followed with
-    `to_template`, which decides for a template by name, and `elsewhere`, which finds
+    `to_template`, which decides for a template by name, and `resolve_adapter`, which finds
     another adapter.
     """
 
     name: str
     library: Library
-    retriever: Retriever
+    decider: Decider | FollowUpDecider
+    """The head of the chain of deciders."""
     chain: PolicyChain
-    composer: Composer
     tool_timeout_s: float
     detect: Detect | None = None
     """What the adapter's rule pack makes of a question, for adapters that have one."""
@@ -44,9 +43,7 @@ class Adapter:
     metrics: Metrics = field(default_factory=Metrics)
     guard: Guard | None = None
     to_template: Callable[[str, Turn], Decision] | None = None
-    follow: Follow | None = None
-    """Decides what a question means that goes on with a conversation."""
-    elsewhere: "Callable[[str], Adapter] | None" = None
+    resolve_adapter: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""
     models: "AdapterModels | None" = None
@@ -54,7 +51,14 @@ class Adapter:
     proposals: ConfirmationService | None = None
     """Where calls wait for a yes; without it, what needs one is refused."""
     details: dict[str, Any] = field(default_factory=dict)
+    sensitive_templates: frozenset[str] = field(init=False)
+    """The templates with parameters that must not be shown."""
+
+    def __post_init__(self) -> None:
+        templates = self.library.templates.values()
+        sensitive = frozenset(t.id for t in templates if t.policy.sensitive_params)
+        object.__setattr__(self, "sensitive_templates", sensitive)
 
     async def close(self) -> None:
-        await self.retriever.close()
+        await self.decider.close()
         await self.chain.aclose()

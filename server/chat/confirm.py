@@ -1,20 +1,24 @@
-"""Calls that need a yes: held until it comes, shown as they would run, and run once."""
+"""Calls that need a yes: held until it comes, and run once when it does."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from server.chat.adapter import Adapter
-from server.chat.execute import execute_call, proposal_of
-from server.chat.redact import redact_arguments
+from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
-from server.conversation.confirmations.service import ConfirmationService, new_id
+from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.memory import conversation_key
-from server.core.answer import Answer, Trace
-from server.core.decision import Call, NotExecutedReason, PendingConfirmation, ProposalNotExecuted
-from server.core.streaming import TurnDeadline
-from server.core.tools import ToolCall
+from server.core.answer import Trace
+from server.core.decision import (
+    Call,
+    Ending,
+    NotExecutedReason,
+    PendingConfirmation,
+    ProposalNotExecuted,
+)
 from server.core.turn import Turn
 from server.errors import (
     AdapterUnavailable,
@@ -29,117 +33,14 @@ from server.library.model import Template
 from server.library.templates import template_hash
 from server.text.replies import shipped_replies
 from server.tools.policy.chain import CallOutcome
-from server.tools.policy.proposal import Outcome
-
-
-async def run_or_request_confirmation(
-    adapter: Adapter,
-    turn: Turn,
-    decision: Call,
-    trace: Trace,
-    deadline: TurnDeadline,
-) -> Answer:
-    """Run what was decided, or keep it for the yes that it needs.
-
-    What would be refused anyway is refused at once, and not held.
-
-    Raises:
-        StoreUnavailable: it could not be kept, or limits cannot be counted.
-    """
-    desk, call = adapter.proposals, decision.call
-    template = adapter.library.templates.get(call.template_id)
-    must_confirm = decision.proposed is not None
-    needs_yes = must_confirm or (template is not None and template.policy.confirm)
-    proposal = proposal_of(turn, call)
-    if needs_yes:
-        proposal_id = new_id() if desk is not None else None
-        proposal = replace(proposal, must_confirm=must_confirm, proposal_id=proposal_id)
-    carried = await execute_call(adapter, proposal, trace)
-    waits = carried.to_confirm
-    if waits is not None and template is not None and desk is not None:
-        unheld = _unheld(adapter, turn, decision, waits, carried.call, template)
-        with trace.stage("hold") as details:
-            held = await desk.hold(replace(unheld, proposal_id=proposal.proposal_id or ""))
-            details |= {"proposal_id": held.proposal_id, "expires_at": held.expires_at.isoformat()}
-        adapter.metrics.proposal(adapter.name, "held")
-        return adapter.composer.held(to_decision(template, held), trace, turn.languages)
-    shown = replace(decision, call=carried.call)
-    answer = adapter.composer.result(
-        shown, carried.result, trace, turn.languages, refusal=carried.refusal
-    )
-    if adapter.models is None or carried.refusal is not None:
-        return answer
-    return await adapter.models.rewrite(turn, shown.call, carried.result, answer, trace, deadline)
-
-
-def to_decision(template: Template, held: PendingCall) -> PendingConfirmation:
-    """A held call as it may be shown."""
-    call = template.call(redact_arguments(template, held.arguments), held.sources)
-    return PendingConfirmation(
-        match=held.match,
-        call=call,
-        proposal_id=held.proposal_id,
-        expires_at=held.expires_at,
-        seal=held.seal,
-        intent=held.intent,
-        target=held.target,
-        question=held.question,
-        origin=held.origin,
-    )
-
-
-def confirmations_of(adapter: Adapter) -> ConfirmationService:
-    """The desk of an adapter that has one, as every adapter of a server does."""
-    assert adapter.proposals is not None  # noqa: S101  asked by who has held something
-    return adapter.proposals
-
-
-def _unheld(
-    adapter: Adapter,
-    turn: Turn,
-    decision: Call,
-    waits: ToolCall,
-    shown: ToolCall,
-    template: Template,
-) -> PendingCall:
-    read = decision.proposed
-    never = datetime.min.replace(tzinfo=UTC)  # the desk says when
-    return PendingCall(
-        proposal_id="",
-        place=conversation_key(turn.caller, turn.session_id),
-        library=adapter.name,
-        template_id=template.id,
-        template_hash=template_hash(template),
-        arguments=waits.arguments,
-        # The words stand in an earlier question, and sensitive ones among them.
-        sources={
-            name: replace(source, span=None, text=None) for name, source in shown.sources.items()
-        },
-        match=decision.match,
-        intent=read.intent if read else template.id,
-        target=read.target if read else _target(template, shown.arguments),
-        detected=turn.intent.name if turn.intent is not None else None,
-        origin="conversation" if read else "template",
-        proposed_by="model" if waits.by_model else "system",
-        question=read.question if read else "",
-        created_at=never,
-        expires_at=never,
-    )
-
-
-def _target(template: Template, shown: Any) -> str | None:
-    """What a call is about: the first of its arguments, as it may be shown."""
-    given = (shown.get(parameter.name) for parameter in template.parameters)
-    first = next((value for value in given if value is not None), None)
-    return None if first is None else str(first)[:1000]
-
+from server.tools.policy.proposal import Outcome, Proposal
 
 _LATER: Final[frozenset[Outcome]] = frozenset(
     {"rate_limited", "audit_unavailable", "commit_unavailable"}
 )
 """Refusals after which the same yes may succeed."""
 
-_WHY: Final[dict[type[OrbitError], NotExecutedReason]] = {
+_REASONS: Final[dict[type[OrbitError], NotExecutedReason]] = {
     ProposalUnknown: "unknown",
     ProposalSettled: "settled",
     ProposalExpired: "expired",
@@ -147,14 +48,77 @@ _WHY: Final[dict[type[OrbitError], NotExecutedReason]] = {
 }
 
 
-async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Answer | None:
-    """The answer to a yes or a no in the conversation; None where the turn is neither.
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of a held call: the adapter whose call it is, and what it came to.
+
+    `outcome` is that of the call when it was run or refused, and `proposal` what the answer
+    then tells of it.
+    """
+
+    adapter: Adapter
+    ending: Ending
+    outcome: CallOutcome | None = None
+    proposal: Mapping[str, Any] | None = None
+
+
+async def hold_call(
+    adapter: Adapter,
+    turn: Turn,
+    decision: Call,
+    outcome: CallOutcome,
+    proposal_id: str | None,
+    trace: Trace,
+) -> PendingConfirmation | None:
+    """Keep a call that lacks nothing but a yes; None where there is nothing to keep, or no way.
 
     Raises:
-        StoreUnavailable, AdapterUnavailable: as `settle`.
+        StoreUnavailable: it could not be kept.
     """
-    proposal_id, desk = turn.context.held, adapter.proposals
-    if proposal_id is None or desk is None:
+    call, confirmations = outcome.to_confirm, adapter.proposals
+    if call is None or confirmations is None or proposal_id is None:
+        return None
+    template, proposed = adapter.library.templates[call.template_id], decision.proposed
+    target = proposed.target if proposed else _first_argument(template, outcome)
+    unset = datetime.min.replace(tzinfo=UTC)  # `hold` sets both times
+    with trace.stage("hold") as details:
+        held = await confirmations.hold(
+            PendingCall(
+                proposal_id=proposal_id,
+                place=conversation_key(turn.caller, turn.session_id),
+                library=adapter.name,
+                template_id=template.id,
+                template_hash=template_hash(template),
+                arguments=call.arguments,
+                # The words stand in an earlier question, and sensitive ones among them.
+                sources={
+                    name: replace(source, span=None, text=None)
+                    for name, source in outcome.call.sources.items()
+                },
+                match=decision.match,
+                intent=proposed.intent if proposed else template.id,
+                target=target,
+                detected=turn.intent.name if turn.intent is not None else None,
+                origin="conversation" if proposed else "template",
+                proposed_by="model" if call.by_model else "system",
+                question=proposed.question if proposed else "",
+                created_at=unset,
+                expires_at=unset,
+            )
+        )
+        details |= {"proposal_id": held.proposal_id, "expires_at": held.expires_at.isoformat()}
+    adapter.metrics.proposal(adapter.name, "held")
+    return _pending_confirmation(template, held)
+
+
+async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Resolution | None:
+    """What a yes or a no in the conversation does; None where the turn is neither.
+
+    Raises:
+        StoreUnavailable, AdapterUnavailable: as `resolve_proposal`.
+    """
+    proposal_id, confirmations = turn.context.held, adapter.proposals
+    if proposal_id is None or confirmations is None:
         return None
     with trace.stage("reply") as details:
         reading = shipped_replies().read(turn.text)
@@ -163,13 +127,12 @@ async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Answer
         return None
     try:
         if reading == "unclear":
-            return await _asked_again(adapter, turn, desk, proposal_id, trace)
+            return await _ask_again(adapter, turn, confirmations, proposal_id)
         return await resolve_proposal(adapter, turn, proposal_id, trace, accept=reading == "yes")
-    except tuple(_WHY) as failed:
-        why = _WHY[type(failed)]
+    except tuple(_REASONS) as failed:
+        why = _REASONS[type(failed)]
         adapter.metrics.proposal(adapter.name, why)
-        decision = ProposalNotExecuted(why, proposal_id, reason=str(failed))
-        return adapter.composer.not_run(decision, trace, turn.languages)
+        return Resolution(adapter, ProposalNotExecuted(why, proposal_id, reason=str(failed)))
 
 
 async def resolve_proposal(
@@ -180,7 +143,7 @@ async def resolve_proposal(
     *,
     accept: bool,
     seal: str | None = None,
-) -> Answer:
+) -> Resolution:
     """Run a held call after its yes, or let go of it.
 
     Everything is judged again as it is now: the template, the role, the limits. Once its
@@ -191,107 +154,130 @@ async def resolve_proposal(
         AdapterUnavailable: the adapter whose call it is does not serve; it still waits.
         StoreUnavailable: the database cannot be used.
     """
-    desk = confirmations_of(adapter)
+    confirmations = adapter.proposals
+    assert confirmations is not None  # noqa: S101  only an adapter that has one holds calls
     if accept:
-        return await desk.to_its_end(_take_and_run(adapter, turn, proposal_id, seal, trace))
-    held = await desk.look(turn.caller, turn.session_id, proposal_id)
-    await desk.decline(turn.caller, turn.session_id, proposal_id)
+        running = _run_held_call(adapter, turn, confirmations, proposal_id, seal, trace)
+        return await confirmations.to_its_end(running)
+    held = await confirmations.look(turn.caller, turn.session_id, proposal_id)
+    await confirmations.decline(turn.caller, turn.session_id, proposal_id)
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
-    decision = ProposalNotExecuted("declined", proposal_id, origin=held.origin)
-    return adapter.composer.not_run(decision, trace, turn.languages)
+    return Resolution(adapter, ProposalNotExecuted("declined", proposal_id, origin=held.origin))
 
 
-async def _take_and_run(
-    adapter: Adapter, turn: Turn, proposal_id: str, seal: str | None, trace: Trace
-) -> Answer:
-    desk = confirmations_of(adapter)
-    held = await desk.take(turn.caller, turn.session_id, proposal_id, seal=seal)
+async def _run_held_call(
+    adapter: Adapter,
+    turn: Turn,
+    confirmations: ConfirmationService,
+    proposal_id: str,
+    seal: str | None,
+    trace: Trace,
+) -> Resolution:
+    held = await confirmations.take(turn.caller, turn.session_id, proposal_id, seal=seal)
     try:
-        owner = _owner(adapter, held)
+        owner = _adapter_of(adapter, held)
     except (AdapterUnavailable, AdapterUnknown):
-        await desk.settle(held, "held", "adapter_unavailable")
+        await confirmations.settle(held, "held", "adapter_unavailable")
         raise
     template = owner.library.templates.get(held.template_id)
     if template is None or template_hash(template) != held.template_hash:
-        await desk.settle(held, "refused", "template_changed")
+        await confirmations.settle(held, "refused", "template_changed")
         adapter.metrics.proposal(adapter.name, "changed")
-        decision = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
-        return owner.composer.not_run(decision, trace, turn.languages)
-    carried, status = await _carried(owner, turn, desk, held, template, trace)
+        ending = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
+        return Resolution(owner, ending)
+    outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
+    status: Literal["done", "refused", "held"] = "done"
+    if outcome.refusal is not None:
+        status = "held" if outcome.outcome in _LATER else "refused"
+    await confirmations.settle(held, status, outcome.outcome)
     adapter.metrics.proposal(adapter.name, status)
     trace.note("confirm", {"proposal_id": held.proposal_id, "outcome": status})
-    answer = owner.composer.result(
-        Call(held.match, carried.call),
-        carried.result,
-        trace,
-        turn.languages,
-        refusal=carried.refusal,
-    )
-    told = {
+    proposal = {
         "proposal_id": held.proposal_id,
         "status": status,
         "intent": held.intent,
         "target": held.target,
         "origin": held.origin,
     }
-    return replace(answer, metadata={**answer.metadata, "proposal": told})
+    return Resolution(owner, Call(held.match, outcome.call), outcome, proposal)
 
 
-async def _carried(
+async def _execute_held_call(
     owner: Adapter,
     turn: Turn,
-    desk: ConfirmationService,
+    confirmations: ConfirmationService,
     held: PendingCall,
     template: Template,
     trace: Trace,
-) -> tuple[CallOutcome, Literal["done", "refused", "held"]]:
+) -> CallOutcome:
     committed = False
 
     async def commit() -> None:
         nonlocal committed
-        await desk.commit(held)
+        await confirmations.commit(held)
         committed = True
 
-    call = template.call(held.arguments, held.sources, by_model=held.proposed_by == "model")
-    proposal = replace(
-        proposal_of(turn, call),
+    by_model = held.proposed_by == "model"
+    proposal = Proposal(
+        call=template.call(held.arguments, held.sources, by_model=by_model),
+        caller=turn.caller,
+        request_id=turn.id,
         intent=held.detected,
+        proposed_by=held.proposed_by,
         confirmed=True,
         proposal_id=held.proposal_id,
         commit=commit,
     )
     try:
-        carried = await execute_call(owner, proposal, trace)
+        return await execute_call(owner, proposal, trace)
     except (OrbitError, asyncio.CancelledError):
-        await desk.settle(held, "interrupted" if committed else "held", "failed")
+        await confirmations.settle(held, "interrupted" if committed else "held", "failed")
         raise
-    if carried.refusal is None:
-        await desk.settle(held, "done", carried.outcome)
-        return carried, "done"
-    status: Literal["refused", "held"] = "held" if carried.outcome in _LATER else "refused"
-    await desk.settle(held, status, carried.outcome)
-    return carried, status
 
 
-async def _asked_again(
-    adapter: Adapter, turn: Turn, desk: ConfirmationService, proposal_id: str, trace: Trace
-) -> Answer:
-    held = await desk.look(turn.caller, turn.session_id, proposal_id)
-    owner = _owner(adapter, held)
+async def _ask_again(
+    adapter: Adapter, turn: Turn, confirmations: ConfirmationService, proposal_id: str
+) -> Resolution:
+    """What waits once more, after a reply that was neither a yes nor a no."""
+    held = await confirmations.look(turn.caller, turn.session_id, proposal_id)
+    owner = _adapter_of(adapter, held)
     template = owner.library.templates.get(held.template_id)
     if template is None:
-        decision = ProposalNotExecuted("changed", proposal_id, origin=held.origin)
+        ending = ProposalNotExecuted("changed", proposal_id, origin=held.origin)
     else:
-        decision = ProposalNotExecuted("unclear", proposal_id, to_decision(template, held))
-    adapter.metrics.proposal(adapter.name, decision.why)
-    return owner.composer.not_run(decision, trace, turn.languages)
+        pending = _pending_confirmation(template, held)
+        ending = ProposalNotExecuted("unclear", proposal_id, pending)
+    adapter.metrics.proposal(adapter.name, ending.why)
+    return Resolution(owner, ending)
 
 
-def _owner(adapter: Adapter, held: PendingCall) -> Adapter:
+def _adapter_of(adapter: Adapter, held: PendingCall) -> Adapter:
     """The adapter whose template it is: a guard may have led there from the key's own."""
     if held.library == adapter.name:
         return adapter
-    if adapter.elsewhere is None:
+    if adapter.resolve_adapter is None:
         raise AdapterUnavailable(f"this belongs to adapter {held.library!r}, which is not open")
-    return adapter.elsewhere(held.library)
+    return adapter.resolve_adapter(held.library)
+
+
+def _pending_confirmation(template: Template, held: PendingCall) -> PendingConfirmation:
+    return PendingConfirmation(
+        match=held.match,
+        call=template.call(held.arguments, held.sources),
+        proposal_id=held.proposal_id,
+        expires_at=held.expires_at,
+        seal=held.seal,
+        intent=held.intent,
+        target=held.target,
+        question=held.question,
+        origin=held.origin,
+    )
+
+
+def _first_argument(template: Template, outcome: CallOutcome) -> str | None:
+    """What a call is about: the first of its arguments, as it may be shown."""
+    arguments = outcome.call.arguments
+    given = (arguments.get(parameter.name) for parameter in template.parameters)
+    first = next((value for value in given if value is not None), None)
+    return None if first is None else str(first)[:1000]

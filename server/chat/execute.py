@@ -1,39 +1,47 @@
-"""Taking a call through the chain of its adapter."""
+"""Calls on their way through the policy chain of an adapter."""
+
+from secrets import token_hex
 
 from server.chat.adapter import Adapter
-from server.chat.redact import redact_trace
 from server.core.answer import Trace
-from server.core.tools import ToolCall
+from server.core.decision import Call
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.proposal import Proposal
 
 
-def proposal_of(turn: Turn, call: ToolCall) -> Proposal:
-    """The proposal of a call that a turn asks for."""
+def proposal_of(adapter: Adapter, turn: Turn, decision: Call) -> Proposal:
+    """The call that was decided, as the chain judges it.
+
+    It has the id that it would be held by where it needs a yes, and calls can be held.
+    """
+    call = decision.call
+    template = adapter.library.templates.get(call.template_id)
+    must_confirm = decision.proposed is not None
+    needs_yes = must_confirm or (template is not None and template.policy.confirm)
     return Proposal(
         call=call,
         caller=turn.caller,
         request_id=turn.id,
         intent=turn.intent.name if turn.intent is not None else None,
         proposed_by="model" if call.by_model else "system",
+        must_confirm=must_confirm,
+        proposal_id=token_hex(16) if needs_yes and adapter.proposals is not None else None,
     )
 
 
 async def execute_call(adapter: Adapter, proposal: Proposal, trace: Trace) -> CallOutcome:
-    """Take a proposal through the adapter's chain; what is sensitive in it leaves the trace.
+    """Have the chain judge a proposal, and run it when nothing refuses it.
 
     Raises:
         StoreUnavailable: the counts of rate limits cannot be reached.
     """
     with trace.stage("tool") as details:
-        carried = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
-        result = carried.result
+        outcome = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
         details |= {
-            "tool": result.tool_name,
-            "operation": result.operation,
-            "status": str(result.status),
-            "outcome": carried.outcome,
+            "tool": outcome.result.tool_name,
+            "operation": outcome.result.operation,
+            "status": str(outcome.result.status),
+            "outcome": outcome.outcome,
         }
-    redact_trace(adapter.library, trace, carried.secrets)
-    return carried
+    return outcome

@@ -2,10 +2,9 @@
 
 import logging
 from dataclasses import dataclass, replace
-from typing import Any
 
 from server.chat.adapter import Adapter
-from server.core.answer import Answer, Trace
+from server.core.answer import Trace
 from server.core.decision import Blocked, Decision
 from server.core.turn import Turn
 from server.errors import AdapterUnavailable
@@ -17,18 +16,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class GuardOutcome:
-    """Who answers, and the decision when it is made already. `verdict` is told with it."""
+    """Who answers, the decision when it is made already, and the verdict that led to both."""
 
     adapter: Adapter
     decision: Decision | None = None
     verdict: GuardVerdict | None = None
-
-    def told(self, answer: Answer) -> Answer:
-        """The answer, saying in its metadata what a guard had to say about it."""
-        verdict = self.verdict
-        if verdict is None or verdict.outcome in ("pass", "allow"):
-            return answer
-        return replace(answer, metadata={**answer.metadata, "guard": _public(verdict)})
 
 
 async def guard_turn(
@@ -52,11 +44,11 @@ async def guard_turn(
         if adapter.to_template is None:
             raise AdapterUnavailable(f"adapter {adapter.name!r} cannot be led to a template")
         return GuardOutcome(adapter, adapter.to_template(verdict.route.template, turn), verdict)
-    if adapter.elsewhere is None:
+    if adapter.resolve_adapter is None:
         raise AdapterUnavailable(
             f"the guard leads to adapter {verdict.route.adapter!r}, which only a server opens"
         )
-    other = adapter.elsewhere(verdict.route.adapter or "")
+    other = adapter.resolve_adapter(verdict.route.adapter or "")
     there = await guard_turn(other, turn, trace, routed=True)
     return there if isinstance(there.decision, Blocked) else replace(there, verdict=verdict)
 
@@ -72,11 +64,5 @@ def _blocked(adapter: Adapter, turn: Turn, verdict: GuardVerdict) -> Blocked:
         response = render(verdict.response, context)
     except RenderingFailed as failed:
         _log.warning("response of guard category %s: %s", verdict.category, failed)
-        response = render("I cannot help with that type of question.", {})
+        response = "I cannot help with that type of question."
     return Blocked(verdict.category, response, verdict.confidence, verdict.method)
-
-
-def _public(verdict: GuardVerdict) -> dict[str, Any]:
-    """What goes over the wire: not the pattern or score that decided, which helps evasion."""
-    told = verdict.to_dict()
-    return {name: told[name] for name in ("outcome", "category", "method") if name in told}

@@ -3,50 +3,17 @@
 from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
-from server.core.answer import Answer, Trace
-from server.core.decision import ClarifyingQuestion
-from server.core.redaction import Redactor
-from server.core.turn import Intent, Turn
+from server.core.answer import Trace
+from server.core.turn import NO_CONTEXT, Turn
 from server.intents.result import Detection
-from server.library.model import Library
 
 
 @dataclass(frozen=True, slots=True)
 class IntentResult:
-    """The turn with its intent, where the adapter has a rule pack."""
+    """The turn with its intent, and the detection in the pack's own fields, if it has a pack."""
 
     turn: Turn
     detection: Detection | None = None
-    library: Library | None = None
-
-    @property
-    def decision(self) -> ClarifyingQuestion | None:
-        """The decision, when the pack says that there is nothing to act on yet."""
-        intent = self.turn.intent
-        if intent is None or not intent.ask:
-            return None
-        return ClarifyingQuestion(intent.ask, intent.confidence, intent.explanation)
-
-    @property
-    def named(self) -> Intent | None:
-        """Everything that the pack read in the question, whatever the question is for."""
-        found = self.detection
-        if found is None or found.reading is None:
-            return None
-        everything = found.intent._replace(entities=dict(found.reading.values))
-        places = found._replace(intent=everything).places(self.turn.text)
-        return everything._replace(places=places)
-
-    def told(self, answer: Answer) -> Answer:
-        """The answer with the detection in its metadata, in the pack's own fields, less secrets."""
-        if self.detection is None:
-            return answer
-        found = {"method": self.detection.intent.method, **self.detection.result}
-        templates = self.library.templates.values() if self.library is not None else ()
-        redactor = Redactor(tuple(name for t in templates for name in t.policy.sensitive_params))
-        if redactor:
-            found = redactor.secrets(self.detection.intent.entities).data(found)
-        return replace(answer, metadata={**answer.metadata, "intent": found})
 
 
 async def detect_intent(adapter: Adapter, turn: Turn, trace: Trace) -> IntentResult:
@@ -71,4 +38,9 @@ async def detect_intent(adapter: Adapter, turn: Turn, trace: Trace) -> IntentRes
             "route": intent.route,
             "explanation": intent.explanation,
         }
-    return IntentResult(replace(turn, intent=intent), detection, adapter.library)
+    mentions = None
+    if detection.reading is not None and turn.context is not NO_CONTEXT:
+        mentions = detection.intent._replace(entities=dict(detection.reading.values))
+        places = detection._replace(intent=mentions).places(turn.text)
+        mentions = mentions._replace(places=places)
+    return IntentResult(replace(turn, intent=intent, mentions=mentions), detection)

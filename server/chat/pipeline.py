@@ -1,36 +1,30 @@
-"""The one path: understand, decide, run, compose. Each stage is timed into the turn's trace."""
+"""One turn, from question to answer. Every stage is called here, in this order, and nowhere else.
+
+load history ─ guard ─ confirm? ─ detect intent ─ decide ─ policy ─ [hold] ─ run tool ─ respond
+─ [model words it] ─ save history
+
+Each stage is timed into the turn's trace. Deciding runs nothing.
+"""
 
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from server.chat.adapter import Adapter
-from server.chat.confirm import reply_to_pending, resolve_proposal, run_or_request_confirmation
-from server.chat.followup import add_metadata, decide_turn
-from server.chat.guard import guard_turn
+from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
+from server.chat.decide import complete_with_models, refuse_unoffered, without_follow_up
+from server.chat.execute import execute_call, proposal_of
+from server.chat.guard import GuardOutcome, guard_turn
 from server.chat.history import load_history, save_history
 from server.chat.intent import IntentResult, detect_intent
-from server.chat.redact import redact_decision, redact_trace
+from server.chat.redact import is_private
+from server.chat.respond import TurnFindings, respond
 from server.core.answer import Answer, Trace
-from server.core.decision import (
-    Blocked,
-    Call,
-    Cancelled,
-    Clarify,
-    ClarifyingQuestion,
-    Decision,
-    MissingArguments,
-    NoMatch,
-)
+from server.core.decision import Blocked, Call, Ending, NoMatch
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
 from server.retrievers.followups.context import FollowUpDecision
-
-if TYPE_CHECKING:
-    from server.llm.models import AdapterModels
-
 
 _log = logging.getLogger(__name__)
 
@@ -49,30 +43,91 @@ async def run_turn(
     trace = Trace()
     try:
         async with asyncio.timeout(timeout_s) as limit:
-            turn = await load_history(adapter, turn, trace)
-            guarded = await guard_turn(adapter, turn, trace)
-            by, decision = guarded.adapter, guarded.decision
-            answer = await reply_to_pending(adapter, turn, trace) if decision is None else None
-            if answer is not None:
-                await save_history(adapter, turn, answer, by=adapter, private=False)
-                return _counted(adapter, turn, answer)
-            if isinstance(decision, Blocked):
-                understood = IntentResult(turn)
-            else:
-                understood = await detect_intent(by, turn, trace)
-                turn = understood.turn
-            decided = FollowUpDecision(decision, turn.intent) if decision is not None else None
-            if decided is None:
-                decided = await decide_turn(by, understood, trace, at_home=by is adapter)
-                turn = replace(turn, intent=decided.intent)
-            private = redact_trace(by.library, trace)
-            deadline = TurnDeadline(limit.when() or 0.0, listener, private)
-            answer = await _act(by, turn, decided.decision, trace, deadline)
-            answer = add_metadata(decided, guarded.told(understood.told(answer)))
-            await save_history(adapter, turn, answer, by=by, private=private)
+            deadline = TurnDeadline(limit.when() or 0.0, listener)
+            answer = await _answer_turn(adapter, turn, trace, deadline)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
-    return _counted(adapter, turn, answer)
+    _count_answer(adapter, turn, answer)
+    return answer
+
+
+async def _answer_turn(
+    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline
+) -> Answer:
+    turn = await load_history(adapter, turn, trace)
+
+    guarded = GuardOutcome(adapter)
+    if adapter.guard is not None:
+        guarded = await guard_turn(adapter, turn, trace)
+    by, decision = guarded.adapter, guarded.decision
+
+    if decision is None and turn.context.held is not None:
+        resolution = await reply_to_pending(adapter, turn, trace)
+        if resolution is not None:
+            return await _answer_resolution(adapter, turn, resolution, trace)
+
+    understood = IntentResult(turn)
+    if by.detect is not None and not isinstance(decision, Blocked):
+        understood = await detect_intent(by, turn, trace)
+        turn = understood.turn
+
+    contribution = ""
+    if decision is None:
+        # A conversation that began in another adapter says nothing of this one.
+        alone = turn if by is adapter else without_follow_up(turn)
+        decided = await _decide(by, alone, trace)
+        for rewriting in decided.rewritings:
+            rewritten = without_follow_up(turn, rewriting.rewritten)
+            rewritten = (await detect_intent(by, rewritten, trace)).turn
+            second = await _decide(by, rewritten, trace)
+            accepted = rewriting.accept(second.decision, second.intent)
+            if accepted is not None:
+                decided = replace(accepted, form=decided.form)
+                break
+        turn = replace(turn, intent=decided.intent)
+        decision, contribution = decided.decision, decided.contribution
+        if decided.form:
+            contributed = contribution or "nothing"
+            trace.note("conversation", {"form": decided.form, "contributes": contributed})
+
+    private = bool(by.sensitive_templates) and is_private(by, trace, decision)
+    deadline = replace(deadline, private=private)
+    if by.models is not None:
+        decision = await complete_with_models(by.models, turn, decision, trace, deadline)
+
+    ending: Ending = decision
+    outcome = None
+    if isinstance(decision, Call):
+        proposal = proposal_of(by, turn, decision)
+        outcome = await execute_call(by, proposal, trace)
+        ending = replace(decision, call=outcome.call)
+        if outcome.to_confirm is not None:
+            held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
+            ending = held or ending
+
+    findings = TurnFindings(guarded.verdict, understood.detection, contribution)
+    answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
+
+    if by.models is not None and outcome is not None and outcome.refusal is None:
+        answer = await by.models.rewrite(
+            turn, outcome.call, outcome.result, answer, trace, deadline
+        )
+    elif by.models is not None and isinstance(decision, NoMatch):
+        answer = await by.models.converse(turn, answer, trace, deadline)
+
+    await save_history(adapter, turn, answer, by=by, private=private)
+    return answer
+
+
+async def _decide(adapter: Adapter, turn: Turn, trace: Trace) -> FollowUpDecision:
+    """Ask the chain of deciders; a model's call that was not offered is refused at once."""
+    found = await adapter.decider.decide(turn, trace)
+    decided = found if isinstance(found, FollowUpDecision) else FollowUpDecision(found, turn.intent)
+    decision = decided.decision
+    if isinstance(decision, Call) and decision.otherwise is not None:
+        await refuse_unoffered(adapter, turn, decision)
+        decided = replace(decided, decision=decision.otherwise)
+    return decided
 
 
 async def run_confirmation(
@@ -95,57 +150,34 @@ async def run_confirmation(
     try:
         async with asyncio.timeout(timeout_s):
             turn = await load_history(adapter, turn, trace)
-            answer = await resolve_proposal(
+            resolution = await resolve_proposal(
                 adapter, turn, proposal_id, trace, accept=accept, seal=seal
             )
-            await save_history(adapter, turn, answer, by=adapter, private=False)
+            answer = await _answer_resolution(adapter, turn, resolution, trace)
     except TimeoutError:
         what = f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
         raise TurnTimedOut(what) from None
-    return _counted(adapter, turn, answer)
+    _count_answer(adapter, turn, answer)
+    return answer
 
 
-def _counted(adapter: Adapter, turn: Turn, answer: Answer) -> Answer:
+async def _answer_resolution(
+    adapter: Adapter, turn: Turn, resolution: Resolution, trace: Trace
+) -> Answer:
+    answer = respond(
+        resolution.adapter,
+        turn,
+        resolution.ending,
+        trace,
+        outcome=resolution.outcome,
+        proposal=resolution.proposal,
+    )
+    await save_history(adapter, turn, answer, by=adapter, private=False)
+    return answer
+
+
+def _count_answer(adapter: Adapter, turn: Turn, answer: Answer) -> None:
     adapter.metrics.turn(adapter.name, answer)
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, answer.trace.to_list())
-    return answer
-
-
-async def _act(
-    adapter: Adapter, turn: Turn, decision: Decision, trace: Trace, deadline: TurnDeadline
-) -> Answer:
-    models = adapter.models
-    if models is not None:
-        decision = await _with_models(models, turn, decision, trace, deadline)
-    match decision:
-        case Call():
-            return await run_or_request_confirmation(adapter, turn, decision, trace, deadline)
-        case MissingArguments():
-            return adapter.composer.ask_for(
-                redact_decision(adapter.library, decision), trace, turn.languages
-            )
-        case Clarify():
-            return adapter.composer.clarify(decision, trace, turn.languages)
-        case ClarifyingQuestion():
-            return adapter.composer.ask_back(decision, trace)
-        case NoMatch():
-            answer = adapter.composer.no_match(decision, trace, turn.languages)
-            return await models.converse(turn, answer, trace, deadline) if models else answer
-        case Cancelled():
-            return adapter.composer.dropped(decision, trace, turn.languages)
-        case Blocked():
-            return adapter.composer.blocked(decision, trace)
-
-
-async def _with_models(
-    models: "AdapterModels", turn: Turn, decision: Decision, trace: Trace, deadline: TurnDeadline
-) -> Decision:
-    """The decision with what a model reads in the question; nothing is run for mere talk."""
-    if isinstance(decision, Call | MissingArguments | Clarify) and models.is_talk(turn):
-        name = turn.intent.name if turn.intent is not None else ""
-        return NoMatch(f"nothing is done for the intent {name}")
-    if isinstance(decision, MissingArguments):
-        return await models.fill(turn, decision, trace, deadline)
-    return decision

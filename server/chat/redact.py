@@ -1,15 +1,23 @@
-"""Taking what is sensitive out of decisions and traces, which are shown and logged."""
+"""Taking what is sensitive out of an answer and its trace, which are shown and logged."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from server.chat.adapter import Adapter
 from server.core.answer import Trace
-from server.core.decision import MissingArguments
+from server.core.decision import (
+    Call,
+    Ending,
+    MissingArguments,
+    PendingConfirmation,
+    ProposalNotExecuted,
+)
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
-from server.library.model import Library, Template
+from server.intents.result import Detection
+from server.library.model import Template
 
-_OF_THE_QUESTION: Final = frozenset(
+_WORDS_OF_THE_QUESTION: Final = frozenset(
     {
         "arguments",
         "unused",
@@ -24,41 +32,58 @@ _OF_THE_QUESTION: Final = frozenset(
 """Fields of stages that hold words of the question."""
 
 
-def redact_trace(library: Library, trace: Trace, secrets: Secrets = NO_SECRETS) -> bool:
-    """Take secrets out of every stage, and return whether words of the question had to go.
+def is_private(adapter: Adapter, trace: Trace, ending: Ending) -> bool:
+    """Whether a template with sensitive parameters was decided for, or as much as a candidate.
 
-    Where a template with sensitive parameters was as much as a candidate, no words of the
-    question stay: another template may have read the same words under another name.
+    No words of the question may be kept or shown then: another template may have read the
+    same words under another name.
     """
-    if not any(template.policy.sensitive_params for template in library.templates.values()):
-        return False
     named = {name for stage in trace.stages for name in _template_ids(stage.details)}
-    hide = any(
-        library.templates[name].policy.sensitive_params
-        for name in named
-        if name in library.templates
-    )
-    for stage in trace.stages:
-        details = _without_words(stage.details) if hide else stage.details
-        stage.details = secrets.data(details)
-    return hide
+    if isinstance(ending, Call | MissingArguments | PendingConfirmation):
+        named.add(ending.match.template_id)
+    return not named.isdisjoint(adapter.sensitive_templates)
 
 
-def redact_arguments(template: Template, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Arguments as they may be shown, those beside a sensitive one that repeat it included."""
-    redactor = Redactor(template.policy.sensitive_params)
-    if not redactor:
-        return arguments
-    shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
+def redact_ending(adapter: Adapter, ending: Ending) -> Ending:
+    """What a turn came to, without values that must not be shown.
+
+    Calls are redacted already: the policy chain gives back what may be shown of them.
+    """
+    match ending:
+        case MissingArguments():
+            return _redacted_question(adapter.library.templates[ending.match.template_id], ending)
+        case PendingConfirmation():
+            template = adapter.library.templates[ending.call.template_id]
+            redactor = Redactor(template.policy.sensitive_params)
+            secrets = redactor.secrets(ending.call.arguments)
+            arguments = secrets.data(redactor.arguments(ending.call.arguments))
+            return replace(ending, call=replace(ending.call, arguments=arguments))
+        case ProposalNotExecuted(held=PendingConfirmation() as held):
+            shown = redact_ending(adapter, held)
+            return replace(ending, held=shown) if isinstance(shown, PendingConfirmation) else ending
+    return ending
+
+
+def redact_detection(adapter: Adapter, detection: Detection) -> Mapping[str, Any]:
+    """The fields of a detection, without the entities that fill sensitive parameters."""
+    templates = (adapter.library.templates[name] for name in adapter.sensitive_templates)
+    redactor = Redactor(name for each in templates for name in each.policy.sensitive_params)
+    shown: Mapping[str, Any] = redactor.secrets(detection.intent.entities).data(detection.result)
     return shown
 
 
-def redact_decision(library: Library, decision: MissingArguments) -> MissingArguments:
-    """The question back, without values that were understood and must not be shown."""
-    template = library.templates.get(decision.match.template_id)
-    redactor = Redactor(template.policy.sensitive_params if template else ())
-    if not redactor:
-        return decision
+def redact_trace(
+    adapter: Adapter, trace: Trace, ending: Ending, secrets: Secrets = NO_SECRETS
+) -> None:
+    """Take secrets out of every stage, and words of the question where it is private."""
+    hide = is_private(adapter, trace, ending)
+    for stage in trace.stages:
+        details = _without_words(stage.details) if hide else stage.details
+        stage.details = secrets.data(details)
+
+
+def _redacted_question(template: Template, decision: MissingArguments) -> MissingArguments:
+    redactor = Redactor(template.policy.sensitive_params)
     secrets = redactor.secrets(decision.arguments)
     missing = tuple(
         replace(each, problem="That value cannot be used." if each.problem else "")
@@ -89,7 +114,7 @@ def _template_ids(value: Any) -> set[str]:
 def _without_words(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            key: REDACTED if key in _OF_THE_QUESTION and item else _without_words(item)
+            key: REDACTED if key in _WORDS_OF_THE_QUESTION and item else _without_words(item)
             for key, item in value.items()
         }
     return [_without_words(item) for item in value] if isinstance(value, list) else value

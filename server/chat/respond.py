@@ -1,11 +1,17 @@
-"""Decisions and tool results to answers, in the reader's language, without a model."""
+"""The answer to a turn: its words, in the author's own where there are any, and its metadata.
+
+No model is involved here; one may word a result anew afterwards.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
-from server.chat.default_messages import PHRASES, RESULT_FORMATS
+from server.chat.adapter import Adapter
+from server.chat.redact import redact_detection, redact_ending, redact_trace
 from server.core.answer import Answer, Trace
 from server.core.decision import (
     Blocked,
@@ -13,6 +19,7 @@ from server.core.decision import (
     Cancelled,
     Clarify,
     ClarifyingQuestion,
+    Ending,
     Match,
     MissingArguments,
     MissingParameter,
@@ -20,7 +27,11 @@ from server.core.decision import (
     PendingConfirmation,
     ProposalNotExecuted,
 )
-from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.core.redaction import NO_SECRETS
+from server.core.tools import Source, ToolResultStatus
+from server.core.turn import Turn
+from server.guards.model import GuardVerdict
+from server.intents.result import Detection
 from server.library.model import Library, Template
 from server.library.rendering import (
     RenderingFailed,
@@ -30,15 +41,255 @@ from server.library.rendering import (
     format_value,
     render,
 )
-from server.tools.policy.proposal import Refusal
+from server.settings.documents import read_yaml
+from server.tools.policy.chain import CallOutcome
+
+_log = logging.getLogger(__name__)
+
+_MESSAGES: Final = Path(__file__).with_name("messages.yaml")
+_MAX_NEAREST: Final = 3
+
+RESULT_FORMATS: Final[Mapping[str, str]] = {
+    "calculator": "calculation_result",
+    "date_time": "date_result",
+    "json_transform": "data_result",
+}
+"""The `format_templates` entry that renders a builtin tool's result when the template
+itself names none. It is passed over when it asks for a field that the result lacks."""
 
 
-def describe_refusal(refusal: Refusal) -> dict[str, Any]:
-    """Why a call did not run, as metadata."""
-    data: dict[str, Any] = {"outcome": refusal.outcome}
-    if refusal.retry_after_s is not None:
-        data["retry_after_s"] = refusal.retry_after_s
-    return data
+@dataclass(frozen=True, slots=True)
+class TurnFindings:
+    """What earlier stages found, which the metadata of an answer tells."""
+
+    verdict: GuardVerdict | None = None
+    detection: Detection | None = None
+    contribution: str = ""
+    """What the conversation contributed to the decision."""
+
+
+NO_FINDINGS: Final = TurnFindings()
+
+
+def respond(
+    adapter: Adapter,
+    turn: Turn,
+    ending: Ending,
+    trace: Trace,
+    *,
+    outcome: CallOutcome | None = None,
+    findings: TurnFindings = NO_FINDINGS,
+    proposal: Mapping[str, Any] | None = None,
+) -> Answer:
+    """The answer that says what a turn came to, fit to be shown.
+
+    `outcome` is that of the call, when it was one; `proposal` says that it was held before,
+    and what became of it.
+    """
+    library = adapter.library
+    if adapter.sensitive_templates:
+        ending = redact_ending(adapter, ending)
+        redact_trace(adapter, trace, ending, outcome.secrets if outcome else NO_SECRETS)
+    language = library.domain.response.choose_language(turn.languages)
+    template_id, confidence, metadata = None, 1.0, dict[str, Any]()
+    match ending:
+        case Call(match, call):
+            assert outcome is not None  # noqa: S101  a call that was decided was judged
+            template_id, confidence = match.template_id, match.confidence
+            template = library.templates[template_id]
+            content, by = describe_outcome(library, template, outcome, language)
+            execution = outcome.result.to_dict()
+            if outcome.result.status is not ToolResultStatus.SUCCESS:
+                execution.pop("result", None)
+            metadata = {"tool_execution": execution, **describe_match(match, call.sources)}
+            if outcome.refusal is not None:
+                metadata["policy"] = {"outcome": outcome.outcome}
+                if (retry_after_s := outcome.refusal.retry_after_s) is not None:
+                    metadata["policy"]["retry_after_s"] = retry_after_s
+            if proposal is not None:
+                metadata["proposal"] = proposal
+            trace.note("compose", {"by": by, "language": language})
+        case PendingConfirmation() | ProposalNotExecuted(held=PendingConfirmation()):
+            held = ending if isinstance(ending, PendingConfirmation) else ending.held
+            assert held is not None  # noqa: S101  as the pattern has it
+            template_id, confidence = held.match.template_id, held.match.confidence
+            context = describe_call(library.templates[template_id], held)
+            content = phrase(library, "propose", context, language)
+            if held is not ending:
+                content = phrase(library, "proposal_unclear", {"proposal": content}, language)
+            metadata = {
+                **describe_match(held.match, held.call.sources),
+                "policy": {"outcome": "confirmation_required"},
+                "proposal": describe_proposal(held),
+            }
+        case ProposalNotExecuted(why, proposal_id, _, reason, origin):
+            content = phrase(library, f"proposal_{why}", {"why": reason}, language)
+            metadata["proposal"] = {"proposal_id": proposal_id, "status": why}
+            if origin:
+                metadata["proposal"]["origin"] = origin
+        case MissingArguments(match, missing, _, sources):
+            template_id, confidence = match.template_id, match.confidence
+            template = library.templates[template_id]
+            context = {
+                "missing": [
+                    asdict(each) | {"label": each.name.replace("_", " ")} for each in missing
+                ],
+                "description": template.description,
+                "example": template.nl_examples[0] if template.nl_examples else "",
+            }
+            content = phrase(library, "ask_for", context, language)
+            metadata = {
+                "missing": [describe_missing(each) for each in missing],
+                **describe_match(match, sources),
+            }
+        case Clarify(matches):
+            confidence, options = matches[0].confidence, describe_options(library, matches)
+            content = phrase(library, "clarify", {"options": options}, language)
+            metadata = {"options": options, "match": describe_match(matches[0], {})["match"]}
+        case ClarifyingQuestion(content, confidence, why):
+            metadata["why"] = why
+        case NoMatch(why, matches, unused):
+            confidence = matches[0].confidence if matches else 0.0
+            nearest = describe_options(library, matches[:_MAX_NEAREST])
+            context = {"nearest": nearest, "unused": unused, "why": why}
+            content = phrase(library, "no_match", context, language)
+            metadata = {"why": why, "nearest": nearest}
+        case Cancelled(cancelled):
+            given_up = library.templates.get(cancelled or "")
+            context = {"description": given_up.description if given_up is not None else ""}
+            content = phrase(library, "dropped", context, language)
+        case Blocked(category, content, confidence, method):
+            metadata["blocked"] = {"category": category, "method": method}
+    source = "guard" if isinstance(ending, Blocked) else "intent"
+    metadata = {"source": source, "template_id": template_id, "synthesized": False, **metadata}
+    if findings != NO_FINDINGS:
+        metadata |= describe_findings(adapter, findings)
+    return Answer(content, confidence, metadata, ending, trace)
+
+
+def describe_outcome(
+    library: Library, template: Template, outcome: CallOutcome, language: str
+) -> tuple[str, str]:
+    """What came of a call in words: its result, or why there is none; and what words it."""
+    result, call = outcome.result, outcome.call
+    if result.status is not ToolResultStatus.SUCCESS:
+        by = "tool_error"
+        if outcome.refusal is not None:
+            by = "tool_refused"
+        elif result.status is ToolResultStatus.TIMEOUT:
+            by = "tool_timeout"
+        elif (error := f"{result.tool_name}_error") in shipped_messages() or format_text(
+            library, error, language
+        ):
+            by = error
+        context = {
+            "error_message": result.error_message or "",
+            "tool_name": result.tool_name,
+            "operation": result.operation,
+        }
+        return phrase(library, by, context, language), by
+    # Parameters without a value are None, so that `{% if units %}` can be written.
+    variables: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
+    fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
+    variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
+    texts: list[tuple[str, str | None]] = [("response_template", template.response_template)]
+    for own in (template.response_format, RESULT_FORMATS.get(result.tool_name)):
+        texts += [(own, format_text(library, own, language))] if own else []
+    for by, text in texts:
+        if text is None:
+            continue
+        try:
+            content = render(text, variables)
+            break
+        except RenderingFailed as failed:
+            # The next way to say it still tells the truth; `check` names the fault.
+            _log.info("template %s: %s does not fit: %s", template.id, by, failed)
+    else:
+        content, by = describe_result(result.result), "readable rendering"
+    notes = result.notes(call.sources, said=content)
+    return content + "".join(f"\n({note}.)" for note in notes), by
+
+
+def describe_result(result: Any) -> str:
+    """The part of a tool's result that a person wants to see, in words."""
+    if not isinstance(result, Mapping) or "result" not in result:
+        return format_result(result)
+    payload = result["result"]
+    if isinstance(payload, list) and "complete" in result:
+        return format_items(payload, total=result["total"], complete=result["complete"])
+    return format_result(payload)
+
+
+def format_text(library: Library, name: str, language: str) -> str | None:
+    """The domain's own text of a name, in the language or else in its default one."""
+    response = library.domain.response
+    by_language = response.format_templates.get(name, {})
+    return by_language.get(language) or by_language.get(response.default_language)
+
+
+@cache
+def shipped_messages() -> Mapping[str, str]:
+    """What the server says where a domain has no words of its own, by name."""
+    messages: Mapping[str, str] = read_yaml(_MESSAGES, {}).data
+    return messages
+
+
+def phrase(library: Library, name: str, context: Mapping[str, Any], language: str) -> str:
+    """What the server says in its own voice, in the domain's words where it has any."""
+    authored = format_text(library, name, language)
+    if authored is not None:
+        try:
+            return render(authored, context)
+        except RenderingFailed as failed:
+            _log.warning("format template %r cannot be used: %s", name, failed)
+    return render(shipped_messages()[name], context)
+
+
+def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any]:
+    """How the template was chosen, and where each argument came from, as metadata."""
+    chosen: dict[str, Any] = {
+        "confidence": round(match.confidence, 4),
+        "similarity": round(match.similarity, 4),
+        "nearest_example": match.nearest_example,
+        "why": match.why,
+    }
+    if match.runner_up is not None:
+        chosen["runner_up"] = {
+            "template_id": match.runner_up.template_id,
+            "confidence": round(match.runner_up.confidence, 4),
+        }
+    arguments = {
+        name: {
+            "kind": source.kind,
+            **({"span": list(source.span), "text": source.text} if source.span else {}),
+            **({"note": source.note} if source.note is not None else {}),
+        }
+        for name, source in sources.items()
+    }
+    return {"match": chosen, "arguments": arguments}
+
+
+def describe_missing(missing: MissingParameter) -> dict[str, Any]:
+    """A parameter that is asked for, as metadata."""
+    fields = asdict(missing) | {"choices": list(missing.choices)}
+    return {name: value for name, value in fields.items() if value not in ("", None, [])}
+
+
+def describe_call(template: Template, held: PendingConfirmation) -> dict[str, Any]:
+    """What waits for a yes, to be put into words: every argument as text that is no Markdown."""
+    arguments = held.call.arguments
+    return {
+        "description": template.description or template.id,
+        "arguments": [
+            {
+                "label": parameter.name.replace("_", " "),
+                "value": as_code(format_value(arguments[parameter.name])),
+            }
+            for parameter in template.parameters
+            if parameter.name in arguments
+        ],
+        "question": held.question,
+    }
 
 
 def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
@@ -60,309 +311,35 @@ def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
     }
 
 
-def describe_match(match: Match) -> dict[str, Any]:
-    """How the template was chosen, as metadata."""
-    data: dict[str, Any] = {
-        "confidence": round(match.confidence, 4),
-        "similarity": round(match.similarity, 4),
-        "nearest_example": match.nearest_example,
-        "why": match.why,
-    }
-    if match.runner_up is not None:
-        data["runner_up"] = {
-            "template_id": match.runner_up.template_id,
-            "confidence": round(match.runner_up.confidence, 4),
-        }
-    return data
-
-
-def describe_sources(sources: Mapping[str, Source]) -> dict[str, Any]:
-    """Where each argument came from, as metadata."""
-    return {name: _described(source) for name, source in sources.items()}
-
-
-def describe_missing(missing: MissingParameter) -> dict[str, Any]:
-    """A parameter that is asked for, as metadata."""
-    data = asdict(missing) | {"choices": list(missing.choices)}
-    return {name: value for name, value in data.items() if value not in ("", None, [])}
-
-
-def _described(source: Source) -> dict[str, Any]:
-    data: dict[str, Any] = {"kind": source.kind}
-    if source.span is not None:
-        data |= {"span": list(source.span), "text": source.text}
-    if source.note is not None:
-        data["note"] = source.note
-    return data
-
-
-_log = logging.getLogger(__name__)
-
-_SOURCE: Final = "intent"
-_MAX_NEAREST: Final = 3
-
-
-class Composer:
-    """Writes the answers of one adapter."""
-
-    def __init__(self, library: Library) -> None:
-        self._templates = library.templates
-        self._response = library.domain.response
-        self._language = self._response.choose_language
-
-    def result(
-        self,
-        decision: Call,
-        result: ToolResult,
-        trace: Trace,
-        languages: Sequence[str] = (),
-        *,
-        refusal: Refusal | None = None,
-    ) -> Answer:
-        """The answer after a tool ran: its result in words, why it failed or was refused."""
-        template = self._templates[decision.match.template_id]
-        language = self._language(languages)
-        execution = result.to_dict()
-        if result.status is ToolResultStatus.SUCCESS:
-            content, how = self._success(template, decision, result, language)
-            notes = result.notes(decision.call.sources, said=content)
-            content += "".join(f"\n({note}.)" for note in notes)
-        else:
-            content, how = self._failure(result, language, refused=refusal is not None)
-            execution.pop("result", None)
-        metadata: dict[str, Any] = {
-            "source": _SOURCE,
-            "template_id": template.id,
-            "tool_execution": execution,
-            "synthesized": False,
-            "match": describe_match(decision.match),
-            "arguments": describe_sources(decision.call.sources),
-        }
-        if refusal is not None:
-            metadata["policy"] = describe_refusal(refusal)
-        trace.note("compose", {"by": how, "language": language})
-        return Answer(content, decision.match.confidence, metadata, decision, trace)
-
-    def held(
-        self,
-        decision: PendingConfirmation,
-        trace: Trace,
-        languages: Sequence[str] = (),
-        *,
-        unclear: bool = False,
-    ) -> Answer:
-        """What would run, exactly, and the question whether it shall."""
-        template = self._templates[decision.match.template_id]
-        language = self._language(languages)
-        context = {
-            "description": template.description or template.id,
-            "arguments": _shown_arguments(template, decision.call.arguments),
-            "question": decision.question,
-        }
-        content = self._phrase("propose", context, language)
-        if unclear:
-            content = self._phrase("proposal_unclear", {"proposal": content}, language)
-        metadata = {
-            "source": _SOURCE,
-            "template_id": template.id,
-            "synthesized": False,
-            "match": describe_match(decision.match),
-            "arguments": describe_sources(decision.call.sources),
-            "policy": {"outcome": "confirmation_required"},
-            "proposal": describe_proposal(decision),
-        }
-        return Answer(content, decision.match.confidence, metadata, decision, trace)
-
-    def not_run(
-        self, decision: ProposalNotExecuted, trace: Trace, languages: Sequence[str] = ()
-    ) -> Answer:
-        """Why a proposal did not run."""
-        if decision.held is not None:
-            asked_again = self.held(decision.held, trace, languages, unclear=True)
-            return replace(asked_again, decision=decision)
-        metadata = {
-            "source": _SOURCE,
-            "template_id": None,
-            "synthesized": False,
-            "proposal": {
-                "proposal_id": decision.proposal_id,
-                "status": decision.why,
-                **({"origin": decision.origin} if decision.origin else {}),
-            },
-        }
-        language = self._language(languages)
-        content = self._phrase(f"proposal_{decision.why}", {"why": decision.reason}, language)
-        return Answer(content, 1.0, metadata, decision, trace)
-
-    def ask_for(
-        self, decision: MissingArguments, trace: Trace, languages: Sequence[str] = ()
-    ) -> Answer:
-        """The question back: exactly what is missing, and an example that has it."""
-        template = self._templates[decision.match.template_id]
-        context = {
-            "missing": [_missing_context(missing) for missing in decision.missing],
-            "description": template.description,
-            "example": template.nl_examples[0] if template.nl_examples else "",
-        }
-        metadata = {
-            "source": _SOURCE,
-            "template_id": template.id,
-            "missing": [describe_missing(missing) for missing in decision.missing],
-            "synthesized": False,
-            "match": describe_match(decision.match),
-            "arguments": describe_sources(decision.sources),
-        }
-        content = self._phrase("ask_for", context, self._language(languages))
-        return Answer(content, decision.match.confidence, metadata, decision, trace)
-
-    def clarify(self, decision: Clarify, trace: Trace, languages: Sequence[str] = ()) -> Answer:
-        """Which of the near ties is meant."""
-        options = self._options(decision.options)
-        metadata = {
-            "source": _SOURCE,
-            "template_id": None,
-            "options": options,
-            "synthesized": False,
-            "match": describe_match(decision.options[0]),
-        }
-        content = self._phrase("clarify", {"options": options}, self._language(languages))
-        return Answer(content, decision.options[0].confidence, metadata, decision, trace)
-
-    def ask_back(self, decision: ClarifyingQuestion, trace: Trace) -> Answer:
-        """What the rule engine has to know first, in its pack's words."""
-        metadata = {
-            "source": _SOURCE,
-            "template_id": None,
-            "why": decision.why,
-            "synthesized": False,
-        }
-        return Answer(decision.question, decision.confidence, metadata, decision, trace)
-
-    def no_match(self, decision: NoMatch, trace: Trace, languages: Sequence[str] = ()) -> Answer:
-        """Nothing fits: say so, and what comes nearest."""
-        nearest = self._options(decision.nearest[:_MAX_NEAREST])
-        confidence = decision.nearest[0].confidence if decision.nearest else 0.0
-        metadata = {
-            "source": _SOURCE,
-            "template_id": None,
-            "why": decision.why,
-            "nearest": nearest,
-            "synthesized": False,
-        }
-        context = {"nearest": nearest, "unused": decision.unused, "why": decision.why}
-        content = self._phrase("no_match", context, self._language(languages))
-        return Answer(content, confidence, metadata, decision, trace)
-
-    def dropped(self, decision: Cancelled, trace: Trace, languages: Sequence[str] = ()) -> Answer:
-        """What was asked is taken back."""
-        metadata = {"source": _SOURCE, "template_id": None, "synthesized": False}
-        template = self._templates.get(decision.template_id or "")
-        context = {"description": template.description if template is not None else ""}
-        content = self._phrase("dropped", context, self._language(languages))
-        return Answer(content, 1.0, metadata, decision, trace)
-
-    def blocked(self, decision: Blocked, trace: Trace) -> Answer:
-        """What a guard says instead of an answer."""
-        metadata = {
-            "source": "guard",
-            "template_id": None,
-            "blocked": {"category": decision.category, "method": decision.method},
-            "synthesized": False,
-        }
-        return Answer(decision.response, decision.confidence, metadata, decision, trace)
-
-    def _success(
-        self, template: Template, decision: Call, result: ToolResult, language: str
-    ) -> tuple[str, str]:
-        context = _result_context(template, decision.call.arguments, result)
-        candidates = [("response_template", template.response_template)]
-        if template.response_format is not None:
-            candidates.append(
-                (template.response_format, self._format(template.response_format, language))
-            )
-        by_tool = RESULT_FORMATS.get(result.tool_name, "")
-        candidates.append((by_tool, self._format(by_tool, language)))
-        for name, source in candidates:
-            if source is None:
-                continue
-            try:
-                return render(source, context), name
-            except RenderingFailed as failed:
-                # The next way to say it still tells the truth; `check` names the fault.
-                _log.info("template %s: %s does not fit: %s", template.id, name, failed)
-        return _readable(result.result), "readable rendering"
-
-    def _failure(
-        self, result: ToolResult, language: str, *, refused: bool = False
-    ) -> tuple[str, str]:
-        context = {
-            "error_message": result.error_message or "",
-            "tool_name": result.tool_name,
-            "operation": result.operation,
-        }
-        if refused:
-            return self._phrase("tool_refused", context, language), "tool_refused"
-        if result.status is ToolResultStatus.TIMEOUT:
-            return self._phrase("tool_timeout", context, language), "tool_timeout"
-        name = f"{result.tool_name}_error"
-        if name not in PHRASES and self._format(name, language) is None:
-            name = "tool_error"
-        return self._phrase(name, context, language), name
-
-    def _format(self, name: str, language: str = "") -> str | None:
-        by_language = self._response.format_templates.get(name, {})
-        return by_language.get(language) or by_language.get(self._response.default_language)
-
-    def _phrase(self, name: str, context: Mapping[str, Any], language: str) -> str:
-        authored = self._format(name, language)
-        if authored is not None:
-            try:
-                return render(authored, context)
-            except RenderingFailed as failed:
-                _log.warning("format template %r cannot be used: %s", name, failed)
-        return render(PHRASES[name], context)
-
-    def _options(self, matches: Sequence[Match]) -> list[dict[str, Any]]:
-        return [self._option(match) for match in matches]
-
-    def _option(self, match: Match) -> dict[str, Any]:
-        template = self._templates[match.template_id]
+def describe_options(library: Library, matches: Sequence[Match]) -> list[dict[str, Any]]:
+    """Templates to choose from, as metadata."""
+    options = []
+    for match in matches:
+        template = library.templates[match.template_id]
         option: dict[str, Any] = {
             "template_id": template.id,
             "description": template.description,
             "example": match.nearest_example,
             "confidence": round(match.confidence, 4),
         }
-        return option | ({"tags": list(template.tags)} if template.tags else {})
+        options.append(option | ({"tags": list(template.tags)} if template.tags else {}))
+    return options
 
 
-def _readable(result: Any) -> str:
-    """The part of a tool's result that a person wants to see, in words."""
-    if not isinstance(result, Mapping) or "result" not in result:
-        return format_result(result)
-    payload = result["result"]
-    if isinstance(payload, list) and "complete" in result:
-        return format_items(payload, total=result["total"], complete=result["complete"])
-    return format_result(payload)
-
-
-def _result_context(
-    template: Template, arguments: Mapping[str, Any], result: ToolResult
-) -> dict[str, Any]:
-    # Parameters without a value are None, so that `{% if units %}` can be written.
-    context: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
-    fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
-    return context | dict(arguments) | dict(fields) | {"arguments": dict(arguments)}
-
-
-def _shown_arguments(template: Template, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Every argument in the order of the parameters, as text that is no Markdown."""
-    names = [parameter.name for parameter in template.parameters if parameter.name in arguments]
-    return [
-        {"label": name.replace("_", " "), "value": as_code(format_value(arguments[name]))}
-        for name in names
-    ]
-
-
-def _missing_context(missing: MissingParameter) -> dict[str, Any]:
-    return asdict(missing) | {"label": missing.name.replace("_", " ")}
+def describe_findings(adapter: Adapter, findings: TurnFindings) -> dict[str, Any]:
+    """What guard, rule pack and conversation had to say about the turn, as metadata."""
+    metadata: dict[str, Any] = {}
+    verdict, detection = findings.verdict, findings.detection
+    if detection is not None:
+        fields = redact_detection(adapter, detection)
+        metadata["intent"] = {"method": detection.intent.method, **fields}
+    if verdict is not None and verdict.outcome not in ("pass", "allow"):
+        # Not the pattern or score that decided, which would help evasion.
+        metadata["guard"] = {
+            "outcome": verdict.outcome,
+            "category": verdict.category,
+            "method": verdict.method,
+        }
+    if findings.contribution:
+        metadata["conversation"] = {"as": findings.contribution}
+    return metadata

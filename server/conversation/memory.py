@@ -1,7 +1,7 @@
 """The messages of one conversation, in a window that slides."""
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
@@ -16,19 +16,12 @@ _PER_TURN: Final = 2
 class ChatMemory:
     """Keeps the messages of the last `max_turns` turns, oldest first."""
 
-    def __init__(self, max_turns: int = 10) -> None:
+    def __init__(self, max_turns: int = 10, messages: Iterable[Message] = ()) -> None:
+        """A memory that begins with `messages`."""
         if max_turns < 1:
             raise ValueError(f"max_turns is {max_turns}, and one turn is the least")
         self._max_turns = max_turns
-        self._messages: list[Message] = []
-
-    @classmethod
-    def of(cls, messages: Iterable[Message], max_turns: int = 10) -> Self:
-        """A memory of what was said before."""
-        memory = cls(max_turns)
-        for message in messages:
-            memory.add_message(message.role, message.content)
-        return memory
+        self._messages = list(messages)[-max_turns * _PER_TURN :]
 
     def add_message(self, role: str, content: str) -> None:
         """Add what was said; the oldest messages go when there are too many.
@@ -42,7 +35,7 @@ class ChatMemory:
             known = ", ".join(map(repr, _ROLES))
             raise ValueError(f"role {role!r} is not one of {known}") from None
         self._messages.append(Message(speaker, content))
-        self._trim()
+        del self._messages[: -self._max_turns * _PER_TURN]
 
     def get_history(self) -> list[dict[str, str]]:
         """Every message as `{"role", "content"}`; a copy, to do with as one likes."""
@@ -55,9 +48,6 @@ class ChatMemory:
     def clear(self) -> None:
         """Forget everything."""
         self._messages.clear()
-
-    def _trim(self) -> None:
-        del self._messages[: -self._max_turns * _PER_TURN]
 
     def __len__(self) -> int:
         return len(self._messages)

@@ -38,10 +38,6 @@ CONVERSATIONS: Final = sa.Table(
 Kept = tuple[ConversationContext, datetime]
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class ConversationStore:
     """What conversations remember, in the database of keys.
 
@@ -56,7 +52,7 @@ class ConversationStore:
         database: Database,
         settings: ConversationSettings,
         *,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._now = now
@@ -71,7 +67,11 @@ class ConversationStore:
 
     @classmethod
     def open(
-        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = _utc_now
+        cls,
+        url: str,
+        settings: ConversationSettings,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> Self:
         """Open the store, making its table if there is none. Blocks.
 

@@ -121,9 +121,15 @@ class Tool(Protocol):
 
 
 @runtime_checkable
-class Retriever(Protocol):
-    """Decides what a question asks for. Acts on nothing."""
+class Decider(Protocol):
+    """Decides what a question asks for, by itself or by asking the next one; runs nothing."""
 
-    async def decide(self, turn: Turn, trace: Trace) -> Decision: ...
+    async def decide(self, turn: Turn, trace: Trace) -> Decision:
+        """Return the decision; what led to it is written into `trace`.
 
-    async def close(self) -> None: ...
+        Raises:
+            ProviderError: the question could not be embedded.
+        """
+
+    async def close(self) -> None:
+        """Give back what it holds; the decider is not used afterwards."""

@@ -118,6 +118,8 @@ class Turn:
     """Languages the reader prefers, as BCP 47 tags, best first."""
     intent: Intent | None = None
     """What the rule engine makes of it, for adapters that have one."""
+    mentions: Intent | None = None
+    """The same intent with everything that the rule engine read, whatever the intent."""
     context: ConversationContext = NO_CONTEXT
     """What the conversation remembers; nothing, when this is its first turn."""
     continues: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from server.core.answer import Answer, Trace
 from server.core.decision import Call, MissingArguments
-from server.core.ports import ChatModel, Retriever
+from server.core.ports import ChatModel, Decider
 from server.core.streaming import TurnDeadline
 from server.core.tools import ToolCall, ToolResult
 from server.core.turn import Turn
@@ -159,8 +159,8 @@ def build_llm_decider(
     allowed: AllowedTemplates,
     prompts: Prompts,
     model_of: ModelOf,
-    otherwise: Retriever,
-) -> Retriever:
+    otherwise: Decider,
+) -> Decider:
     """The retriever for `policy.mode: llm_first`; `otherwise` itself when no model can be made.
 
     Raises:

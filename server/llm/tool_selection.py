@@ -19,7 +19,7 @@ from server.core.decision import (
     MissingParameter,
     NoMatch,
 )
-from server.core.ports import ChatModel, Retriever
+from server.core.ports import ChatModel, Decider
 from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, Turn
 from server.errors import ProviderError
@@ -45,7 +45,7 @@ class LLMDecider:
 
     def __init__(
         self,
-        otherwise: Retriever,
+        otherwise: Decider,
         model: ChatModel,
         prompt: Prompt,
         library: Library,

@@ -1,1 +1,1 @@
-"""What decides. A retriever turns a question into a decision, and acts on nothing."""
+"""What decides. A decider turns a question into a decision, and runs nothing: see `base`."""

@@ -1,14 +1,26 @@
-"""What every retriever is built from."""
+"""What retrievers are built from, and how most decide: match, extract, choose."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch
+from server.core.answer import Trace
+from server.core.decision import (
+    Call,
+    Clarify,
+    Decision,
+    Match,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+)
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
+from server.extraction.types import Extraction
 from server.extraction.values import note_ambiguous_dates
-from server.library.model import Library
+from server.library.model import Library, Parameter, TemplateKind
 from server.matching.matcher import Matcher
+from server.matching.selection import Ranking, choose_template, in_reach, is_settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +28,7 @@ class DeciderDependencies:
     """An open library and the two readers over it, with the adapter's own settings.
 
     `implementation:` names a class that is called with exactly one of these, and that
-    has the methods of `server.core.ports.Retriever`.
+    has the methods of `server.core.ports.Decider`.
     """
 
     adapter: str
@@ -28,6 +40,120 @@ class DeciderDependencies:
     clarify_margin: float
     intent_tools: Mapping[str, tuple[str, ...]] | None = None
     """The templates that each intent allows, where the adapter says so."""
+
+
+class TemplateRetriever:
+    """Matches a question to a template and reads the call's arguments out of it."""
+
+    template_kinds: ClassVar[frozenset[TemplateKind]] = frozenset(("function", "query"))
+    """Templates that a library of this retriever may hold; `check` reports others."""
+
+    def __init__(self, parts: DeciderDependencies) -> None:
+        self._parts = parts
+        parts.extractor.prepare(tuple(parts.library.templates.values()))
+
+    async def decide(self, turn: Turn, trace: Trace) -> Decision:
+        """Decide what a question asks for.
+
+        Raises:
+            ProviderError: the question could not be embedded.
+            IndexUnavailable: the vector store is the search, and cannot be used.
+        """
+        parts = self._parts
+        with trace.stage("match") as details:
+            ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
+            details["candidates"] = [
+                {
+                    "template_id": candidate.template_id,
+                    "probability": round(candidate.probability, 4),
+                    "similarity": round(candidate.similarity, 4),
+                    "nearest_example": candidate.nearest_example,
+                }
+                for candidate in ranking.candidates
+            ]
+            details["outside"] = round(ranking.outside, 4)
+            details["compared_as"] = list(ranking.readings)
+        with trace.stage("extract") as details:
+            extractions = extract_candidates(parts, turn, ranking)
+            details["found"] = [
+                {
+                    "template_id": template_id,
+                    "arguments": dict(found.arguments),
+                    "missing": [missing.name for missing in found.missing],
+                    "unused": list(found.grounding.unused),
+                }
+                for template_id, found in extractions.items()
+            ]
+        with trace.stage("choose") as details:
+            chosen = choose_template(
+                ranking,
+                {name: found.grounding for name, found in extractions.items()},
+                floor=parts.confidence_threshold,
+                margin=parts.clarify_margin,
+            )
+            decision: Decision = (
+                call_or_ask(parts, chosen, extractions[chosen.template_id])
+                if isinstance(chosen, Match)
+                else chosen
+            )
+            details |= describe_choice(decision)
+        return decision
+
+    async def close(self) -> None:
+        await self._parts.matcher.close()
+
+
+def extract_candidates(
+    parts: DeciderDependencies, turn: Turn, ranking: Ranking
+) -> dict[str, Extraction]:
+    """What the question gives to each candidate that could be chosen, the likeliest first."""
+    # What "tomorrow" means depends on the server's time zone.
+    reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
+    rules = turn.intent is not None
+    extractions: dict[str, Extraction] = {}
+    for candidate in in_reach(ranking, rules=rules):
+        template = parts.library.templates[candidate.template_id]
+        found = parts.extractor.extract_from(reading, template, intent=turn.intent)
+        extractions[template.id] = found
+        if len(extractions) == 1 and is_settled(
+            ranking,
+            found.grounding,
+            floor=parts.confidence_threshold,
+            margin=parts.clarify_margin,
+            rules=rules,
+        ):
+            break
+    return extractions
+
+
+def call_or_ask(
+    parts: DeciderDependencies, match: Match, found: Extraction
+) -> Call | MissingArguments:
+    """The call of the template that was matched, or the question for what it still needs."""
+    sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
+    if found.missing:
+        return MissingArguments(match, found.missing, found.arguments, sources)
+    template = parts.library.templates[match.template_id]
+    return Call(match, template.call(found.arguments, sources))
+
+
+def describe_choice(decision: Decision) -> dict[str, Any]:
+    """A decision as the trace shows it."""
+    match decision:
+        case Call(match) | MissingArguments(match):
+            verb = "call" if isinstance(decision, Call) else "ask for what is missing"
+            return {
+                "decision": verb,
+                "template_id": match.template_id,
+                "confidence": round(match.confidence, 4),
+                "why": match.why,
+            }
+        case Clarify(options):
+            ids = [option.template_id for option in options]
+            return {"decision": "ask which is meant", "options": ids, "why": options[0].why}
+        case NoMatch(why):
+            return {"decision": "nothing fits", "why": why}
+    return {}
 
 
 def decide_for_template(
@@ -48,8 +174,16 @@ def decide_for_template(
     found = parts.extractor.extract(
         turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
     )
-    sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
-    match = Match(template_id, confidence, 0.0, why)
-    if found.missing:
-        return MissingArguments(match, found.missing, found.arguments, sources)
-    return Call(match, template.call(found.arguments, sources))
+    return call_or_ask(parts, Match(template_id, confidence, 0.0, why), found)
+
+
+def missing_parameter(parameter: Parameter, problem: str = "") -> MissingParameter:
+    """A parameter that has to be asked for; `problem` says why its value cannot be used."""
+    return MissingParameter(
+        parameter.name,
+        parameter.description,
+        parameter.type,
+        parameter.enum,
+        parameter.example,
+        problem,
+    )

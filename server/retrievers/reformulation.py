@@ -1,4 +1,4 @@
-"""A retriever that reads the conversation first, and proposes what it asks for."""
+"""A decider that reads the whole conversation, and proposes what it asks for."""
 
 import logging
 import re
@@ -18,13 +18,12 @@ from server.core.decision import (
     ClarifyingQuestion,
     Decision,
     MissingArguments,
-    MissingParameter,
     ProposedAction,
 )
-from server.core.ports import Retriever
+from server.core.ports import Decider
 from server.core.tools import Source
 from server.core.turn import Intent, Turn
-from server.retrievers.base import DeciderDependencies, decide_for_template
+from server.retrievers.base import DeciderDependencies, decide_for_template, missing_parameter
 
 _log = logging.getLogger(__name__)
 
@@ -39,45 +38,45 @@ _SCRIPTS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 class ReformulationDecider:
-    """Proposes one of the reformulator's intents, or leaves the question to `other`.
+    """Proposes one of the reformulator's intents, or leaves the question to the next decider.
 
-    What `other` finds counts only where no intent stands for the template: what an intent
+    What that finds counts only where no intent stands for the template: what an intent
     stands for is done by way of a proposal and no other.
     """
 
     def __init__(
-        self, other: Retriever, parts: DeciderDependencies, reformulator: Reformulator
+        self, following: Decider, parts: DeciderDependencies, reformulator: Reformulator
     ) -> None:
-        self._other = other
+        self._following = following
+        self._library = parts.library
         self._parts = parts
         self._reformulator = reformulator
-        offered = reformulator.reformulation.intents.values()
+        self._reformulation = reformulator.reformulation
+        offered = self._reformulation.intents.values()
         self._proposed = frozenset(intent.template for intent in offered)
-        self._has_more = not self._proposed.issuperset(parts.library.templates)
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
-        """Raises what `other` raises; a reformulator's model that fails is no failure."""
+        """Raises what the next decider raises; a reformulator's model that fails is no failure."""
         with trace.stage("reformulate") as details:
-            said = (*turn.context.messages, Message("user", turn.text))
-            understood = await self._reformulator.understand(said)
+            messages = (*turn.context.messages, Message("user", turn.text))
+            understood = await self._reformulator.understand(messages)
             details |= understood.to_dict() | {"by": understood.by, "why": understood.why}
-        reformulation = self._reformulator.reformulation
         if understood.intent is not None:
-            return self._proposal(turn, reformulation.intents[understood.intent], understood)
-        if self._has_more:
-            decision = await self._other.decide(turn, trace)
-            found = (
-                decision.match.template_id
-                if isinstance(decision, Call | MissingArguments)
-                else None
-            )
-            if found is not None and found not in self._proposed:
+            offered = self._reformulation.intents[understood.intent]
+            return self._proposal(turn, offered, understood)
+        if not self._proposed.issuperset(self._library.templates):
+            decision = await self._following.decide(turn, trace)
+            if (
+                isinstance(decision, Call | MissingArguments)
+                and decision.match.template_id not in self._proposed
+            ):
                 return decision
-        question = clarify_text(reformulation, language_of(turn, reformulation.clarify))
+        clarify = self._reformulation.clarify
+        question = clarify_text(self._reformulation, language_of(turn, clarify))
         return ClarifyingQuestion(question, 0.0, understood.why)
 
     async def close(self) -> None:
-        await self._other.close()
+        await self._following.close()
 
     def _proposal(self, turn: Turn, offered: OfferedIntent, understood: Understanding) -> Decision:
         """The call that is to be confirmed; a question, when it lacks something."""
@@ -94,42 +93,38 @@ class ReformulationDecider:
             why=understood.why,
             confidence=understood.confidence,
         )
-        if not isinstance(decision, Call | MissingArguments):
-            return decision
-        if understood.target is None:
-            decision = self._untargeted(decision, offered)
-        if isinstance(decision, MissingArguments):
+        if understood.target is None and isinstance(decision, Call | MissingArguments):
+            decision = self._without_target(decision, offered)
+        if not isinstance(decision, Call):
             return decision
         question = self._question(turn, understood)
         return replace(
-            _aimed(decision, offered, understood, turn.text),
+            _with_target(decision, offered, understood, turn.text),
             proposed=ProposedAction(offered.name, understood.target, question),
         )
 
-    def _untargeted(
+    def _without_target(
         self, decision: Call | MissingArguments, offered: OfferedIntent
     ) -> Call | MissingArguments:
         """The decision without a target that extraction guessed: none was understood."""
-        parameters = self._parts.library.templates[offered.template].parameters
-        aimed = next((p for p in parameters if p.name == offered.target), None)
-        if aimed is None:
+        parameters = self._library.templates[offered.template].parameters
+        target = next((each for each in parameters if each.name == offered.target), None)
+        if target is None:
             return decision
         part = decision.call if isinstance(decision, Call) else decision
-        arguments = {name: part.arguments[name] for name in part.arguments if name != aimed.name}
-        sources = {name: part.sources[name] for name in part.sources if name != aimed.name}
+        arguments = {name: part.arguments[name] for name in part.arguments if name != target.name}
+        sources = {name: part.sources[name] for name in part.sources if name != target.name}
         missing = decision.missing if isinstance(decision, MissingArguments) else ()
-        if aimed.required and all(each.name != aimed.name for each in missing):
-            lacking = MissingParameter(
-                aimed.name, aimed.description, aimed.type, aimed.enum, aimed.example
-            )
-            return MissingArguments(decision.match, (lacking, *missing), arguments, sources)
-        if isinstance(decision, MissingArguments):
-            return replace(decision, arguments=arguments, sources=sources)
-        call = replace(decision.call, arguments=arguments, sources=sources)
-        return replace(decision, call=call)
+        if target.required and all(each.name != target.name for each in missing):
+            missing = (missing_parameter(target), *missing)
+        if missing:
+            return MissingArguments(decision.match, missing, arguments, sources)
+        call = self._library.templates[offered.template].call(arguments, sources)
+        return Call(decision.match, call)
 
     def _question(self, turn: Turn, understood: Understanding) -> str:
-        reformulation = self._reformulator.reformulation
+        """Whether that is what is meant, in the language of the turn."""
+        reformulation = self._reformulation
         language = language_of(turn, reformulation.proposal)
         try:
             return proposal_text(reformulation, understood, language)
@@ -138,12 +133,14 @@ class ReformulationDecider:
             return proposal_text(replace(reformulation, proposal={}), understood)
 
 
-def _aimed(call: Call, offered: OfferedIntent, understood: Understanding, text: str) -> Call:
+def _with_target(
+    decision: Call, offered: OfferedIntent, understood: Understanding, text: str
+) -> Call:
     """The call with the target that was understood, saying where it comes from."""
-    name, target = offered.target, understood.target
+    name, target, call = offered.target, understood.target, decision.call
     if name is None or target is None:
-        return call
-    arguments, sources = {**call.call.arguments, name: target}, dict(call.call.sources)
+        return decision
+    sources = dict(call.sources)
     at = text.casefold().find(target.casefold())
     if understood.earlier:
         sources[name] = Source("conversation")
@@ -152,7 +149,8 @@ def _aimed(call: Call, offered: OfferedIntent, understood: Understanding, text: 
         sources[name] = Source("intent", span, text[at : span[1]])
     elif name not in sources:
         sources[name] = Source("model" if understood.by == "model" else "intent")
-    return replace(call, call=replace(call.call, arguments=arguments, sources=sources))
+    arguments = {**call.arguments, name: target}
+    return replace(decision, call=replace(call, arguments=arguments, sources=sources))
 
 
 def language_of(turn: Turn, texts: Mapping[str, str]) -> str:

@@ -206,7 +206,7 @@ async def served(folder: Path, failure: Exception | None = None) -> AsyncIterato
     key, _ = await keys.create(NewKey("arithmetic"))
     adapters = Adapters(("arithmetic",))
     adapter = table_adapter()
-    adapters.opened(replace(adapter, retriever=Fails(failure)) if failure else adapter)
+    adapters.opened(replace(adapter, decider=Fails(failure)) if failure else adapter)
     state = ApiState(adapters, keys, 200, 30, sample_keys=False, heartbeat_s=0.02)
     config = uvicorn.Config(create_api(state, max_body_bytes=4096), log_config=None, lifespan="off")
     server = uvicorn.Server(config)

@@ -33,7 +33,7 @@ class Parrot:
 async def parrot(edge: Edge, tmp_path: Path) -> AsyncIterator[Edge]:
     settings = ConversationSettings(max_turns=2)
     conversations = ConversationStore.open(f"sqlite:///{tmp_path / 'orbit.db'}", settings)
-    edge.adapters.opened(replace(table_adapter(), retriever=Parrot(), conversations=conversations))
+    edge.adapters.opened(replace(table_adapter(), decider=Parrot(), conversations=conversations))
     yield edge
     await conversations.close()
 

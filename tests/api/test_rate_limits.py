@@ -73,7 +73,7 @@ class Remembering:
 async def test_a_gateway_speaks_for_its_users(edge: Edge) -> None:
     key, record = await edge.keys.create(NewKey("arithmetic"))
     retriever = Remembering()
-    edge.adapters.opened(replace(table_adapter(), retriever=retriever))
+    edge.adapters.opened(replace(table_adapter(), decider=retriever))
     gateway = Gateway(
         SECRET, frozenset({record.key_id}), ("guest", "user", "premium"), clock_s=lambda: 1000.0
     )

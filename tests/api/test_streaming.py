@@ -79,7 +79,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     key, _ = await keys.create(NewKey("arithmetic"))
     waits = Waits()
     adapters = Adapters(("arithmetic",))
-    adapters.opened(replace(table_adapter(), retriever=waits))
+    adapters.opened(replace(table_adapter(), decider=waits))
     state = ApiState(adapters, keys, 200, 30, sample_keys=False, heartbeat_s=0.02)
     config = uvicorn.Config(create_api(state, max_body_bytes=4096), log_config=None, lifespan="off")
     server = uvicorn.Server(config)

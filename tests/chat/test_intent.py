@@ -10,6 +10,7 @@ from server.core.answer import Answer, Trace
 from server.core.decision import ClarifyingQuestion, Decision, NoMatch
 from server.core.turn import Caller, Turn
 from server.intents.semantic import detection_by
+from server.retrievers.implementations.intent.agent import PackQuestionDecider
 from tests.intents.support import DECISIONS, STUDY, detector
 from tests.support.deciding import table_adapter
 
@@ -34,7 +35,7 @@ class Listening:
 def ask(question: str, pack: Path | None = DECISIONS) -> tuple[Answer, list[Turn]]:
     listening = Listening()
     detect = None if pack is None else detection_by(detector(pack).pack)
-    adapter = replace(table_adapter(), retriever=listening, detect=detect)
+    adapter = replace(table_adapter(), decider=PackQuestionDecider(listening), detect=detect)
     turn = Turn("t", question, "s", Caller("k", adapter.name), NOW)
     return asyncio.run(run_turn(adapter, turn, timeout_s=5)), listening.turns
 

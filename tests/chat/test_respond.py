@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from server.chat.respond import Composer
-from server.core.answer import Trace
-from server.core.decision import Call, MissingArguments, MissingParameter, NoMatch
+from server.chat.respond import respond
+from server.core.answer import Answer, Trace
+from server.core.decision import Call, Decision, MissingArguments, MissingParameter, NoMatch
 from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.core.turn import Caller, Turn
 from server.library.model import Domain, Library, ResponseConfig, Template
-from tests.support.deciding import DIVIDE, MATCH, PERCENTAGE, call_of
+from server.tools.policy.chain import CallOutcome
+from tests.support.deciding import DIVIDE, MATCH, PERCENTAGE, call_of, table_adapter
 
 FORMATS: Mapping[str, Mapping[str, str]] = {
     "calculation_result": {
@@ -25,9 +28,24 @@ FORMATS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def composer(template: Template, formats: Mapping[str, Mapping[str, str]] = FORMATS) -> Composer:
+NOW = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def answer(
+    template: Template,
+    decision: Decision,
+    result: ToolResult | None = None,
+    languages: tuple[str, ...] = (),
+    formats: Mapping[str, Mapping[str, str]] = FORMATS,
+) -> Answer:
     response = ResponseConfig("en", ("en", "fr"), formats)
-    return Composer(Library(Domain("d", response=response), {template.id: template}))
+    library = Library(Domain("d", response=response), {template.id: template})
+    turn = Turn("t", "", "s", Caller("k", "d"), NOW, languages)
+    outcome = None
+    if result is not None:
+        assert isinstance(decision, Call)
+        outcome = CallOutcome(result, decision.call, "success")
+    return respond(table_adapter("d", library), turn, decision, Trace(), outcome=outcome)
 
 
 def success(template: Template, result: Any) -> ToolResult:
@@ -44,7 +62,7 @@ def success(template: Template, result: Any) -> ToolResult:
 
 def content(template: Template, result: ToolResult, *languages: str) -> str:
     decision = call_of(template, {"value": 200, "percentage": 15})
-    return composer(template).result(decision, result, Trace(), languages).content
+    return answer(template, decision, result, languages).content
 
 
 def test_the_templates_own_words_come_first() -> None:
@@ -68,10 +86,9 @@ def test_words_that_do_not_fit_are_passed_over() -> None:
 
 
 def test_without_any_words_the_result_is_readable() -> None:
-    plain = composer(DIVIDE, {})
-    answer = plain.result(call_of(DIVIDE, {}), success(DIVIDE, [{"n": 1}]), Trace())
-    assert answer.content == "| n |\n| --- |\n| 1 |"
-    assert answer.trace.stages[-1].details["by"] == "readable rendering"
+    found = answer(DIVIDE, call_of(DIVIDE, {}), success(DIVIDE, [{"n": 1}]), formats={})
+    assert found.content == "| n |\n| --- |\n| 1 |"
+    assert found.trace.stages[-1].details["by"] == "readable rendering"
 
 
 @pytest.mark.parametrize(
@@ -90,9 +107,9 @@ def test_an_error_is_a_helpful_sentence(languages: tuple[str, ...], expected: st
         {"a": 1, "b": 0},
         error_message="Division by zero",
     )
-    answer = composer(DIVIDE).result(call_of(DIVIDE, {}), failed, Trace(), languages)
-    assert answer.content == expected
-    execution = answer.metadata["tool_execution"]
+    found = answer(DIVIDE, call_of(DIVIDE, {}), failed, languages)
+    assert found.content == expected
+    execution = found.metadata["tool_execution"]
     assert (execution["status"], execution["error_message"]) == ("error", "Division by zero")
     assert "result" not in execution
 
@@ -101,9 +118,9 @@ def test_a_tool_that_was_stopped_says_so() -> None:
     late = ToolResult(
         "calculator", "divide", ToolResultStatus.TIMEOUT, 5, {}, error_message="over 5 s"
     )
-    answer = composer(DIVIDE).result(call_of(DIVIDE, {}), late, Trace())
-    assert answer.content == "That took too long, so I stopped it. (over 5 s)"
-    assert answer.metadata["tool_execution"]["status"] == "timeout"
+    found = answer(DIVIDE, call_of(DIVIDE, {}), late)
+    assert found.content == "That took too long, so I stopped it. (over 5 s)"
+    assert found.metadata["tool_execution"]["status"] == "timeout"
 
 
 def test_several_missing_arguments_are_a_list() -> None:
@@ -113,8 +130,8 @@ def test_several_missing_arguments_are_a_list() -> None:
             "to_unit", type="string", choices=("km", "miles"), problem="“ell” is neither."
         ),
     )
-    answer = composer(PERCENTAGE).ask_for(MissingArguments(MATCH, missing), Trace())
-    assert answer.content == (
+    found = answer(PERCENTAGE, MissingArguments(MATCH, missing))
+    assert found.content == (
         "I need a few more things:\n"
         "- **value** (The base value)\n"
         "- **to unit**: “ell” is neither, one of km, miles\n"
@@ -123,16 +140,14 @@ def test_several_missing_arguments_are_a_list() -> None:
 
 
 def test_an_author_may_replace_what_the_server_says() -> None:
-    answer = composer(PERCENTAGE).no_match(NoMatch("far"), Trace(), ("fr",))
-    assert (answer.content, answer.confidence) == ("Je ne sais pas.", 0.0)
+    found = answer(PERCENTAGE, NoMatch("far"), languages=("fr",))
+    assert (found.content, found.confidence) == ("Je ne sais pas.", 0.0)
 
 
 def test_an_argument_of_the_result_is_what_the_tool_says_it_is() -> None:
     template = replace(PERCENTAGE, response_template="{{ arguments.value }} {{ result }}")
     decision = call_of(template, {"value": 200, "percentage": 15})
-    assert isinstance(decision, Call)
-    answer = composer(template).result(decision, success(template, 30), Trace())
-    assert answer.content == "200 30"
+    assert answer(template, decision, success(template, 30)).content == "200 30"
 
 
 def test_what_could_be_read_otherwise_is_said_once() -> None:
@@ -147,4 +162,4 @@ def test_what_could_be_read_otherwise_is_said_once() -> None:
     ):
         found = {"result": 4, "interpreted_as": "four", "more": more}
         result = replace(success(template, 4), result=found)
-        assert composer(template).result(decision, result, Trace()).content == expected
+        assert answer(template, decision, result).content == expected

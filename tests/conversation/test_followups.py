@@ -8,7 +8,8 @@ from server.conversation.followups.lexicon import shipped_lexicon
 from server.conversation.followups.references import (
     Reference,
     ShownValue,
-    chosen,
+    by_place,
+    by_words,
     read_possessive,
     read_reference,
     read_result,
@@ -192,5 +193,6 @@ def test_what_a_row_is_called_by() -> None:
     ],
 )
 def test_one_of_what_was_offered(text: str, name: str | None) -> None:
-    found = chosen(read_utterance(text, WORDING), (READING, WRITER), WORDING)
+    message, offered = read_utterance(text, WORDING), (READING, WRITER)
+    found = by_place(message, offered, WORDING) or by_words(message, offered, WORDING)
     assert (found.id if found is not None else None) == name

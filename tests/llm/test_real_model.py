@@ -42,7 +42,7 @@ def model() -> Iterator[LlamaCppChat]:
 
 def asked(model: LlamaCppChat, text: str, *said: str) -> Answer:
     context = ConversationContext(tuple(Message("user", one) for one in said))
-    adapter = replace(table_adapter(library=LIBRARY), retriever=ASKS)
+    adapter = replace(table_adapter(library=LIBRARY), decider=ASKS)
     agent = {"synthesize_response": False, "model_timeout": 300}
     return ask(speaking(model, adapter, agent=agent), text, context, timeout_s=600)
 

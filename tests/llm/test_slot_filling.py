@@ -84,7 +84,7 @@ def calling(name: str, **arguments: Any) -> Reply:
 def answer(
     asks: Asks, text: str, script: Script | ScriptedChat, context: ConversationContext = NO_CONTEXT
 ) -> Answer:
-    adapter = replace(table_adapter(library=LIBRARY), retriever=asks)
+    adapter = replace(table_adapter(library=LIBRARY), decider=asks)
     agent = {"synthesize_response": False}
     return ask(speaking(script, adapter, agent=agent), text, context)
 
@@ -174,7 +174,7 @@ def test_a_model_without_functions_is_asked_for_json() -> None:
     ],
 )
 def test_otherwise_it_is_asked_as_without_a_model(script: Script) -> None:
-    adapter = replace(table_adapter(library=LIBRARY), retriever=PART)
+    adapter = replace(table_adapter(library=LIBRARY), decider=PART)
     told = ask(speaking(script, adapter, agent={"model_timeout": 0.1}), "15% of 200")
     assert [one["name"] for one in told.metadata["missing"]] == ["value"]
 

@@ -112,6 +112,6 @@ def test_no_model_is_told_what_may_be_sensitive() -> None:
             return None
 
     model = ScriptedChat([HELLO])
-    adapter = replace(table_adapter(library=library), retriever=Near())
+    adapter = replace(table_adapter(library=library), decider=Near())
     ask(speaking(model, adapter, agent=ON), "my card is 4111111111111111")
     assert model.asked == []

@@ -23,12 +23,13 @@ from server.library.model import CallPolicy, Library
 from server.llm.models import build_llm_decider
 from server.llm.prompts import load_prompts
 from server.providers.chat.scripted import ScriptedChat
+from server.retrievers.followups.context import FollowUpDecision
 from server.settings.adapters import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.assembly import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 from tests.llm.adapters import CONFIG, Script, ask, stage, turn_of
-from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter
+from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, ByTable, table_adapter
 from tests.tools.policy.chains import SEAL
 
 RESTRICTED = replace(DIVIDE, policy=CallPolicy(allowed_roles=("admin",)))
@@ -54,15 +55,15 @@ def proposing(
     prompts, _ = load_prompts(None, {})
     assert prompts is not None
     model = script if isinstance(script, ScriptedChat) else ScriptedChat(script)
-    retriever = build_llm_decider(
+    decider = build_llm_decider(
         AdapterSettings.model_validate(written),
         library,
         chain.open_to,
         prompts,
         lambda provider, name: model,
-        adapter.retriever,
+        ByTable(),
     )
-    return replace(adapter, retriever=retriever)
+    return replace(adapter, decider=decider)
 
 
 def proposed(function: str, text: str = QUESTION, **arguments: Any) -> Answer:
@@ -112,9 +113,10 @@ def test_deciding_writes_nothing_down(tmp_path: Path) -> None:
     async def decide() -> Decision:
         trail = AuditWriter(sink)
         reply = Reply("", "m", calls=(FunctionCall("divide", {"a": 1, "b": 2}),))
-        retriever = proposing([reply], trail=trail).retriever
-        decision = await retriever.decide(turn_of("divide 1 by 2"), Trace())
+        decider = proposing([reply], trail=trail).decider
+        decision = await decider.decide(turn_of("divide 1 by 2"), Trace())
         await trail.flush()
+        assert not isinstance(decision, FollowUpDecision)
         return decision
 
     decision = asyncio.run(decide())

@@ -6,7 +6,6 @@ from typing import Any
 
 from server.access.rate_limits import RateLimits
 from server.chat.adapter import Adapter
-from server.chat.respond import Composer
 from server.core.answer import Trace
 from server.core.decision import (
     Call,
@@ -97,11 +96,10 @@ def table_adapter(name: str = "arithmetic", library: Library = LIBRARY) -> Adapt
     return Adapter(
         name=name,
         library=library,
-        retriever=ByTable(),
+        decider=ByTable(),
         chain=build_chain(
             name, library, registry, ToolExecutor(registry), Guardrails(RateLimits())
         ),
-        composer=Composer(library),
         tool_timeout_s=5,
         details={"templates": len(library.templates)},
     )

@@ -33,7 +33,7 @@ _NOT_RUN: Final[dict[int | str, dict[str, Any]]] = {
     for status, description in (
         (404, "The conversation has no proposal of that id."),
         (409, "It was confirmed or declined before, or is not what was shown."),
-        (410, "The time to confirm it is over."),
+        (410, "The confirmation has expired."),
         (422, "A field is missing, unknown or of the wrong type."),
         (504, "No answer within the turn's deadline; what was begun is carried to its end."),
     )

@@ -274,5 +274,5 @@ def _why_not(
         return ProposalUnknown("this conversation has no proposal of that id")
     state = row["state"]
     if state == "expired" or (state == "held" and row["expires_at"] <= now):
-        return ProposalExpired("the time to confirm this is over; ask for it again")
+        return ProposalExpired("this confirmation has expired; ask for it again")
     return ProposalSettled(_SETTLED.get(state, "this was confirmed elsewhere"))

@@ -137,11 +137,6 @@ def _may_end(words: tuple[str, ...], at: int, wording: Lexicon) -> bool:
 _MOST_WORDS: Final = 8
 
 
-def chosen(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -> Template | None:
-    """The one that is meant: by its place, its number, or words that are only its own."""
-    return by_place(saying, offered, wording) or by_words(saying, offered, wording)
-
-
 def by_place(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -> Template | None:
     """The template at the place that a short message names: "the first", "2", "option 2"."""
     words = [word.text for word in saying.words]

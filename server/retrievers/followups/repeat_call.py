@@ -5,105 +5,101 @@ from dataclasses import replace
 from typing import Any, Final
 
 from server.core.decision import Call, MissingArguments
+from server.core.tools import Source
 from server.core.turn import CompletedCall
-from server.extraction.extractor import Extractor
-from server.library.model import Domain, Template
-from server.retrievers.followups.context import (
-    FollowUpContext,
-    FollowUpDecision,
-    How,
-    build_decision,
-    said_before,
-)
+from server.library.model import Template
+from server.retrievers.followups.context import Contribution, FollowUpContext, FollowUpDecision
 from server.retrievers.followups.provided_values import (
-    FollowUpMessage,
     ProvidedValues,
-    bare,
     is_likely,
     provided_values,
+    whole_message,
 )
-from server.retrievers.followups.rows import for_another_row
+from server.retrievers.followups.rows import call_for_another_row
 from server.text.tokens import fold, lead_at
 
 _WHY: Final = "the last call, with what was changed"
 
 
-def repeated(scene: FollowUpContext) -> FollowUpDecision | None:
+def repeat_last_call(ctx: FollowUpContext) -> FollowUpDecision | None:
     """The last call with what the message changes in it, when that is all it says."""
-    last = scene.last
-    if last is None or not scene.goes_on:
+    last = ctx.last
+    if last is None or not ctx.goes_on:
         return None
-    template = scene.library.templates[last.template_id]
-    decision = for_another_row(scene, last) or _changed(scene, last, template)
-    how: How = "correction" if scene.message.saying.form == "correction" else "follow_up"
-    return scene.told(decision, last.intent, how) if decision is not None else None
+    template = ctx.library.templates[last.template_id]
+    decision = call_for_another_row(ctx, last) or _changed_call(ctx, last, template)
+    is_correction = ctx.utterance.form == "correction"
+    contribution: Contribution = "correction" if is_correction else "follow_up"
+    return ctx.decided(decision, last.intent, contribution) if decision is not None else None
 
 
-def continued(scene: FollowUpContext) -> FollowUpDecision | None:
+def repeat_with_entities(ctx: FollowUpContext) -> FollowUpDecision | None:
     """The latest call that has a use for what a rule pack found, with that in it."""
-    for done in reversed(scene.context.done):
-        template = scene.library.templates.get(done.template_id)
+    for done in reversed(ctx.turn.context.done):
+        template = ctx.library.templates.get(done.template_id)
         if template is None:
             continue
         names = [parameter.name for parameter in template.parameters]
-        given = provided_values(scene.message, scene.extractor, template, names)
+        given = provided_values(ctx, template, names)
         own = {name for name, source in given.sources.items() if source.kind == "intent"}
         fresh = {name for name in own if given.arguments[name] != done.arguments.get(name)}
         if fresh and own == given.sources.keys():
-            decision = _with(given, done, template, scene.library.domain)
-            return scene.told(decision, done.intent, "follow_up")
+            return ctx.decided(_call_with(ctx, given, done, template), done.intent, "follow_up")
     return None
 
 
-def _changed(
-    scene: FollowUpContext, last: CompletedCall, template: Template
+def _changed_call(
+    ctx: FollowUpContext, last: CompletedCall, template: Template
 ) -> Call | MissingArguments | None:
     """The last call with the message's values, when it is nothing but values for it; else None.
 
     Each value has to be for one parameter and no other; where it could be for several, these
     are asked for.
     """
-    message, extractor, domain = scene.message, scene.extractor, scene.library.domain
     names = [parameter.name for parameter in template.parameters]
-    given = _as_written(provided_values(message, extractor, template, names), message)
+    given = _only_written(ctx, provided_values(ctx, template, names))
     if given.problems and not given.left and not given.arguments:
-        return _with(given, last, template, domain)
+        return _call_with(ctx, given, last, template)
     if not given.whole:
-        given = _in_full(message, last, template, extractor)
-        return _with(given, last, template, domain) if given.arguments else None
-    if not is_likely(message, extractor, template, given, last.arguments):
+        given = _other_free_text(ctx, last, template)
+        return _call_with(ctx, given, last, template) if given.arguments else None
+    if not is_likely(ctx, template, given, last.arguments):
         return None
-    unclear = _unclear(message, given, template, extractor)
-    if not unclear:
-        return _with(given, last, template, domain)
-    name, meant = _led(message, given, unclear, last)
-    if name is None:
-        return _asked_back(unclear, last, template, domain)
-    return _with(meant, last, template, domain)
+    rivals = _rival_parameters(ctx, given, template)
+    if not rivals:
+        return _call_with(ctx, given, last, template)
+    meant = _by_preceding_word(ctx, given, rivals, last)
+    if meant is not None:
+        return _call_with(ctx, meant, last, template)
+    labels = " or ".join(name.replace("_", " ") for name in rivals)
+    problems = {name: f"{value} could be the {labels}" for name, value in rivals.items()}
+    kept = {name: value for name, value in last.arguments.items() if name not in rivals}
+    return ctx.call_or_ask(template, kept, {}, _WHY, problems)
 
 
-def _as_written(given: ProvidedValues, message: FollowUpMessage) -> ProvidedValues:
+def _call_with(
+    ctx: FollowUpContext, given: ProvidedValues, last: CompletedCall, template: Template
+) -> Call | MissingArguments:
+    """The last call with the values in it."""
+    arguments: dict[str, Any] = {**last.arguments, **given.arguments}
+    sources = {**dict.fromkeys(last.arguments, Source("conversation")), **given.sources}
+    return ctx.call_or_ask(template, arguments, sources, _WHY, given.problems)
+
+
+def _only_written(ctx: FollowUpContext, given: ProvidedValues) -> ProvidedValues:
     """Only what is written: that "until May" begins today is for whole questions."""
     sources = {
         name: source
         for name, source in given.sources.items()
-        if fold(source.text or "") not in message.wording.idle
+        if fold(source.text or "") not in ctx.lexicon.idle
     }
     if len(sources) == len(given.sources):
         return given
     return replace(given, arguments={n: given.arguments[n] for n in sources}, sources=sources)
 
 
-def _with(
-    given: ProvidedValues, last: CompletedCall, template: Template, domain: Domain
-) -> Call | MissingArguments:
-    arguments: dict[str, Any] = {**last.arguments, **given.arguments}
-    sources = {**said_before(last.arguments), **given.sources}
-    return build_decision(template, domain, arguments, sources, given.problems, _WHY)
-
-
-def _in_full(
-    message: FollowUpMessage, last: CompletedCall, template: Template, extractor: Extractor
+def _other_free_text(
+    ctx: FollowUpContext, last: CompletedCall, template: Template
 ) -> ProvidedValues:
     """The whole message in place of the only free text that the last call had."""
     texts = [
@@ -113,15 +109,16 @@ def _in_full(
     ]
     if len(texts) != 1:
         return ProvidedValues()
-    given = bare(message, extractor, template, texts[0], like=last.arguments[texts[0]])
+    given = whole_message(ctx, template, texts[0], like=last.arguments[texts[0]])
     # Any words could be a sentence, so that a yes has to stand between, or a "no" before.
-    loose = given.is_sentence and not template.policy.confirm
-    surely = message.saying.form == "correction" or not loose
-    return given if given.arguments and surely else ProvidedValues()
+    is_loose = given.is_sentence and not template.policy.confirm
+    if not given.arguments or (is_loose and ctx.utterance.form != "correction"):
+        return ProvidedValues()
+    return given
 
 
-def _unclear(
-    message: FollowUpMessage, given: ProvidedValues, template: Template, extractor: Extractor
+def _rival_parameters(
+    ctx: FollowUpContext, given: ProvidedValues, template: Template
 ) -> Mapping[str, Any]:
     """Parameters that could each have a value of the message, with that value; mostly none."""
     for name, source in given.sources.items():
@@ -134,7 +131,7 @@ def _unclear(
             other = parameter.name
             if other == name or (other in given.sources and not shared):
                 continue
-            taken = provided_values(message, extractor, template, [other])
+            taken = provided_values(ctx, template, [other])
             span = taken.sources[other].span if other in taken.sources else None
             if span is not None and span[0] < source.span[1] and source.span[0] < span[1]:
                 rivals[other] = taken.arguments[other]
@@ -143,23 +140,14 @@ def _unclear(
     return {}
 
 
-def _led(
-    message: FollowUpMessage, given: ProvidedValues, unclear: Mapping[str, Any], last: CompletedCall
-) -> tuple[str | None, ProvidedValues]:
-    """Which of several parameters stood behind the same word in the last call: "by" 5."""
-    sources = [source for name, source in given.sources.items() if name in unclear]
+def _by_preceding_word(
+    ctx: FollowUpContext, given: ProvidedValues, rivals: Mapping[str, Any], last: CompletedCall
+) -> ProvidedValues | None:
+    """The value for the one rival that stood behind the same word in the last call: "by" 5."""
+    sources = [source for name, source in given.sources.items() if name in rivals]
     span = sources[0].span if len(given.sources) == 1 else None
-    lead = lead_at(message.text, span[0]) if span is not None else ""
-    names = [name for name in unclear if lead and last.leads.get(name) == lead]
+    word = lead_at(ctx.text, span[0]) if span is not None else ""
+    names = [name for name in rivals if word and last.leads.get(name) == word]
     if len(names) != 1:
-        return None, given
-    return names[0], ProvidedValues({names[0]: unclear[names[0]]}, {names[0]: sources[0]})
-
-
-def _asked_back(
-    unclear: Mapping[str, Any], last: CompletedCall, template: Template, domain: Domain
-) -> Call | MissingArguments:
-    labels = " or ".join(name.replace("_", " ") for name in unclear)
-    problems = {name: f"{value} could be the {labels}" for name, value in unclear.items()}
-    kept = {name: value for name, value in last.arguments.items() if name not in unclear}
-    return build_decision(template, domain, kept, said_before(kept), problems, _WHY)
+        return None
+    return ProvidedValues({names[0]: rivals[names[0]]}, {names[0]: sources[0]})

@@ -1,1 +1,1 @@
-"""The retrievers that ship with the server."""
+"""Classes that `implementation:` names."""

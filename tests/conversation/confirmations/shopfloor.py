@@ -13,7 +13,6 @@ from server.audit.table import TableSink
 from server.audit.writer import AuditWriter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
-from server.chat.respond import Composer
 from server.conversation.confirmations import pending_calls
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
@@ -138,9 +137,7 @@ class Floor:
         """The same, after the library was changed."""
         library = replace(LIBRARY, templates={**LIBRARY.templates, **changed})
         chain = _chain(library, self.tool, self.trail)
-        self.adapter = replace(
-            self.adapter, library=library, chain=chain, composer=Composer(library)
-        )
+        self.adapter = replace(self.adapter, library=library, chain=chain)
 
     def _turn(self, text: str, session: str, caller: Caller) -> Turn:
         now = datetime.now(UTC)
@@ -185,9 +182,8 @@ async def floor(
     adapter = Adapter(
         name="desk",
         library=LIBRARY,
-        retriever=ByWords(),
+        decider=ByWords(),
         chain=_chain(LIBRARY, tool, trail),
-        composer=Composer(LIBRARY),
         tool_timeout_s=5,
         conversations=store,
         proposals=desk,

@@ -42,7 +42,7 @@ async def test_what_needs_a_yes_is_shown_exactly_and_does_not_run(tmp_path: Path
         held = answer.decision
         assert isinstance(held, PendingConfirmation)
         assert answer.content == (
-            "I do this only after your yes: **To pay**\n"
+            "Please confirm: **To pay**\n"
             "- amount: `20`\n- currency: `EUR`\nShall I go ahead? (yes / no)"
         )
         assert answer.metadata["proposal"] == metadata(held)
@@ -138,7 +138,7 @@ async def test_it_expires(tmp_path: Path) -> None:
         shop.clock.at += timedelta(seconds=900)
         answer = await shop.say("yes")
         assert answer.content == (
-            "The time to confirm that is over, so nothing was done. Ask me again."
+            "This confirmation has expired, so nothing was done. Ask me again."
         )
         with pytest.raises(ProposalExpired):
             await shop.confirm(held_id(held))
@@ -290,6 +290,8 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
         assert shop.tool.ran == [("echo", {"secret": "swordfish"})]
         said += f"{answer.content} {answer.metadata} {answer.trace.to_list()}"
         said += f"{await shop.rows()} {await shop.events()} {await shop.audited()}"
+        assert shop.adapter.conversations is not None
+        said += f"{await shop.adapter.conversations.recall(shop.caller, 's')}"
         assert "swordfish" not in said
         assert "- secret: `[REDACTED]`" in held.content
 

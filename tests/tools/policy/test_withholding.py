@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.chat.respond import Composer
 from server.core.answer import Trace
 from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter
 from server.core.redaction import REDACTED
@@ -60,7 +59,7 @@ def everything_said(folder: Path, decision: Decision, question: str) -> str:
     async def run() -> str:
         desk = bench(folder)
         adapter = Adapter(
-            "desk", LIBRARY, Deciding(decision, question), desk.chain, Composer(LIBRARY),
+            "desk", LIBRARY, Deciding(decision, question), desk.chain,
             tool_timeout_s=5, verbose=True,
         )  # fmt: skip
         turn = Turn("r", question, "s", Caller("k", "desk", "ana"), datetime.now(UTC))
