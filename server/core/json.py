@@ -10,11 +10,11 @@ from typing import Any, Final
 
 _MAX_DIGITS: Final = 300
 _MAX_BITS: Final = 1000
-"""About as far as a double reaches, and most clients with it."""
+"""About the range of a double, which most clients can read."""
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """`value` as JSON. Decimals become numbers, dates ISO 8601.
+    """Return `value` as JSON. Decimals become numbers, dates ISO 8601.
 
     NaN, infinities, and numbers too long to be written become null.
     """

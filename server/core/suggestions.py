@@ -1,4 +1,4 @@
-"""Phrases that problems share: lists, nearest names, values shown short."""
+"""Phrases for messages: lists, nearest names, values shown short."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -12,7 +12,7 @@ _MIN_SECRET: Final = 4
 
 
 def join_words(names: Iterable[object], last: str = "or") -> str:
-    """`a, b or c`."""
+    """Return `a, b or c`."""
     words = [str(name) for name in names]
     if len(words) > _MAX_LISTED:
         words = [*words[:_MAX_LISTED], f"{len(words) - _MAX_LISTED} more"]
@@ -20,7 +20,7 @@ def join_words(names: Iterable[object], last: str = "or") -> str:
 
 
 def did_you_mean(word: object, known: Sequence[str]) -> str:
-    """What to write instead of an unknown word: the one meant, or all there are."""
+    """Return a hint for an unknown word: the nearest known one, or all that are known."""
     close = get_close_matches(str(word), known, n=1, cutoff=0.7)
     if close:
         return f"did you mean {close[0]!r}?"
@@ -28,7 +28,7 @@ def did_you_mean(word: object, known: Sequence[str]) -> str:
 
 
 def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
-    """A value as a message shows it: short, and never one that came from the environment."""
+    """Return a value short enough for a message, unless it came from the environment."""
     text = repr(value)
     if any(s == str(value) or (len(s) >= _MIN_SECRET and s in text) for s in secrets):
         return "a value from the environment"
@@ -38,7 +38,7 @@ def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
 
 
 def shortened(text: str) -> str:
-    """As much of a text as a message has room for."""
+    """Return a text, cut to what a message has room for."""
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
@@ -48,7 +48,7 @@ _MAX_SHOWN_BITS: Final = 128
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """Say that `name` is not a known `kind`, list those that are, and the nearest."""
+    """Return that `name` is not a known `kind`, with those that are, and the nearest."""
     names = list(dict.fromkeys(known))
     close = closest(name, names)
     hint = f"; did you mean {close!r}?" if close is not None else ""
@@ -56,7 +56,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """The known name that looks most like `name`, whatever its case, if any does."""
+    """Return the known name that is most like `name`, in any case, or None."""
     if not isinstance(name, str):
         return None
     by_folded = {other.casefold(): other for other in known}
@@ -65,7 +65,7 @@ def closest(name: object, known: Iterable[str]) -> str | None:
 
 
 def shown_value(value: Any) -> str:
-    """A value for an error message: short, on one line, and cheap however big it is."""
+    """Return a value for an error message: short, on one line, quick for values of any size."""
     if isinstance(value, str):
         text = value if len(value) <= _MAX_SHOWN_CHARS else f"{value[:_MAX_SHOWN_CHARS]}…"
         return repr(text)
@@ -82,7 +82,7 @@ def shown_value(value: Any) -> str:
 
 
 def described_value(value: Any) -> str:
-    """The kind of a value, as a person would call it."""
+    """Return the kind of a value, as a person would call it."""
     match value:
         case None:
             return "nothing"

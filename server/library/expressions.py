@@ -1,4 +1,4 @@
-"""What authors write in languages of their own: patterns, Jinja and JMESPath."""
+"""Expressions that authors write: RE2 patterns, Jinja and JMESPath."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,15 +11,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from server.core.suggestions import did_you_mean, shortened
 
-_ENVIRONMENT: Final = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+ENVIRONMENT: Final = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+"""The Jinja sandbox that texts of a library are read with."""
+
 _LOADING: Final = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 
 @dataclass(frozen=True, slots=True)
 class JinjaText:
-    """`problem` says why the text could not be rendered whatever its variables are.
+    """What a Jinja text needs: `variables` are the names that it uses from outside.
 
-    `variables` are the names that it needs from outside.
+    `problem` says why it can never be rendered, whatever its variables are.
     """
 
     problem: str | None = None
@@ -28,9 +30,9 @@ class JinjaText:
 
 @lru_cache(maxsize=4096)
 def examine(text: str) -> JinjaText:
-    """Look at a text as the sandbox would, without rendering it."""
+    """Parse a Jinja text without rendering it."""
     try:
-        tree = _ENVIRONMENT.parse(text)
+        tree = ENVIRONMENT.parse(text)
     except TemplateSyntaxError as wrong:
         line = f" in line {wrong.lineno} of the text" if "\n" in text.strip() else ""
         return JinjaText(f"{(wrong.message or 'cannot be read').rstrip('.')}{line}")
@@ -44,14 +46,14 @@ def examine(text: str) -> JinjaText:
             (used if node.ctx == "load" else own).add(node.name)
         elif isinstance(node, nodes.Filter | nodes.Test):
             is_filter = isinstance(node, nodes.Filter)
-            known = _ENVIRONMENT.filters if is_filter else _ENVIRONMENT.tests
+            known = ENVIRONMENT.filters if is_filter else ENVIRONMENT.tests
             if node.name not in known:
                 kind = "filter" if is_filter else "test"
                 hint = did_you_mean(node.name, sorted(known))
                 return JinjaText(f"there is no {kind} {node.name!r}; {hint}")
         else:
             return JinjaText("include, import and extends have nothing to load from")
-    return JinjaText(None, frozenset(used - own - _ENVIRONMENT.globals.keys() - {"loop"}))
+    return JinjaText(None, frozenset(used - own - ENVIRONMENT.globals.keys() - {"loop"}))
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""How a template calls an HTTP service: frozen, resolved, ready to be filled."""
+"""HTTP requests, services and responses of templates, ready to be filled with arguments."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from server.library.placeholders import PlaceholderInvalid, PlaceholderText, Slo
 
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 IDEMPOTENT: Final[frozenset[HttpMethod]] = frozenset(("GET", "PUT", "DELETE"))
-"""Methods that may be sent twice and mean the same."""
+"""Methods that may safely be sent again."""
 
 HTTP_TOOL: Final = "http_call"
-"""What calls over HTTP name as their tool."""
+"""The tool name of calls over HTTP."""
 
 BodyKind = Literal["json", "form", "text"]
 ResponseType = Literal["auto", "json", "csv", "text"]
@@ -24,7 +24,7 @@ _SECRET_WORDS: Final = ("auth", "key", "token", "secret", "password", "cookie")
 
 @dataclass(frozen=True, slots=True)
 class HttpAuth:
-    """How a service knows us. `secret` is the password, the token or the key."""
+    """Credentials for a service. `secret` is the password, the token or the key."""
 
     kind: Literal["none", "basic", "bearer", "api_key"] = "none"
     username: str = ""
@@ -36,7 +36,7 @@ class HttpAuth:
 
 @dataclass(frozen=True, slots=True)
 class HttpBody:
-    """`content` is a JSON-like value with `Text` leaves, pairs of a form, or a `Text`."""
+    """`content` is JSON-like with `PlaceholderText` leaves, pairs of a form, or a text."""
 
     kind: BodyKind
     content: Any

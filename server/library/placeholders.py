@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from jinja2 import StrictUndefined, TemplateError, UndefinedError, meta
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import TemplateError, UndefinedError, meta
+
+from server.library.expressions import ENVIRONMENT
 
 _MARK: Final = re.compile(
     r"\{\{-?(?P<expression>.*?)-?\}\}|(?P<statement>\{[%#].*?[%#]\})|\{(?P<name>[A-Za-z_]\w*)\}",
@@ -21,15 +22,14 @@ _MARK: Final = re.compile(
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _TO_JSON: Final = re.compile(r"\|\s*tojson\s*$")
-_JINJA: Final = SandboxedEnvironment(undefined=StrictUndefined)
 
 
 class PlaceholderInvalid(ValueError):
-    """A placeholder that cannot be read; the message says what is wrong with it."""
+    """A placeholder cannot be read; the message says why."""
 
 
 class ExpressionFailed(ValueError):
-    """A placeholder's expression does not work for these arguments."""
+    """A placeholder's expression cannot be computed for these arguments."""
 
 
 class NoValue:
@@ -129,7 +129,7 @@ def parse_text(source: str) -> PlaceholderText:
 def parse_json_text(source: str) -> Any:
     """Read JSON text whose placeholders may stand in strings or bare, as values.
 
-    Returns the JSON value with each string that holds a placeholder as `Text`.
+    Returns the JSON value with each string that holds a placeholder as `PlaceholderText`.
     A bare `{{ n }}` and the string `"{{ n }}"` mean the same: the value itself.
 
     Raises:
@@ -143,7 +143,7 @@ def parse_json_text(source: str) -> Any:
 
 
 def to_texts(value: Any) -> Any:
-    """Return a JSON-like value with each string that holds a placeholder as `Text`."""
+    """Return a JSON-like value with each string that holds a placeholder as `PlaceholderText`."""
     if isinstance(value, str):
         text = parse_text(value)
         return text if text.names or text.only_slot else value
@@ -161,11 +161,11 @@ def _slot(expression: str) -> Slot:
     if not expression:
         raise PlaceholderInvalid("an empty placeholder {{ }}")
     try:
-        tree = _JINJA.parse("{{ " + expression + " }}")
-        compute = _JINJA.compile_expression(expression, undefined_to_none=True)
+        tree = ENVIRONMENT.parse("{{ " + expression + " }}")
+        compute = ENVIRONMENT.compile_expression(expression, undefined_to_none=True)
     except TemplateError as error:
         raise PlaceholderInvalid(f"{{{{ {expression} }}}}: {error}") from None
-    names = meta.find_undeclared_variables(tree) - _JINJA.globals.keys()
+    names = meta.find_undeclared_variables(tree) - ENVIRONMENT.globals.keys()
     return Slot(expression, frozenset(names), compute)
 
 

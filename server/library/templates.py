@@ -1,4 +1,4 @@
-"""From a template as it is written to the one that is matched and run."""
+"""Build templates from their YAML, in either notation."""
 
 import json
 from collections.abc import Mapping, Sequence, Set
@@ -29,7 +29,7 @@ from server.settings.yaml_tree import Unresolved
 
 
 def template_hash(template: Template) -> str:
-    """SHA-256, in hexadecimal, of what runs and who may run it.
+    """Return the SHA-256, in hexadecimal, of what runs and who may run it.
 
     Examples, tags and the words of answers do not count; neither do credentials, which may
     be renewed at any time.

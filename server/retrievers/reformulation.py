@@ -18,7 +18,6 @@ from server.core.decision import (
     ClarifyingQuestion,
     Decision,
     MissingArguments,
-    MissingParameter,
     ProposedAction,
 )
 from server.core.ports import Retriever
@@ -119,10 +118,8 @@ class ReformulationDecider:
         sources = {name: part.sources[name] for name in part.sources if name != aimed.name}
         missing = decision.missing if isinstance(decision, MissingArguments) else ()
         if aimed.required and all(each.name != aimed.name for each in missing):
-            lacking = MissingParameter(
-                aimed.name, aimed.description, aimed.type, aimed.enum, aimed.example
-            )
-            return MissingArguments(decision.match, (lacking, *missing), arguments, sources)
+            missing = (aimed.missing(), *missing)
+            return MissingArguments(decision.match, missing, arguments, sources)
         if isinstance(decision, MissingArguments):
             return replace(decision, arguments=arguments, sources=sources)
         call = replace(decision.call, arguments=arguments, sources=sources)

@@ -1,6 +1,6 @@
 """Part of a document into a Pydantic model, or into problems that name file and line."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
@@ -29,89 +29,65 @@ class SchemaPlace:
     range: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    annotation: Any
-    metadata: tuple[Any, ...] = ()
-
-
 def schema_lookup(model: type[BaseModel], loc: Sequence[str | int]) -> SchemaPlace:
     """Walk a Pydantic error location through the annotations of `model`."""
     kinds, parents = [_Kind(model)], [_Kind(model)]
     for part in loc:
-        further = [found for kind in kinds for found in _step(kind, part)]
+        further = [found for kind in kinds for found in kind.children(part)]
         parents = kinds
         # A part that leads nowhere is the name of a union member, or an unknown key.
-        kinds = further or [kind for kind in kinds if _tagged(kind, part)] or kinds
+        kinds = further or [kind for kind in kinds if kind.is_member(part)] or kinds
+    literals = [kind.annotation for kind in kinds if get_origin(kind.annotation) is Literal]
     return SchemaPlace(
-        siblings=tuple(dict.fromkeys(key for kind in parents for key in _model_keys(kind))),
-        choices=tuple(dict.fromkeys(c for kind in kinds for c in _choices(kind))),
+        siblings=tuple(dict.fromkeys(key for kind in parents for key in kind.fields)),
+        choices=tuple(dict.fromkeys(choice for each in literals for choice in get_args(each))),
         range=_range([bound for kind in kinds for bound in kind.metadata]),
     )
 
 
-def _step(kind: _Kind, part: str | int) -> Iterator[_Kind]:
-    model = _model(kind)
-    origin, arguments = get_origin(kind.annotation), get_args(kind.annotation)
-    if model is not None:
-        for name, field in model.model_fields.items():
-            if part == _key(name, field):
-                yield from _unfold(field.annotation, tuple(field.metadata))
-    elif isinstance(part, int) and origin in {list, tuple, set, Sequence}:
-        yield from _unfold(arguments[0])
-    elif isinstance(part, str) and origin in {dict, Mapping}:
-        yield from _unfold(arguments[1])
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What an annotation allows; a union is several of them."""
+
+    annotation: Any
+    metadata: tuple[Any, ...] = ()
+
+    @property
+    def fields(self) -> dict[str, FieldInfo]:
+        """The fields of a model by their keys in YAML; of anything else, none."""
+        model = self.annotation
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return {}
+        return {field.alias or name: field for name, field in model.model_fields.items()}
+
+    def children(self, part: str | int) -> Iterator["_Kind"]:
+        origin, arguments = get_origin(self.annotation), get_args(self.annotation)
+        if isinstance(part, str) and (field := self.fields.get(part)) is not None:
+            yield from _unfold(field.annotation, tuple(field.metadata))
+        elif isinstance(part, int) and origin in {list, tuple, set, Sequence}:
+            yield from _unfold(arguments[0])
+        elif isinstance(part, str) and origin in {dict, Mapping}:
+            yield from _unfold(arguments[1])
+
+    def is_member(self, part: str | int) -> bool:
+        """Whether `part` is how Pydantic calls this member of a union."""
+        tags = [f.annotation for f in self.fields.values() if get_origin(f.annotation) is Literal]
+        named = bool(self.fields) and part == self.annotation.__name__
+        return named or any(part in get_args(tag) for tag in tags)
 
 
 def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
     """The kinds that a union stands for, each without its `Annotated`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        yield from _unfold(arguments[0], (*metadata, *_flat(arguments[1:])))
+        for entry in arguments[1:]:
+            metadata += tuple(entry.metadata) if isinstance(entry, FieldInfo) else (entry,)
+        yield from _unfold(arguments[0], metadata)
     elif origin is Union or origin is UnionType:
         for member in arguments:
             yield from _unfold(member, metadata)
     elif annotation is not type(None):
         yield _Kind(annotation, metadata)
-
-
-def _flat(metadata: Iterable[Any]) -> Iterator[Any]:
-    for entry in metadata:
-        if isinstance(entry, FieldInfo):
-            yield from entry.metadata
-        else:
-            yield entry
-
-
-def _model(kind: _Kind) -> type[BaseModel] | None:
-    annotation = kind.annotation
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return annotation if is_model else None
-
-
-def _key(name: str, field: FieldInfo) -> str:
-    return field.alias or name
-
-
-def _model_keys(kind: _Kind) -> list[str]:
-    model = _model(kind)
-    return [] if model is None else [_key(name, f) for name, f in model.model_fields.items()]
-
-
-def _tagged(kind: _Kind, part: str | int) -> bool:
-    """Whether `part` is how Pydantic calls this member of a union."""
-    model = _model(kind)
-    if model is None:
-        return False
-    return part == model.__name__ or any(
-        part in get_args(field.annotation)
-        for field in model.model_fields.values()
-        if get_origin(field.annotation) is Literal
-    )
-
-
-def _choices(kind: _Kind) -> tuple[Any, ...]:
-    return get_args(kind.annotation) if get_origin(kind.annotation) is Literal else ()
 
 
 def _range(metadata: Sequence[Any]) -> str:

@@ -17,7 +17,6 @@ from server.core.decision import (
     Decision,
     Match,
     MissingArguments,
-    MissingParameter,
     NoMatch,
 )
 from server.core.ports import ChatModel, Retriever
@@ -153,16 +152,7 @@ class ProposingRetriever:
             if parameter.default is not None and not problem:
                 arguments[name], sources[name] = parameter.default, Source("default")
             elif parameter.required or problem:
-                missing.append(
-                    MissingParameter(
-                        name,
-                        parameter.description,
-                        parameter.type,
-                        parameter.enum,
-                        parameter.example,
-                        problem,
-                    )
-                )
+                missing.append(parameter.missing(problem))
         match = Match(template.id, 0.0, 0.0, "proposed by a model")
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)

@@ -104,16 +104,7 @@ def build_decision(
             known[name] = arguments[name]
             origins[name] = sources.get(name) or Source("conversation")
         elif problem or (parameter.required and parameter.default is None):
-            missing.append(
-                MissingParameter(
-                    name,
-                    parameter.description,
-                    parameter.type,
-                    parameter.enum,
-                    parameter.example,
-                    problem,
-                )
-            )
+            missing.append(parameter.missing(problem))
         elif parameter.default is not None:
             known[name] = parameter.default
             origins[name] = Source("default")
