@@ -11,7 +11,6 @@ from server.chat.response_format import (
     as_code,
     format_items,
     format_result,
-    format_value,
     render,
 )
 from server.core.answer import Answer, Trace
@@ -378,10 +377,13 @@ def _result_context(
 
 def _shown_arguments(template: Template, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
     """Every argument in the order of the parameters, as text that is no Markdown."""
-    names = [parameter.name for parameter in template.parameters if parameter.name in arguments]
     return [
-        {"label": name.replace("_", " "), "value": as_code(format_value(arguments[name]))}
-        for name in names
+        {
+            "label": parameter.name.replace("_", " "),
+            "value": as_code(parameter.descriptor.render(arguments[parameter.name])),
+        }
+        for parameter in template.parameters
+        if parameter.name in arguments
     ]
 
 

@@ -1,6 +1,6 @@
-"""Phrases for messages: lists, nearest names, values shown short."""
+"""Phrases for messages: lists, nearest names, values as people read them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any, Final
@@ -98,3 +98,24 @@ def described_value(value: Any) -> str:
             return "an object"
         case _:
             return f"a {type(value).__name__}"
+
+
+def format_value(value: Any) -> str:
+    """Return a value as people read it: true is yes, and a number has no trailing zeros."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            return str(value)
+        text = format(value, "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text in ("", "-0", "-") else text
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(format_value, value))
+    return str(value)

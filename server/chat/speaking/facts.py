@@ -6,9 +6,9 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from server.chat.response_format import format_value
 from server.chat.speaking.atoms import Atom, atoms_of
 from server.chat.speaking.wordlists import stems, word_lists
+from server.core.suggestions import format_value
 from server.text.tokens import DateOrder
 
 _MOST_ATOMS: Final = 5_000
