@@ -92,7 +92,7 @@ class Secrets:
             for spelling in _spellings(value)
         }
         longest_first = sorted(spellings, key=len, reverse=True)
-        self._spellings = [(_beginning(spelling), spelling) for spelling in longest_first]
+        self._spellings = [(_beginning_pattern(spelling), spelling) for spelling in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -102,7 +102,7 @@ class Secrets:
         if text in self._values:
             return REDACTED
         for beginning, spelling in self._spellings:
-            text = _cut_out(text, beginning, spelling)
+            text = _without_spelling(text, beginning, spelling)
         return text
 
     def data(self, value: Any) -> Any:
@@ -153,11 +153,11 @@ def _spellings(value: str) -> set[str]:
     }
 
 
-def _beginning(spelling: str) -> re.Pattern[str]:
+def _beginning_pattern(spelling: str) -> re.Pattern[str]:
     return re.compile(re.escape(spelling[:_SIGNS_OF_A_CUT]), re.IGNORECASE)
 
 
-def _cut_out(text: str, beginning: re.Pattern[str], spelling: str) -> str:
+def _without_spelling(text: str, beginning: re.Pattern[str], spelling: str) -> str:
     """Return the text without a spelling, or without as much of it as was not cut off."""
     kept: list[str] = []
     place = 0

@@ -85,13 +85,13 @@ def pattern_problem(pattern: str) -> str | None:
         re2.compile(pattern, _QUIET)
     except re2.error as refused:
         said = refused.args[0] if refused.args else refused
-        return _explained(
+        return _explanation(
             said.decode(errors="replace") if isinstance(said, bytes) else str(said), pattern
         )
     return None
 
 
-def _explained(said: str, pattern: str) -> str:
+def _explanation(said: str, pattern: str) -> str:
     reason, _, culprit = said.partition(": ")
     if culprit == "(?P" and "(?P=" in pattern:
         culprit = "(?P="  # RE2 names only the beginning, which a named group has as well

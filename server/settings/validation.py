@@ -41,7 +41,7 @@ def schema_lookup(model: type[BaseModel], loc: Sequence[str | int]) -> SchemaPla
     return SchemaPlace(
         siblings=tuple(dict.fromkeys(key for kind in parents for key in kind.fields)),
         choices=tuple(dict.fromkeys(choice for each in literals for choice in get_args(each))),
-        range=_range([bound for kind in kinds for bound in kind.metadata]),
+        range=_range_text([bound for kind in kinds for bound in kind.metadata]),
     )
 
 
@@ -90,19 +90,19 @@ def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
         yield _Kind(annotation, metadata)
 
 
-def _range(metadata: Sequence[Any]) -> str:
-    low = next((f"{_number(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
-    high = next((f"{_number(m.le)}" for m in metadata if isinstance(m, Le)), None)
+def _range_text(metadata: Sequence[Any]) -> str:
+    low = next((f"{_bound_text(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
+    high = next((f"{_bound_text(m.le)}" for m in metadata if isinstance(m, Le)), None)
     if low is not None and high is not None:
         return f"between {low} and {high}"
-    above = next((f"above {_number(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
-    below = next((f"below {_number(m.lt)}" for m in metadata if isinstance(m, Lt)), None)
+    above = next((f"above {_bound_text(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
+    below = next((f"below {_bound_text(m.lt)}" for m in metadata if isinstance(m, Lt)), None)
     bounds = [above, low and f"at least {low}", below, high and f"at most {high}"]
     words = " and ".join(bound for bound in bounds if bound)
     return f"of {words}" if words.startswith("at ") else words
 
 
-def _number(bound: Any) -> str:
+def _bound_text(bound: Any) -> str:
     return str(int(bound)) if bound == int(bound) else str(bound)
 
 
@@ -168,12 +168,12 @@ def _problem(
     at: Keys,
     error: ErrorDetails,
 ) -> Problem:
-    keys = _keys(document, at, error["loc"])
-    kind, what = _finding(schema_lookup(model, error["loc"]), document, keys, error)
+    keys = _document_keys(document, at, error["loc"])
+    kind, what = _kind_and_sentence(schema_lookup(model, error["loc"]), document, keys, error)
     return Problem(what, document.where(keys), kind)
 
 
-def _keys(document: Document, at: Keys, loc: Keys) -> Keys:
+def _document_keys(document: Document, at: Keys, loc: Keys) -> Keys:
     """The part of the document that a Pydantic location means.
 
     Pydantic puts the names of union members into locations; those are no keys.
@@ -186,11 +186,11 @@ def _keys(document: Document, at: Keys, loc: Keys) -> Keys:
     return keys
 
 
-def _finding(
+def _kind_and_sentence(
     place: SchemaPlace, document: Document, keys: Keys, error: ErrorDetails
 ) -> tuple[str, str]:
     """Problem kind and sentence."""
-    kind, name = error["type"], _name(keys)
+    kind, name = error["type"], _key_path(keys)
     got = quoted(error["input"], document.from_environment)
     if "-" in kind:
         return kind, error["msg"]
@@ -203,7 +203,7 @@ def _finding(
         return "missing-key", f"{error['ctx']['discriminator']} is missing"
     if kind == "union_tag_invalid":
         choices = [tag.strip(" '") for tag in error["ctx"]["expected_tags"].split(",")]
-        return "unknown-value", _one_of(
+        return "unknown-value", _choices_sentence(
             str(error["ctx"]["discriminator"]).strip("'"),
             choices,
             error["ctx"]["tag"],
@@ -211,7 +211,7 @@ def _finding(
         )
     if kind in {"literal_error", "enum"}:
         choices = [str(choice) for choice in place.choices]
-        return "unknown-value", _one_of(name, choices, error["input"], got)
+        return "unknown-value", _choices_sentence(name, choices, error["input"], got)
     if kind in _BOUNDS:
         return (
             "out-of-range",
@@ -229,13 +229,13 @@ def _finding(
     return "wrong-type", f"{name}: expected {expected}, got {got}"
 
 
-def _one_of(name: str, choices: list[str], value: object, got: str) -> str:
+def _choices_sentence(name: str, choices: list[str], value: object, got: str) -> str:
     hint = did_you_mean(value, choices)
     meant = f"; {hint}" if hint.startswith("did") else ""
     return f"{name}: expected {join_words(choices)}, got {got}{meant}"
 
 
-def _name(keys: Keys) -> str:
+def _key_path(keys: Keys) -> str:
     """The last key with the indices behind it: `paths[2]`."""
     indices = ""
     for key in reversed(keys):
