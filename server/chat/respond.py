@@ -283,7 +283,7 @@ def describe_call(template: Template, held: PendingConfirmation) -> dict[str, An
         "arguments": [
             {
                 "label": parameter.name.replace("_", " "),
-                "value": as_code(format_value(arguments[parameter.name])),
+                "value": as_code(parameter.descriptor.render(arguments[parameter.name])),
             }
             for parameter in template.parameters
             if parameter.name in arguments

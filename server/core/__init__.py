@@ -1,1 +1,5 @@
-"""The types every stage speaks, and the seams between stages."""
+"""The types that every stage uses, and the Protocols between them.
+
+`turn` (caller, question, context) · `decision` · `tools` (calls, results, definitions) ·
+`answer` · `chat_messages` · `ports` (every Protocol) · `redaction` · `json` · `suggestions`.
+"""

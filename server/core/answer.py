@@ -1,4 +1,4 @@
-"""What goes back to the person who asked, and what happened on the way to it."""
+"""The answer to a question, and the trace of how it was found."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -54,7 +54,7 @@ class Answer:
     trace: Trace = field(default_factory=Trace)
 
     def to_dict(self, session_id: str) -> dict[str, Any]:
-        """The answer as it goes over the wire; the trace stays here."""
+        """Return the answer as HTTP sends it, without the trace."""
         return {
             "content": self.content,
             "metadata": self.metadata,

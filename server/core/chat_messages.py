@@ -1,4 +1,4 @@
-"""What a chat model is told, and what it says back."""
+"""Messages to chat models, and their replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ SpeakerRole = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One thing said, by the operator (`system`), a person or the assistant."""
+    """A message of the operator (`system`), a person or the assistant."""
 
     role: SpeakerRole
     content: str
@@ -25,7 +25,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """How much was read and written, in the model's tokens; None where it does not say."""
+    """Tokens read and written; None where the provider does not say."""
 
     prompt: int | None = None
     completion: int | None = None
@@ -33,10 +33,10 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said.
+    """The reply of a model.
 
     `data` is the reply as JSON, valid against the schema that was asked for; None without
-    one. `calls` are the functions it wants to call. `cut` tells that it ran into the limit
+    one. `calls` are the functions it wants to call. `cut` says that it reached the limit
     of tokens before it was done.
     """
 

@@ -1,4 +1,4 @@
-"""What a retriever may decide. A decision is a value; acting on it is another's job."""
+"""What a retriever may decide. A decision is a value; the pipeline acts on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class ProposedAction:
-    """What a conversation was understood to want; it binds nobody.
+    """What a conversation seems to ask for, before anyone has confirmed it.
 
     `question` asks whether `intent`, for `target`, is what is meant.
     """
@@ -52,12 +52,12 @@ class Call:
 
 
 Origin = Literal["template", "conversation"]
-"""Why a call waits: its template asks for a yes, or it was read out of what was said."""
+"""Why a call has to be confirmed: its template says so, or a conversation proposed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingConfirmation:
-    """Nothing was done yet: this waits for a yes. `call` is as it may be shown.
+    """A call that waits to be confirmed; nothing was done yet. `call` is as it may be shown.
 
     `question` is empty where the usual words ask for it.
     """
@@ -76,13 +76,13 @@ class PendingConfirmation:
 NotExecutedReason = Literal[
     "declined", "unclear", "expired", "settled", "altered", "changed", "unknown"
 ]
-"""`settled`: it ran, or was declined, before. `altered`: its seal does not hold. `changed`: its
-template is another by now. `unclear`: the reply was neither yes nor no, so it still waits."""
+"""`settled`: it ran or was declined before. `altered`: its seal is invalid. `changed`: its template
+has changed since. `unclear`: the reply was neither yes nor no, so it still waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalNotExecuted:
-    """A proposal was spoken of, and did not run; `held` is what still waits, if it does."""
+    """A proposal did not run; `held` is the call if it still waits."""
 
     why: NotExecutedReason
     proposal_id: str
@@ -123,7 +123,7 @@ class Clarify:
 
 @dataclass(frozen=True, slots=True)
 class ClarifyingQuestion:
-    """The rule engine understands that nothing can be done yet: say `question` instead."""
+    """The rule engine needs to know more: ask `question` back."""
 
     question: str
     confidence: float
@@ -134,7 +134,7 @@ class ClarifyingQuestion:
 class NoMatch:
     """Nothing fits. `nearest` are the closest templates, best first.
 
-    `unused` are the values of the question that the closest one would have left aside.
+    `unused` are the values in the question that the closest one has no use for.
     """
 
     why: str
@@ -154,7 +154,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """The person takes back what was asked about; `template_id` is the call that was meant."""
+    """The person withdraws the question; `template_id` is the call it was about."""
 
     template_id: str | None = None
 
@@ -163,17 +163,17 @@ Decision = Call | MissingArguments | Clarify | ClarifyingQuestion | NoMatch | Bl
 
 
 Ending = Decision | PendingConfirmation | ProposalNotExecuted
-"""What a turn came to: what was decided, or what became of a call that waits for a yes."""
+"""How a turn ended: its decision, or what became of a call that had to be confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCoverage:
-    """How far a question speaks of a template, for choosing between templates.
+    """How well a question fits the parameters of a template, for choosing between templates.
 
     Of `required` parameters, `read` have a value that stands in the question. `unused`
     are the places of the question that hold a value (a number, a date, JSON …) which
     no parameter took. `agrees` says whether the template declares to be for what the rule
-    engine found; None when neither has anything to say.
+    engine found; None when there is nothing to compare.
     """
 
     required: int = 0

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 _MAX_DIGITS: Final = 300
 _MAX_BITS: Final = 1000
-"""About as far as a double reaches, and most clients with it."""
+"""About the range of a double, which most clients can read."""
 
 
 def to_json(value: Any, *, indent: int | None = None) -> str:
-    """`value` as JSON. Decimals become numbers, dates ISO 8601.
+    """Return `value` as JSON. Decimals become numbers, dates ISO 8601.
 
     NaN, infinities, and numbers too long to be written become null.
     """
@@ -24,17 +24,17 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
             value,
             ensure_ascii=False,
             allow_nan=False,
-            default=_plain,
+            default=_json_value,
             indent=indent,
             separators=separators,
         )
     except (ValueError, TypeError):
         # NaN, a huge integer, or keys that are no strings: rare, so only then walk the whole value.
-        clean = _clean(value)
+        clean = _without_unreadable(value)
         return json.dumps(clean, ensure_ascii=False, indent=indent, separators=separators)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return _number(value)
     if isinstance(value, date | time):
@@ -58,7 +58,7 @@ def _number(value: Decimal) -> int | float | None:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _clean(value: Any) -> Any:
+def _without_unreadable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
@@ -66,7 +66,7 @@ def _clean(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _clean(item) for key, item in value.items()}
+        return {str(key): _without_unreadable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_clean(item) for item in value]
-    return _plain(value)
+        return [_without_unreadable(item) for item in value]
+    return _json_value(value)

@@ -1,4 +1,4 @@
-"""The seams, on one page. Each has at least two real implementations."""
+"""The Protocols between packages. Each has at least two real implementations."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -46,12 +46,12 @@ class Embedder(Protocol):
         """
 
     async def close(self) -> None:
-        """Give back connections and threads; the embedder is not used afterwards."""
+        """Release connections and threads; the embedder is not used afterwards."""
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A model that speaks. Deterministic where it can be; never blocks the event loop."""
+    """A chat model, deterministic where the provider can be. Never blocks the event loop."""
 
     @property
     def name(self) -> str:
@@ -87,14 +87,14 @@ class ChatModel(Protocol):
     ) -> AsyncGenerator[str | Reply, None]:
         """Yield the next message's text as it comes, and the whole `Reply` last.
 
-        Whoever stops listening early closes it (`aclosing`), so that the model stops too.
+        A caller that stops early closes it (`aclosing`), so that the model stops too.
 
         Raises:
             ProviderUnavailable, ProviderTimedOut, ProviderRejected: also in mid-stream.
         """
 
     async def close(self) -> None:
-        """Give back connections, threads and memory; the model is not used afterwards."""
+        """Release connections, threads and memory; the model is not used afterwards."""
 
 
 @runtime_checkable

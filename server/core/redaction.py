@@ -1,7 +1,4 @@
-"""Keeping what must not be shown out of everything that is written or said.
-
-One place decides: logs, audit, trace, errors and metadata all come here.
-"""
+"""Redaction of sensitive values, for logs, audit, trace, errors and metadata alike."""
 
 import json
 import re
@@ -22,7 +19,7 @@ _SIGNS_OF_A_CUT: Final = 8
 
 
 class Redactor:
-    """Redacts the parameters of `names`, and what was given for them, wherever it turns up.
+    """Redacts the parameters of `names`, and the values given for them, wherever they appear.
 
     A name means a key at any depth; `customer.card` means the `card` within `customer`.
     """
@@ -34,17 +31,17 @@ class Redactor:
         return bool(self._paths)
 
     def covers(self, name: str) -> bool:
-        """Whether the value of that parameter, or a part of it, must not be shown."""
+        """Whether that parameter, or a part of it, is sensitive."""
         return any(name in path for path in self._paths)
 
     def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments with every sensitive value replaced, nested ones too."""
+        """Return the arguments with every sensitive value replaced, nested ones too."""
         if not self._paths:
             return dict(arguments)
         return {name: self._hidden(value, (name,)) for name, value in arguments.items()}
 
     def secrets(self, arguments: Mapping[str, Any]) -> "Secrets":
-        """Every text and number that stands in a sensitive place of the arguments."""
+        """Return every text and number that is sensitive in the arguments."""
         found: list[Any] = []
         if self._paths:
             for name, value in arguments.items():
@@ -52,7 +49,7 @@ class Redactor:
         return Secrets(found)
 
     def sources(self, sources: Mapping[str, Source]) -> dict[str, Source]:
-        """Sources without the words that sensitive values were read from."""
+        """Return the sources without the words that sensitive values were read from."""
         return {
             name: replace(source, text=REDACTED)
             if source.text is not None and self.covers(name)
@@ -84,7 +81,7 @@ class Redactor:
 
 
 class Secrets:
-    """Values that must not be shown, to be found in data whose shape is not known."""
+    """Sensitive values, to be found in data of any shape."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self._values = {str(value) for value in values} - {""}
@@ -95,21 +92,21 @@ class Secrets:
             for spelling in _spellings(value)
         }
         longest_first = sorted(spellings, key=len, reverse=True)
-        self._spellings = [(_beginning(spelling), spelling) for spelling in longest_first]
+        self._spellings = [(_beginning_pattern(spelling), spelling) for spelling in longest_first]
 
     def __bool__(self) -> bool:
         return bool(self._values)
 
     def text(self, text: str) -> str:
-        """The text without any of the values, however quoted, and without their beginnings."""
+        """Return the text without the values, however quoted, and without their beginnings."""
         if text in self._values:
             return REDACTED
         for beginning, spelling in self._spellings:
-            text = _cut_out(text, beginning, spelling)
+            text = _without_spelling(text, beginning, spelling)
         return text
 
     def data(self, value: Any) -> Any:
-        """JSON-like data without any of the values, as keys or as values."""
+        """Return JSON-like data without the values, as keys or as values."""
         if not self._values:
             return value
         if isinstance(value, str):
@@ -143,7 +140,7 @@ def _leaves(value: Any) -> Iterable[Any]:
 
 
 def _spellings(value: str) -> set[str]:
-    """A text as messages may quote it: as it is, in JSON, in Python, in a URL, on one line."""
+    """Return a text as messages may quote it: as it is, in JSON, Python, a URL, or on one line."""
     return {
         value,
         value.strip() or value,
@@ -156,12 +153,12 @@ def _spellings(value: str) -> set[str]:
     }
 
 
-def _beginning(spelling: str) -> re.Pattern[str]:
+def _beginning_pattern(spelling: str) -> re.Pattern[str]:
     return re.compile(re.escape(spelling[:_SIGNS_OF_A_CUT]), re.IGNORECASE)
 
 
-def _cut_out(text: str, beginning: re.Pattern[str], spelling: str) -> str:
-    """The text without a spelling, or as much of it as stands there when it was cut short."""
+def _without_spelling(text: str, beginning: re.Pattern[str], spelling: str) -> str:
+    """Return the text without a spelling, or without as much of it as was not cut off."""
     kept: list[str] = []
     place = 0
     while (found := beginning.search(text, place)) is not None:

@@ -1,6 +1,6 @@
-"""Phrases that problems share: lists, nearest names, values shown short."""
+"""Phrases for messages: lists, nearest names, values as people read them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any, Final
@@ -13,7 +13,7 @@ _MIN_SECRET: Final = 4
 
 
 def join_words(names: Iterable[object], last: str = "or") -> str:
-    """`a, b or c`."""
+    """Return `a, b or c`."""
     words = [str(name) for name in names]
     if len(words) > _MAX_LISTED:
         words = [*words[:_MAX_LISTED], f"{len(words) - _MAX_LISTED} more"]
@@ -36,7 +36,7 @@ def did_you_mean(word: object, known: Sequence[str]) -> str:
 
 
 def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
-    """A value as a message shows it: short, and never one that came from the environment."""
+    """Return a value short enough for a message, unless it came from the environment."""
     text = repr(value)
     if any(s == str(value) or (len(s) >= _MIN_SECRET and s in text) for s in secrets):
         return "a value from the environment"
@@ -46,7 +46,7 @@ def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
 
 
 def shortened(text: str) -> str:
-    """As much of a text as a message has room for."""
+    """Return a text, cut to what a message has room for."""
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
@@ -55,7 +55,7 @@ _MAX_SHOWN_BITS: Final = 128
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """Say that `name` is not a known `kind`, list those that are, and the nearest."""
+    """Return that `name` is not a known `kind`, with those that are, and the nearest."""
     names = list(dict.fromkeys(known))
     close = closest(name, names) if isinstance(name, str) else None
     hint = f"; did you mean {close!r}?" if close is not None else ""
@@ -63,7 +63,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """A value for an error message: short, on one line, and cheap however big it is."""
+    """Return a value for an error message: short, on one line, quick for values of any size."""
     if isinstance(value, str):
         text = value if len(value) <= _MAX_SHOWN_CHARS else f"{value[:_MAX_SHOWN_CHARS]}…"
         return repr(text)
@@ -80,7 +80,7 @@ def shown_value(value: Any) -> str:
 
 
 def described_value(value: Any) -> str:
-    """The kind of a value, as a person would call it."""
+    """Return the kind of a value, as a person would call it."""
     match value:
         case None:
             return "nothing"
@@ -96,3 +96,24 @@ def described_value(value: Any) -> str:
             return "an object"
         case _:
             return f"a {type(value).__name__}"
+
+
+def format_value(value: Any) -> str:
+    """Return a value as people read it: true is yes, and a number has no trailing zeros."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            return str(value)
+        text = format(value, "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text in ("", "-0", "-") else text
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(format_value, value))
+    return str(value)

@@ -1,4 +1,4 @@
-"""Tools: what they take, how they are called, what comes back."""
+"""Tools: definitions, calls and results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call, ready to be judged and run. `sources` has a key for each argument."""
+    """A call of a tool. `sources` has a key for each argument."""
 
     template_id: str
     tool: str
@@ -50,7 +50,7 @@ class ToolCall:
     by_model: bool = False
     """Whether a model chose it, and not the server."""
     sensitive: bool = False
-    """Whether what it is called with must not be written anywhere, not even to the log."""
+    """Whether its arguments must not be written anywhere, not even to the log."""
 
 
 class ToolResultStatus(StrEnum):
@@ -61,7 +61,7 @@ class ToolResultStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What running a tool gave.
+    """The result of running a tool.
 
     On success `result` holds `result`, `operation` and `input`, and whatever more
     the operation says of itself; otherwise `error_message` says what went wrong.
@@ -85,7 +85,7 @@ class ToolResult:
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON-ready data, without the fields that say nothing."""
+        """Return the result as JSON-ready data, without empty fields."""
         data: dict[str, Any] = {
             "tool_name": self.tool_name,
             "operation": self.operation,
@@ -123,7 +123,7 @@ class ToolParameter:
     pattern: str | None = None
 
     def to_json_schema(self) -> dict[str, Any]:
-        """This parameter as a JSON Schema property."""
+        """Return this parameter as a JSON Schema property."""
         schema: dict[str, Any] = {"type": self.type}
         if self.description:
             schema["description"] = self.description
@@ -148,7 +148,7 @@ class ToolParameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a function that a model, or another program, can be told about.
+    """A tool as a function, for models and other programs.
 
     `exactly_one_of` holds groups of optional parameters: a call gives one of each group.
     """
@@ -159,7 +159,7 @@ class ToolDefinition:
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
 
     def to_openai_schema(self) -> dict[str, Any]:
-        """This tool in OpenAI's function-calling format."""
+        """Return this tool in OpenAI's function-calling format."""
         return {
             "type": "function",
             "function": {

@@ -1,4 +1,4 @@
-"""Who asks, what they ask, what it is for, and what their conversation remembers."""
+"""A turn: the caller, the question, its intent, and what the conversation remembers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from server.core.chat_messages import Message
 
 @dataclass(frozen=True, slots=True)
 class PendingQuestion:
-    """A call that lacks arguments, and what was asked for.
+    """A call that lacks arguments, and which of them the user was asked for.
 
     `question` are the words it began with, and `tries` how often it was asked.
     """
@@ -26,7 +26,7 @@ class PendingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class OfferedChoices:
-    """Templates between which somebody was asked to choose, in the order they were shown."""
+    """Templates that the user was asked to choose from, in the order they were shown."""
 
     template_ids: tuple[str, ...]
     question: str = ""
@@ -35,7 +35,7 @@ class OfferedChoices:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCall:
-    """A call that ran, or waits for a yes, and as much of its result as can be spoken of later.
+    """A call that ran or waits to be confirmed, and what later questions may refer to.
 
     `arguments` are those that somebody gave, without defaults. `rows` hold the short fields
     of what was listed, in the order it was shown; `value` is a result that is one number,
@@ -55,7 +55,7 @@ class ConversationContext:
     """What was said and done before this turn, oldest first.
 
     `asked` and `options` are what the last answer asked; never both. `held` is the proposal
-    that waits for a yes, and `waiting` its call, which can still be corrected.
+    that waits to be confirmed, and `waiting` its call, which can still be corrected.
     """
 
     messages: tuple[Message, ...] = ()
@@ -95,7 +95,7 @@ class Intent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The holder of a key, as the rest of the server knows them. Never the key itself."""
+    """The holder of a key, without the key itself."""
 
     key_id: str
     adapter: str
@@ -123,4 +123,4 @@ class Turn:
     context: ConversationContext = NO_CONTEXT
     """What the conversation remembers; nothing, when this is its first turn."""
     continues: bool = False
-    """Whether the client named the conversation, so that there may be something to remember."""
+    """Whether the client named the conversation, which may then have earlier turns."""

@@ -12,7 +12,7 @@ from server.extraction.entities import fill_entities
 from server.extraction.example_learning import learn_examples
 from server.extraction.example_slots import NO_LESSON
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
-from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.plan import Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import Lessons, SlotFilling, fill_texts
 from server.extraction.types import Extraction, PlacedValue
@@ -170,12 +170,12 @@ def _outcome(plan: TemplatePlan, filling: SlotFilling, *, agrees: bool | None) -
             arguments[one.key] = filling.found[one.key].value
             sources[one.key] = filling.source(one.key)
         elif problem:
-            missing.append(_missing(one, problem))
+            missing.append(parameter.missing(problem))
         elif parameter.default is not None:
             arguments[one.key] = parameter.default
             sources[one.key] = Source("default")
         elif one.required:
-            missing.append(_missing(one))
+            missing.append(parameter.missing())
     required = [one for one in plan.parameters if one.required]
     read = sum(one.key in filling.found for one in required)
     grounding = ArgumentCoverage(len(required), read, _unused(filling), agrees)
@@ -183,18 +183,6 @@ def _outcome(plan: TemplatePlan, filling: SlotFilling, *, agrees: bool | None) -
         key for key, source in sources.items() if source.kind in ("template_pattern", "intent")
     }
     return Extraction(arguments, sources, tuple(missing), grounding, frozenset(sure))
-
-
-def _missing(plan: ParameterPlan, problem: str = "") -> MissingParameter:
-    parameter = plan.parameter
-    return MissingParameter(
-        name=parameter.name,
-        description=parameter.description,
-        type=parameter.type,
-        choices=parameter.enum,
-        example=parameter.example,
-        problem=problem,
-    )
 
 
 def _unused(filling: SlotFilling) -> tuple[str, ...]:

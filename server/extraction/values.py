@@ -52,12 +52,12 @@ def number(value: Any) -> Number:
 class ValueChecker:
     """Judges values of one parameter."""
 
-    __slots__ = ("_constraints", "_parameter")
+    __slots__ = ("_constraints", "_descriptor", "_parameter")
 
     def __init__(self, parameter: Parameter, *, closed: bool = True) -> None:
         """`closed` says that there are no values but those of the enum."""
-        self._parameter = parameter
-        listed = closed and parameter.descriptor.json_type != "array"
+        self._parameter, self._descriptor = parameter, parameter.descriptor
+        listed = closed and self._descriptor.json_type != "array"
         found = parameter.constraints
         self._constraints = found if listed else replace(found, enum=())
 
@@ -74,7 +74,7 @@ class ValueChecker:
             InvalidValue: not whole, out of range, or none of the enum.
         """
         parameter = self._parameter
-        expected = parameter.descriptor.expected(value)
+        expected = self._descriptor.expected(value)
         if expected is not None:
             raise InvalidValue(f"{value} is not {expected}")
         if parameter.le is not None and parameter.le <= 0 < value:

@@ -1,4 +1,4 @@
-"""From the domain as it is written to the domain as the server uses it."""
+"""Build the domain from `domain.yaml`."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -187,7 +187,7 @@ def _synonyms(vocabulary: VocabularyYaml) -> dict[str, tuple[str, ...]]:
 
 
 def _other_words(word: str, words: Iterable[str]) -> tuple[str, ...]:
-    """The words that are not `word` itself, lower-cased, each once, in order."""
+    """Return the words other than `word` itself, lower-cased, each once, in order."""
     folded = dict.fromkeys(map(fold_word, words))
     folded.pop(fold_word(word), None)
     folded.pop("", None)

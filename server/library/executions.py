@@ -1,4 +1,4 @@
-"""How a template runs: the one place where executions are made from what is written."""
+"""Build the execution of a template: a builtin tool, an HTTP call or a Python function."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
 
 
 def kind_of(written: TemplateYaml) -> TemplateKind:
-    """Whether a template runs a tool or calls an endpoint; what it says, or what it holds."""
+    """Return the kind that the template declares, or else the one that its keys imply."""
     if written.tool_type is not None:
         return written.tool_type
     has_endpoint = written.endpoint is not None or written.endpoint_template is not None
@@ -55,7 +55,7 @@ def placeholders(section: Section) -> dict[str, Section]:
 
 
 def effect_of(written: TemplateYaml, execution: Execution) -> Effect:
-    """What the template says, or else what the method of its request is for."""
+    """Return the effect that the template declares, or else the one its HTTP method implies."""
     if "effect" not in written.model_fields_set and isinstance(execution, HttpExecution):
         return "read" if execution.request.method == "GET" else "write"
     return written.effect
@@ -142,7 +142,7 @@ def _http_execution(
 
 
 def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecution | None:
-    """Return the function to call; whether there is such a one is found on opening."""
+    """Return the function to call; whether it exists is checked when the adapter opens."""
     function = execution.function
     if function is None:
         what = "names no function; write function: package.module:name under execution"

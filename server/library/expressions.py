@@ -1,4 +1,4 @@
-"""What authors write in languages of their own: patterns, Jinja and JMESPath."""
+"""Expressions that authors write: RE2 patterns, Jinja and JMESPath."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +17,9 @@ _LOADING: Final = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 @dataclass(frozen=True, slots=True)
 class JinjaText:
-    """`problem` says why the text could not be rendered whatever its variables are.
+    """What a Jinja text needs: `variables` are the names that it uses from outside.
 
-    `variables` are the names that it needs from outside.
+    `problem` says why it can never be rendered, whatever its variables are.
     """
 
     problem: str | None = None
@@ -28,7 +28,7 @@ class JinjaText:
 
 @lru_cache(maxsize=4096)
 def examine(text: str) -> JinjaText:
-    """Look at a text as the sandbox would, without rendering it."""
+    """Parse a Jinja text without rendering it."""
     try:
         tree = SANDBOX.parse(text)
     except TemplateSyntaxError as wrong:
@@ -83,13 +83,13 @@ def pattern_problem(pattern: str) -> str | None:
         re2.compile(pattern, _QUIET)
     except re2.error as refused:
         said = refused.args[0] if refused.args else refused
-        return _explained(
+        return _explanation(
             said.decode(errors="replace") if isinstance(said, bytes) else str(said), pattern
         )
     return None
 
 
-def _explained(said: str, pattern: str) -> str:
+def _explanation(said: str, pattern: str) -> str:
     reason, _, culprit = said.partition(": ")
     if culprit == "(?P" and "(?P=" in pattern:
         culprit = "(?P="  # RE2 names only the beginning, which a named group has as well

@@ -1,4 +1,4 @@
-"""How a template calls an HTTP service: frozen, resolved, ready to be filled."""
+"""HTTP requests, services and responses of templates, ready to be filled with arguments."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from server.library.placeholders import PlaceholderInvalid, PlaceholderText, Slo
 
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 IDEMPOTENT: Final[frozenset[HttpMethod]] = frozenset(("GET", "PUT", "DELETE"))
-"""Methods that may be sent twice and mean the same."""
+"""Methods that may safely be sent again."""
 
 HTTP_TOOL: Final = "http_call"
-"""What calls over HTTP name as their tool."""
+"""The tool name of calls over HTTP."""
 
 BodyKind = Literal["json", "form", "text"]
 ResponseType = Literal["auto", "json", "csv", "text"]
@@ -24,7 +24,7 @@ _SECRET_WORDS: Final = ("auth", "key", "token", "secret", "password", "cookie")
 
 @dataclass(frozen=True, slots=True)
 class HttpAuth:
-    """How a service knows us. `secret` is the password, the token or the key."""
+    """Credentials for a service. `secret` is the password, the token or the key."""
 
     kind: Literal["none", "basic", "bearer", "api_key"] = "none"
     username: str = ""
@@ -36,7 +36,7 @@ class HttpAuth:
 
 @dataclass(frozen=True, slots=True)
 class HttpBody:
-    """`content` is a JSON-like value with `Text` leaves, pairs of a form, or a `Text`."""
+    """`content` is JSON-like with `PlaceholderText` leaves, pairs of a form, or a text."""
 
     kind: BodyKind
     content: Any
@@ -232,7 +232,9 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     absolute = _ABSOLUTE.match(endpoint)
     scheme = absolute["scheme"].lower() if absolute else ""
     if absolute is None or scheme not in ("http", "https"):
-        raise PlaceholderInvalid(f"{_short(endpoint)!r} does not begin with http:// or https://")
+        raise PlaceholderInvalid(
+            f"{_shortened(endpoint)!r} does not begin with http:// or https://"
+        )
     netloc, rest = absolute["netloc"], parse_text(absolute["rest"])
     _check_netloc(netloc)
     # Placeholders may hold what separates elsewhere, so that each is a number meanwhile.
@@ -257,18 +259,18 @@ def origin_of(url: str) -> str:
 
 def _check_netloc(netloc: str) -> None:
     if "{" in netloc:
-        raise PlaceholderInvalid(f"a placeholder cannot stand in the host ({_short(netloc)!r})")
+        raise PlaceholderInvalid(f"a placeholder cannot stand in the host ({_shortened(netloc)!r})")
     if "@" in netloc:
         raise PlaceholderInvalid("credentials cannot stand in the address; use authentication")
     if not _HOST.fullmatch(netloc) or (urlsplit(f"//{netloc}").port or 1) > 65535:
-        raise PlaceholderInvalid(f"{_short(netloc)!r} is not a host")
+        raise PlaceholderInvalid(f"{_shortened(netloc)!r} is not a host")
 
 
 def _path(marked: str, slots: Sequence[Slot]) -> PlaceholderText:
     path = marked if marked.startswith("/") else f"/{marked}"
     if any(segment in (".", "..") for segment in path.split("/")):
         raise PlaceholderInvalid(f"the path {path!r} climbs; write it without . and ..")
-    return _restored(path, slots, lambda text: quote(text, safe=PATH_SAFE))
+    return _rejoin(path, slots, lambda text: quote(text, safe=PATH_SAFE))
 
 
 def _pairs(marked: str, slots: Sequence[Slot]) -> Iterator[tuple[str, PlaceholderText | None]]:
@@ -277,11 +279,11 @@ def _pairs(marked: str, slots: Sequence[Slot]) -> Iterator[tuple[str, Placeholde
         if "\0" in name:
             raise PlaceholderInvalid("a placeholder cannot name a query parameter")
         if name:
-            text = _restored(value, slots, unquote_plus) if equals else None
+            text = _rejoin(value, slots, unquote_plus) if equals else None
             yield unquote_plus(name), text
 
 
-def _restored(marked: str, slots: Sequence[Slot], decode: Callable[[str], str]) -> PlaceholderText:
+def _rejoin(marked: str, slots: Sequence[Slot], decode: Callable[[str], str]) -> PlaceholderText:
     """The text with its placeholders back; what the author wrote between them is decoded."""
     pieces = enumerate(marked.split("\0"))  # a text, the number of a slot, a text …
     parts = [slots[int(piece)] if n % 2 else decode(piece) for n, piece in pieces]
@@ -289,6 +291,6 @@ def _restored(marked: str, slots: Sequence[Slot], decode: Callable[[str], str]) 
     return PlaceholderText(source, tuple(part for part in parts if part != ""))
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     # Addresses may hold a key; a message shows no more than where it begins.
     return text if len(text) <= 40 else f"{text[:37]}…"

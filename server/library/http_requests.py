@@ -224,7 +224,7 @@ def _preparation(
     if not mapping.fields:
         what = "prepare supplies nothing: name what it finds under response_mapping.fields"
         _complain(section, "missing-key", what)
-    not_found = _text(part.not_found, section.part("not_found")) if part.not_found else None
+    not_found = _parse(part.not_found, section.part("not_found")) if part.not_found else None
     return HttpPreparation(*call, mapping, part.response_type, not_found) if call else None
 
 
@@ -271,12 +271,12 @@ def _query(part: ReadingYaml, section: Section) -> Iterator[tuple[str, QueryValu
     for name, value in part.query_params.items():
         here = section.part(name)
         if isinstance(value, list):
-            texts = [_text(_wire(each), here.part(n)) for n, each in enumerate(value)]
+            texts = [_parse(_wire(each), here.part(n)) for n, each in enumerate(value)]
             yield name, tuple(text for text in texts if text is not None)
         elif isinstance(value, dict):
             _complain(here, "wrong-type", f"{name}: expected a value or a list")
         else:
-            yield name, _text(_wire(value), here) if value is not None else None
+            yield name, _parse(_wire(value), here) if value is not None else None
 
 
 def _body(part: HttpYaml, written: WrittenRequest) -> HttpBody | None:
@@ -306,7 +306,7 @@ def _body(part: HttpYaml, written: WrittenRequest) -> HttpBody | None:
         return None
 
 
-def _text(source: str, section: Section) -> PlaceholderText | None:
+def _parse(source: str, section: Section) -> PlaceholderText | None:
     try:
         return parse_text(source)
     except PlaceholderInvalid as invalid:

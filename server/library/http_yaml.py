@@ -7,23 +7,23 @@ from pydantic import BeforeValidator, Field
 from server.library.yaml_base import LibraryModel
 
 
-def _upper(value: Any) -> Any:
+def _uppercase(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
 
-def _named(value: Any) -> Any:
+def _paths_by_name(value: Any) -> Any:
     return {name: name for name in value} if isinstance(value, list) else value
 
 
-def _some(value: Any) -> Any:
+def _text_or_empty(value: Any) -> Any:
     # In YAML an unset `${NAME:-}` is nothing at all, and a password of digits a number.
     if value is None:
         return ""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Secret = Annotated[str, BeforeValidator(_some), Field(repr=False)]
-Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_upper)]
+Secret = Annotated[str, BeforeValidator(_text_or_empty), Field(repr=False)]
+Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_uppercase)]
 
 
 class AuthenticationYaml(LibraryModel):
@@ -31,7 +31,7 @@ class AuthenticationYaml(LibraryModel):
 
     type: Literal["none", "basic", "bearer", "api_key"]
     """`none`, `basic` (username and password), `bearer` (token) or `api_key` (key)."""
-    username: Annotated[str, BeforeValidator(_some)] = ""
+    username: Annotated[str, BeforeValidator(_text_or_empty)] = ""
     """Name for `basic`."""
     password: Secret = ""
     """Password for `basic`."""
@@ -78,7 +78,7 @@ class ResponseMappingYaml(LibraryModel):
 
     items: str = ""
     """Path to the item, or to the list of items; the whole answer when left out."""
-    fields: Annotated[dict[str, str], BeforeValidator(_named)] = Field(default_factory=dict)
+    fields: Annotated[dict[str, str], BeforeValidator(_paths_by_name)] = Field(default_factory=dict)
     """Fields of an item: each name with its path, or a list of names."""
     total: str = ""
     """Path to how many items there are, beyond those in the answer."""

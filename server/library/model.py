@@ -1,12 +1,13 @@
-"""A library as the rest of the server sees it: frozen, resolved, in one notation.
+"""The library as the rest of the server sees it.
 
-Both notations of templates and both shapes of `domain.yaml` end up as these types.
+Both notations of templates and both shapes of `domain.yaml` are built into these types.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
@@ -24,7 +25,7 @@ from server.text.span import DateOrder
 TemplateKind = Literal["function", "query"]
 
 PYTHON_TOOL: Final = "python"
-"""What calls of Python functions name as their tool."""
+"""The tool name of calls of Python functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,17 @@ class Parameter:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is no call without it: it is required and has no default."""
+        """Whether every call needs it: it is required and has no default."""
         return self.required and self.default is None
 
+    def missing(self, problem: str = "") -> MissingParameter:
+        """This parameter as one to ask for; `problem` says why a given value cannot be used."""
+        return MissingParameter(
+            self.name, self.description, self.type, self.enum, self.example, problem
+        )
+
     def to_tool_parameter(self) -> ToolParameter:
-        """This parameter in JSON Schema's words."""
+        """Return this parameter as one of a tool, for JSON Schema."""
         descriptor = self.descriptor
         formats = descriptor.formats
         return ToolParameter(
@@ -123,7 +130,7 @@ Execution = BuiltinExecution | HttpExecution | PythonExecution
 
 @dataclass(frozen=True, slots=True)
 class CallPolicy:
-    """What has to hold before a template runs, and what is kept of it."""
+    """Who may run a template, how often, and what of it is shown and recorded."""
 
     requires_auth: bool = False
     allowed_roles: tuple[str, ...] = ()
@@ -165,9 +172,9 @@ class Template:
         return tuple(p for p in self.parameters if p.required)
 
     def agrees(self, intent: Intent | None) -> bool | None:
-        """Whether it is for what the rule engine found; None where nothing tells.
+        """Return whether it is meant for the detected intent; None where nothing tells.
 
-        An entity that the question does not name speaks neither for nor against.
+        An entity that the question does not name counts neither for nor against.
         """
         if intent is None or not (self.intents or self.when):
             return None
@@ -185,7 +192,7 @@ class Template:
         *,
         by_model: bool = False,
     ) -> ToolCall:
-        """A call of this template; `by_model` when a model chose it, and not the server."""
+        """Return a call of this template; `by_model` if a model chose it, and not the server."""
         return ToolCall(
             template_id=self.id,
             tool=self.execution.tool,
@@ -198,7 +205,7 @@ class Template:
         )
 
     def to_tool_definition(self) -> ToolDefinition:
-        """This template as a function that a model can be told about."""
+        """Return this template as a function, for function calling."""
         return ToolDefinition(
             name=self.function_name or self.id,
             description=self.description,
@@ -216,7 +223,7 @@ class Normalizer:
 
 @dataclass(frozen=True, slots=True)
 class TypePatterns:
-    """How a domain recognises values of one type. Patterns are RE2 syntax."""
+    """How a domain recognises values of one type, by RE2 patterns."""
 
     patterns: tuple[str, ...]
     normalizers: tuple[Normalizer, ...] = ()

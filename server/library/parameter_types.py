@@ -14,6 +14,7 @@ from email.utils import parseaddr
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
+from server.core.suggestions import format_value
 from server.core.tools import JsonType
 from server.settings.yaml_tree import plain_value
 
@@ -87,6 +88,10 @@ class ParameterType:
         if self.belongs(value):
             return None
         return f"{self.noun} as {self.examples[0]}" if self.examples else self.noun
+
+    def render(self, value: Any) -> str:
+        """Return `value` as people read it, where they confirm a call."""
+        return format_value(value)
 
     @property
     def is_numeric(self) -> bool:

@@ -1,4 +1,4 @@
-"""From a parameter as it is written to the one that extraction fills."""
+"""Build parameters from their YAML, and tell which of them take JSON data."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ class _ParameterBuilder:
         return values
 
     def _choices(self, type_name: str, by_text: dict[str, Any]) -> dict[str, Any]:
-        """Every word for an enum value; nearer words win: own name, synonym, vocabulary."""
+        """Return every word for an enum value; its own name wins over synonyms and vocabulary."""
         enum = tuple(by_text.values())
         choices: dict[str, Any] = {fold_word(value): value for value in enum}
         choices |= {fold_word(text): value for text, value in by_text.items()}

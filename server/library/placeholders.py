@@ -25,11 +25,11 @@ _TO_JSON: Final = re.compile(r"\|\s*tojson\s*$")
 
 
 class PlaceholderInvalid(ValueError):
-    """A placeholder that cannot be read; the message says what is wrong with it."""
+    """A placeholder cannot be read; the message says why."""
 
 
 class ExpressionFailed(ValueError):
-    """A placeholder's expression does not work for these arguments."""
+    """A placeholder's expression cannot be computed for these arguments."""
 
 
 class NoValue:
@@ -129,7 +129,7 @@ def parse_text(source: str) -> PlaceholderText:
 def parse_json_text(source: str) -> Any:
     """Read JSON text whose placeholders may stand in strings or bare, as values.
 
-    Returns the JSON value with each string that holds a placeholder as `Text`.
+    Returns the JSON value with each string that holds a placeholder as `PlaceholderText`.
     A bare `{{ n }}` and the string `"{{ n }}"` mean the same: the value itself.
 
     Raises:
@@ -143,7 +143,7 @@ def parse_json_text(source: str) -> Any:
 
 
 def to_texts(value: Any) -> Any:
-    """Return a JSON-like value with each string that holds a placeholder as `Text`."""
+    """Return a JSON-like value with each string that holds a placeholder as `PlaceholderText`."""
     if isinstance(value, str):
         text = parse_text(value)
         return text if text.names or text.only_slot else value

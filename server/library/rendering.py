@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
 from jinja2 import Template, TemplateError
 
+from server.core.suggestions import format_value
 from server.errors import OrbitError
 from server.library.expressions import SANDBOX
 
@@ -21,27 +21,6 @@ class RenderingFailed(OrbitError):
     """A template named something that this answer does not have."""
 
     code = "rendering_failed"
-
-
-def format_value(value: Any) -> str:
-    """One value as text: numbers without trailing zeros, true and false as yes and no."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        value = Decimal(repr(value))
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            return str(value)
-        text = format(value, "f")
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-        return "0" if text in ("", "-0", "-") else text
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(format_value, value))
-    return str(value)
 
 
 def as_code(text: str) -> str:

@@ -1,4 +1,4 @@
-"""From a template as it is written to the one that is matched and run."""
+"""Build templates from their YAML, in either notation."""
 
 import json
 from collections.abc import Mapping, Sequence, Set
@@ -28,7 +28,7 @@ from server.settings.yaml_tree import Unresolved
 
 
 def template_hash(template: Template) -> str:
-    """SHA-256, in hexadecimal, of what runs and who may run it.
+    """Return the SHA-256, in hexadecimal, of what runs and who may run it.
 
     Examples, tags and the words of answers do not count; neither do credentials, which may
     be renewed at any time.
@@ -41,17 +41,17 @@ def template_hash(template: Template) -> str:
         template.effect,
         template.policy,
     )
-    return sha256(json.dumps(_plain(what)).encode()).hexdigest()
+    return sha256(json.dumps(_json_like(what)).encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _json_like(value: Any) -> Any:
     if is_dataclass(value):
         counted = (field for field in fields(value) if field.compare and field.repr)
-        return {field.name: _plain(getattr(value, field.name)) for field in counted}
+        return {field.name: _json_like(getattr(value, field.name)) for field in counted}
     if isinstance(value, Mapping):
-        return [[_plain(key), _plain(item)] for key, item in value.items()]
+        return [[_json_like(key), _json_like(item)] for key, item in value.items()]
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_like(item) for item in value]
     if isinstance(value, Set):
         return sorted(map(str, value))
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

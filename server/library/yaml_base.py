@@ -2,19 +2,18 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from server.settings.fields import OneOrMore, Strict
 
 
-class LibraryModel(BaseModel):
+class LibraryModel(Strict):
     """A part of a library as it is written: frozen, and refusing what it does not know.
 
     `not_used` are keys that authors have in files for other kinds of adapter. They are
     let through here and reported as a warning by who reads the part.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
     not_used: ClassVar[frozenset[str]] = frozenset()
 
     @model_validator(mode="before")
@@ -25,11 +24,7 @@ class LibraryModel(BaseModel):
         return data
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Words = OneOrMore
 """One text, or a list of them."""
 
 Version = Annotated[str, Field(coerce_numbers_to_str=True)]

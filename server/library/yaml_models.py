@@ -10,7 +10,7 @@ from server.library.yaml_base import LibraryModel, Version, Words
 from server.settings.fields import RateLimits
 
 
-def _named(value: Any) -> Any:
+def _normalizer_by_name(value: Any) -> Any:
     return {"type": value} if isinstance(value, str) else value
 
 
@@ -28,11 +28,11 @@ class TypePatternsYaml(LibraryModel):
 
     patterns: Words = Field(min_length=1)
     """Regular expressions (RE2), tried in order; group 1 is the value if there is one."""
-    normalizers: tuple[Annotated[NormalizerYaml, BeforeValidator(_named)], ...] = ()
+    normalizers: tuple[Annotated[NormalizerYaml, BeforeValidator(_normalizer_by_name)], ...] = ()
     """Steps from the text that matched to the value."""
 
 
-def _values(value: Any) -> Any:
+def _with_synonyms(value: Any) -> Any:
     return {str(entry): () for entry in value} if isinstance(value, list) else value
 
 
@@ -47,7 +47,9 @@ class EntityYaml(LibraryModel):
     """What it is."""
     synonyms: Words = ()
     """Other words for it."""
-    values: Annotated[dict[str, Words], BeforeValidator(_values)] = Field(default_factory=dict)
+    values: Annotated[dict[str, Words], BeforeValidator(_with_synonyms)] = Field(
+        default_factory=dict
+    )
     """What it can be: a list, or each value with its synonyms."""
 
     not_used: ClassVar = frozenset(
@@ -174,14 +176,14 @@ class DomainYaml(DomainParts):
     """Name of the domain, when there is no `domain:`."""
 
 
-def _is_id(value: str) -> str:
+def _check_id(value: str) -> str:
     if not value or any(character.isspace() for character in value):
         what = "'{value}' cannot be the id of a template; write it without spaces"
         raise PydanticCustomError("bad-name", what, {"value": value})
     return value
 
 
-Id = Annotated[str, AfterValidator(_is_id)]
+Id = Annotated[str, AfterValidator(_check_id)]
 
 
 class ParameterYaml(LibraryModel):

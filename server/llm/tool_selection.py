@@ -16,7 +16,6 @@ from server.core.decision import (
     Decision,
     Match,
     MissingArguments,
-    MissingParameter,
     NoMatch,
 )
 from server.core.ports import ChatModel, Decider
@@ -29,7 +28,7 @@ from server.llm.function_calls import request_function_call
 from server.llm.prompts import Prompt, as_data
 from server.llm.slot_filling import NOT_SAID, ArgumentValidator
 
-_WHY: Final = "proposed by a model"
+_WHY: Final = _WHY
 
 AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
 """The templates that a caller may run for an intent."""
@@ -154,16 +153,7 @@ class LLMDecider:
             if parameter.default is not None and not problem:
                 arguments[name], sources[name] = parameter.default, Source("default")
             elif parameter.required or problem:
-                missing.append(
-                    MissingParameter(
-                        name,
-                        parameter.description,
-                        parameter.type,
-                        parameter.enum,
-                        parameter.example,
-                        problem,
-                    )
-                )
+                missing.append(parameter.missing(problem))
         match = Match(template.id, 0.0, 0.0, _WHY)
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)

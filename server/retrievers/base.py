@@ -175,15 +175,3 @@ def decide_for_template(
         turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
     )
     return call_or_ask(parts, Match(template_id, confidence, 0.0, why), found)
-
-
-def missing_parameter(parameter: Parameter, problem: str = "") -> MissingParameter:
-    """A parameter that has to be asked for; `problem` says why its value cannot be used."""
-    return MissingParameter(
-        parameter.name,
-        parameter.description,
-        parameter.type,
-        parameter.enum,
-        parameter.example,
-        problem,
-    )

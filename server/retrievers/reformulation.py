@@ -23,7 +23,7 @@ from server.core.decision import (
 from server.core.ports import Decider
 from server.core.tools import Source
 from server.core.turn import Intent, Turn
-from server.retrievers.base import DeciderDependencies, decide_for_template, missing_parameter
+from server.retrievers.base import DeciderDependencies, decide_for_template
 
 _log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class ReformulationDecider:
         sources = {name: part.sources[name] for name in part.sources if name != target.name}
         missing = decision.missing if isinstance(decision, MissingArguments) else ()
         if target.required and all(each.name != target.name for each in missing):
-            missing = (missing_parameter(target), *missing)
+            missing = (target.missing(), *missing)
         if missing:
             return MissingArguments(decision.match, missing, arguments, sources)
         call = self._library.templates[offered.template].call(arguments, sources)

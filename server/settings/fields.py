@@ -51,7 +51,7 @@ class Strict(BaseModel):
     )
 
 
-def _below_root(path: Path, info: ValidationInfo) -> Path:
+def _absolute_path(path: Path, info: ValidationInfo) -> Path:
     """An absolute path; a relative one starts at the folder given as `root`."""
     root: Path = (info.context or {}).get("root", Path())
     return (root / path.expanduser()).absolute()
@@ -61,19 +61,19 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-RootedPath = Annotated[Path, AfterValidator(_below_root)]
+RootedPath = Annotated[Path, AfterValidator(_absolute_path)]
 """A path, relative ones resolved against the folder that holds `config/`."""
 
 OneOrMore = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 """One text, or a list of them."""
 
 RootedPaths = Annotated[
-    tuple[Annotated[Path, AfterValidator(_below_root)], ...], BeforeValidator(_as_list)
+    tuple[Annotated[Path, AfterValidator(_absolute_path)], ...], BeforeValidator(_as_list)
 ]
 """One path or a list; each may be a glob, which is expanded by who reads the files."""
 
 
-def _is_name(value: str) -> str:
+def _check_name(value: str) -> str:
     if not NAME.fullmatch(value):
         what = "'{value}' cannot be a name here; use letters, digits, '.', '_' and '-'"
         raise PydanticCustomError("bad-name", what, {"value": value})
@@ -82,13 +82,13 @@ def _is_name(value: str) -> str:
 
 NAME: Final = re.compile(r"\w[\w.-]{0,99}")
 
-Name = Annotated[str, AfterValidator(_is_name)]
+Name = Annotated[str, AfterValidator(_check_name)]
 """A name that can stand in commands, URLs and file names."""
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
-def _in_one_spelling(value: Any) -> Any:
+def _normalized_limits(value: Any) -> Any:
     """Limits as the server keeps them; a bare number counts calls an hour."""
     written = value if isinstance(value, list | tuple) else [value]
     limits = [f"{item}/hour" if type(item) is int else item for item in written]
@@ -98,5 +98,5 @@ def _in_one_spelling(value: Any) -> Any:
         raise PydanticCustomError("bad-limit", "{why}", {"why": str(invalid)}) from None
 
 
-RateLimits = Annotated[tuple[str, ...], BeforeValidator(_in_one_spelling)]
+RateLimits = Annotated[tuple[str, ...], BeforeValidator(_normalized_limits)]
 """Rate limits, each `COUNT/second`, `minute`, `hour` or `day`."""

@@ -1,6 +1,6 @@
 """Part of a document into a Pydantic model, or into problems that name file and line."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
@@ -29,45 +29,60 @@ class SchemaPlace:
     range: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    annotation: Any
-    metadata: tuple[Any, ...] = ()
-
-
 def schema_lookup(model: type[BaseModel], loc: Sequence[str | int]) -> SchemaPlace:
     """Walk a Pydantic error location through the annotations of `model`."""
     kinds, parents = [_Kind(model)], [_Kind(model)]
     for part in loc:
-        further = [found for kind in kinds for found in _step(kind, part)]
+        further = [found for kind in kinds for found in kind.children(part)]
         parents = kinds
         # A part that leads nowhere is the name of a union member, or an unknown key.
-        kinds = further or [kind for kind in kinds if _tagged(kind, part)] or kinds
+        kinds = further or [kind for kind in kinds if kind.is_member(part)] or kinds
+    literals = [kind.annotation for kind in kinds if get_origin(kind.annotation) is Literal]
     return SchemaPlace(
-        siblings=tuple(dict.fromkeys(key for kind in parents for key in _model_keys(kind))),
-        choices=tuple(dict.fromkeys(c for kind in kinds for c in _choices(kind))),
-        range=_range([bound for kind in kinds for bound in kind.metadata]),
+        siblings=tuple(dict.fromkeys(key for kind in parents for key in kind.fields)),
+        choices=tuple(dict.fromkeys(choice for each in literals for choice in get_args(each))),
+        range=_range_text([bound for kind in kinds for bound in kind.metadata]),
     )
 
 
-def _step(kind: _Kind, part: str | int) -> Iterator[_Kind]:
-    model = _model(kind)
-    origin, arguments = get_origin(kind.annotation), get_args(kind.annotation)
-    if model is not None:
-        for name, field in model.model_fields.items():
-            if part == _key(name, field):
-                yield from _unfold(field.annotation, tuple(field.metadata))
-    elif isinstance(part, int) and origin in {list, tuple, set, Sequence}:
-        yield from _unfold(arguments[0])
-    elif isinstance(part, str) and origin in {dict, Mapping}:
-        yield from _unfold(arguments[1])
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What an annotation allows; a union is several of them."""
+
+    annotation: Any
+    metadata: tuple[Any, ...] = ()
+
+    @property
+    def fields(self) -> dict[str, FieldInfo]:
+        """The fields of a model by their keys in YAML; of anything else, none."""
+        model = self.annotation
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return {}
+        return {field.alias or name: field for name, field in model.model_fields.items()}
+
+    def children(self, part: str | int) -> Iterator["_Kind"]:
+        origin, arguments = get_origin(self.annotation), get_args(self.annotation)
+        if isinstance(part, str) and (field := self.fields.get(part)) is not None:
+            yield from _unfold(field.annotation, tuple(field.metadata))
+        elif isinstance(part, int) and origin in {list, tuple, set, Sequence}:
+            yield from _unfold(arguments[0])
+        elif isinstance(part, str) and origin in {dict, Mapping}:
+            yield from _unfold(arguments[1])
+
+    def is_member(self, part: str | int) -> bool:
+        """Whether `part` is how Pydantic calls this member of a union."""
+        tags = [f.annotation for f in self.fields.values() if get_origin(f.annotation) is Literal]
+        named = bool(self.fields) and part == self.annotation.__name__
+        return named or any(part in get_args(tag) for tag in tags)
 
 
 def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
     """The kinds that a union stands for, each without its `Annotated`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        yield from _unfold(arguments[0], (*metadata, *_flat(arguments[1:])))
+        for entry in arguments[1:]:
+            metadata += tuple(entry.metadata) if isinstance(entry, FieldInfo) else (entry,)
+        yield from _unfold(arguments[0], metadata)
     elif origin is Union or origin is UnionType:
         for member in arguments:
             yield from _unfold(member, metadata)
@@ -75,58 +90,19 @@ def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
         yield _Kind(annotation, metadata)
 
 
-def _flat(metadata: Iterable[Any]) -> Iterator[Any]:
-    for entry in metadata:
-        if isinstance(entry, FieldInfo):
-            yield from entry.metadata
-        else:
-            yield entry
-
-
-def _model(kind: _Kind) -> type[BaseModel] | None:
-    annotation = kind.annotation
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return annotation if is_model else None
-
-
-def _key(name: str, field: FieldInfo) -> str:
-    return field.alias or name
-
-
-def _model_keys(kind: _Kind) -> list[str]:
-    model = _model(kind)
-    return [] if model is None else [_key(name, f) for name, f in model.model_fields.items()]
-
-
-def _tagged(kind: _Kind, part: str | int) -> bool:
-    """Whether `part` is how Pydantic calls this member of a union."""
-    model = _model(kind)
-    if model is None:
-        return False
-    return part == model.__name__ or any(
-        part in get_args(field.annotation)
-        for field in model.model_fields.values()
-        if get_origin(field.annotation) is Literal
-    )
-
-
-def _choices(kind: _Kind) -> tuple[Any, ...]:
-    return get_args(kind.annotation) if get_origin(kind.annotation) is Literal else ()
-
-
-def _range(metadata: Sequence[Any]) -> str:
-    low = next((f"{_number(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
-    high = next((f"{_number(m.le)}" for m in metadata if isinstance(m, Le)), None)
+def _range_text(metadata: Sequence[Any]) -> str:
+    low = next((f"{_bound_text(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
+    high = next((f"{_bound_text(m.le)}" for m in metadata if isinstance(m, Le)), None)
     if low is not None and high is not None:
         return f"between {low} and {high}"
-    above = next((f"above {_number(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
-    below = next((f"below {_number(m.lt)}" for m in metadata if isinstance(m, Lt)), None)
+    above = next((f"above {_bound_text(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
+    below = next((f"below {_bound_text(m.lt)}" for m in metadata if isinstance(m, Lt)), None)
     bounds = [above, low and f"at least {low}", below, high and f"at most {high}"]
     words = " and ".join(bound for bound in bounds if bound)
     return f"of {words}" if words.startswith("at ") else words
 
 
-def _number(bound: Any) -> str:
+def _bound_text(bound: Any) -> str:
     return str(int(bound)) if bound == int(bound) else str(bound)
 
 
@@ -192,12 +168,12 @@ def _problem(
     at: Keys,
     error: ErrorDetails,
 ) -> Problem:
-    keys = _keys(document, at, error["loc"])
-    kind, what = _finding(schema_lookup(model, error["loc"]), document, keys, error)
+    keys = _document_keys(document, at, error["loc"])
+    kind, what = _kind_and_sentence(schema_lookup(model, error["loc"]), document, keys, error)
     return Problem(what, document.where(keys), kind)
 
 
-def _keys(document: Document, at: Keys, loc: Keys) -> Keys:
+def _document_keys(document: Document, at: Keys, loc: Keys) -> Keys:
     """The part of the document that a Pydantic location means.
 
     Pydantic puts the names of union members into locations; those are no keys.
@@ -210,11 +186,11 @@ def _keys(document: Document, at: Keys, loc: Keys) -> Keys:
     return keys
 
 
-def _finding(
+def _kind_and_sentence(
     place: SchemaPlace, document: Document, keys: Keys, error: ErrorDetails
 ) -> tuple[str, str]:
     """Problem kind and sentence."""
-    kind, name = error["type"], _name(keys)
+    kind, name = error["type"], _key_path(keys)
     got = quoted(error["input"], document.from_environment)
     if "-" in kind:
         return kind, error["msg"]
@@ -227,7 +203,7 @@ def _finding(
         return "missing-key", f"{error['ctx']['discriminator']} is missing"
     if kind == "union_tag_invalid":
         choices = [tag.strip(" '") for tag in error["ctx"]["expected_tags"].split(",")]
-        return "unknown-value", _one_of(
+        return "unknown-value", _choices_sentence(
             str(error["ctx"]["discriminator"]).strip("'"),
             choices,
             error["ctx"]["tag"],
@@ -235,7 +211,7 @@ def _finding(
         )
     if kind in {"literal_error", "enum"}:
         choices = [str(choice) for choice in place.choices]
-        return "unknown-value", _one_of(name, choices, error["input"], got)
+        return "unknown-value", _choices_sentence(name, choices, error["input"], got)
     if kind in _BOUNDS:
         return (
             "out-of-range",
@@ -253,13 +229,13 @@ def _finding(
     return "wrong-type", f"{name}: expected {expected}, got {got}"
 
 
-def _one_of(name: str, choices: list[str], value: object, got: str) -> str:
+def _choices_sentence(name: str, choices: list[str], value: object, got: str) -> str:
     hint = did_you_mean(value, choices)
     meant = f"; {hint}" if hint.startswith("did") else ""
     return f"{name}: expected {join_words(choices)}, got {got}{meant}"
 
 
-def _name(keys: Keys) -> str:
+def _key_path(keys: Keys) -> str:
     """The last key with the indices behind it: `paths[2]`."""
     indices = ""
     for key in reversed(keys):

@@ -198,7 +198,7 @@ class _TreeBuilder:
             self._documents += 1
             if self._documents > 1:
                 why = "a second document begins here ('---'); keep one document in a file"
-                self.complain("yaml-syntax", why, _line(event), top=True)
+                self.complain("yaml-syntax", why, _line_of_event(event), top=True)
                 raise _Refused
 
     def complain(self, kind: str, why: str, line: int, *, top: bool = False) -> None:
@@ -214,7 +214,7 @@ class _TreeBuilder:
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         if self._took_key(event.value, event):
             return
-        node = Node(_line(event), self._value(event))
+        node = Node(_line_of_event(event), self._value(event))
         if event.anchor is not None:
             self._anchors[event.anchor] = node
         self._place(node)
@@ -224,7 +224,7 @@ class _TreeBuilder:
         if not self._open or not self._open[-1].awaits_key:
             return False
         level = self._open[-1]
-        level.key, level.key_line, level.awaits_value = key, _line(event), True
+        level.key, level.key_line, level.awaits_value = key, _line_of_event(event), True
         return True
 
     def _value(self, event: yaml.ScalarEvent) -> Scalar:
@@ -244,21 +244,21 @@ class _TreeBuilder:
         if event.tag not in _SCALAR_TAGS:
             self._refuse_tag(event)
         elif not isinstance(value, _SCALAR_TAGS[event.tag]):
-            what = f"{filled.text!r} is not what the tag {_short(event.tag)} says"
-            self.complain("yaml-tag", what, _line(event))
+            what = f"{filled.text!r} is not what the tag {_short_tag(event.tag)} says"
+            self.complain("yaml-tag", what, _line_of_event(event))
             return Unresolved(filled.text)
         return value
 
     def _refuse_tag(self, event: yaml.NodeEvent) -> None:
-        tag = _short(getattr(event, "tag", ""))
-        self.complain("yaml-tag", f"the tag {tag} cannot be used", _line(event), top=True)
+        tag = _short_tag(getattr(event, "tag", ""))
+        self.complain("yaml-tag", f"the tag {tag} cannot be used", _line_of_event(event), top=True)
         raise _Refused
 
     def _line_of(self, token: str, event: yaml.ScalarEvent) -> int:
         """The line of `token` in a scalar that may span many lines."""
         if self._lines is None:
             self._lines = self._text.splitlines()
-        first = _line(event)
+        first = _line_of_event(event)
         last = event.end_mark.line + 1 if event.end_mark is not None else first
         for number in range(first, min(last, len(self._lines)) + 1):
             if token in self._lines[number - 1]:
@@ -274,13 +274,13 @@ class _TreeBuilder:
                 if still_open
                 else "names no anchor; put text that begins with '*' in quotes"
             )
-            self.complain("bad-alias", f"*{event.anchor} {why}", _line(event))
-            target = Node(_line(event), Unresolved())
+            self.complain("bad-alias", f"*{event.anchor} {why}", _line_of_event(event))
+            target = Node(_line_of_event(event), Unresolved())
         if not self._took_key(str(target.value), event):
-            self._place(Node(_line(event), target.value, target.parts, target.weight))
+            self._place(Node(_line_of_event(event), target.value, target.parts, target.weight))
 
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
-        line = _line(event)
+        line = _line_of_event(event)
         if len(self._open) >= MAX_DEPTH:
             self.complain("too-large", f"is nested more than {MAX_DEPTH} deep", line, top=True)
             raise _Refused
@@ -342,9 +342,9 @@ def _mappings(node: Node) -> list[Node] | None:
     return found if all(isinstance(part.parts, dict) for part in found) else None
 
 
-def _short(tag: str) -> str:
+def _short_tag(tag: str) -> str:
     return tag.replace(_TAG, "!!")
 
 
-def _line(event: yaml.Event) -> int:
+def _line_of_event(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark is not None else 1

@@ -12,9 +12,9 @@ from server.library.rendering import (
     format_items,
     format_result,
     format_table,
-    format_value,
     render,
 )
+from server.core.suggestions import format_value
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from server.core.turn import CompletedCall, Intent, PendingQuestion, Turn
 from server.extraction.extractor import Extractor
 from server.extraction.values import note_ambiguous_dates
 from server.library.model import Library, Template
-from server.retrievers.base import missing_parameter
 
 Contribution = Literal[
     "", "answer", "correction", "choice", "follow_up", "reference", "result", "dropped"
@@ -163,7 +162,7 @@ class FollowUpContext:
                 known[name] = arguments[name]
                 origins[name] = sources.get(name) or Source("conversation")
             elif problem or parameter.is_needed:
-                missing.append(missing_parameter(parameter, problem))
+                missing.append(parameter.missing(problem))
             elif parameter.default is not None:
                 known[name] = parameter.default
                 origins[name] = Source("default")
