@@ -8,16 +8,19 @@ SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 
 
-class ChatRequest(BaseModel):
-    """A question. The key decides which adapter it goes to."""
+class MessageRequest(BaseModel):
+    """What every request with a question has."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]},
-    )
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     message: str = Field(description="The question, in plain words.")
+
+
+class ChatRequest(MessageRequest):
+    """A question. The key decides which adapter it goes to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]})
+
     session_id: SessionId | None = Field(
         None, description="Names the conversation; one is made up when it is left out."
     )
@@ -123,16 +126,12 @@ class ToolsResponse(BaseModel):
     )
 
 
-class IntentRequest(BaseModel):
+class IntentRequest(MessageRequest):
     """A question to read, and not to answer."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]},
+        json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]}
     )
-
-    message: str = Field(description="The question, in plain words.")
 
 
 DETECTION_EXAMPLE: Final = {
@@ -161,17 +160,30 @@ class ErrorResponse(BaseModel):
     error: ErrorBody
 
 
-def refusals(*rows: tuple[int, str]) -> dict[int | str, dict[str, Any]]:
-    """What the documentation says of a route's errors, a status and a reason each.
+_REASONS: Final = {
+    401: "No key, or one that is unknown, expired or revoked.",
+    403: "A good key, but not for this.",
+    413: "The body is too large.",
+    422: "A field is missing, unknown or of the wrong type.",
+    429: "The key or its adapter was used too often; `Retry-After` says when to come back.",
+    503: "The adapter, or a provider that it needs, is unavailable.",
+    504: "No answer within the turn's deadline.",
+}
 
-    By reference to the form that other routes give as a model: a model for each status of
-    each route costs a start a good part of a millisecond.
+
+def refusals(*rows: int | tuple[int, str]) -> dict[int | str, dict[str, Any]]:
+    """Return the documentation of a route's errors.
+
+    A status alone has its usual reason; a pair has one of its own.
     """
-    schema = {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}
-    return {
-        status: {"description": why, "content": {"application/json": schema}}
-        for status, why in rows
-    }
+    reasons = [row if isinstance(row, tuple) else (row, _REASONS[row]) for row in rows]
+    return {status: {"model": ErrorResponse, "description": why} for status, why in reasons}
+
+
+def request_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """Return the documentation of a body that the route reads itself, for `openapi_extra`."""
+    content = {"application/json": {"schema": model.model_json_schema()}}
+    return {"requestBody": {"required": required, "content": content}}
 
 
 class Health(BaseModel):

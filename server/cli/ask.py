@@ -81,10 +81,10 @@ def _answer(
 async def _ask(
     found: "Configured", adapter: "AdapterSettings", question: str, session_id: str, *, yes: bool
 ) -> "Answer":
-    from server.app import ask_once, confirm_once, opened_adapter
+    from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation
 
-    async with opened_adapter(found.settings, found.environ, adapter) as opened:
+    async with open_adapter(found.settings, found.environ, adapter) as opened:
         answer = await ask_once(found.settings, opened, question, session_id)
         if not (yes and isinstance(answer.decision, PendingConfirmation)):
             return answer

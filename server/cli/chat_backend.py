@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import httpx
 from anyio.from_thread import BlockingPortal
 
-from server.app import ask_once, forget_session, opened_adapter
+from server.adapters.local import ask_once, forget_session, open_adapter
 from server.chat.adapter import Adapter
 from server.chat.streaming import Listening, StreamEvent
 from server.cli.output import Progress
@@ -180,7 +180,7 @@ async def here(
     Raises:
         ConfigurationInvalid, ProviderError, PluginInvalid, StoreUnavailable.
     """
-    async with opened_adapter(settings, environ, adapter, remembers=True) as opened:
+    async with open_adapter(settings, environ, adapter, remembers=True) as opened:
         yield Here(settings, opened, session_id)
 
 

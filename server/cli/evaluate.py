@@ -87,7 +87,7 @@ async def _evaluate(
     found: "Configured", adapter: "AdapterSettings", path: Path, *, keep: bool
 ) -> "Report":
     """`keep` uses the adapter's own index; a library tried out leaves nothing behind."""
-    from server.app import ask_once, opened_adapter
+    from server.adapters.local import ask_once, open_adapter
     from server.evaluation.outcomes import Rehearsal, outcome_of
     from server.evaluation.questions import load_questions
     from server.evaluation.scoring import evaluate as run
@@ -95,7 +95,7 @@ async def _evaluate(
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         if not keep:
             found = found.with_data_dir(Path(scratch))
-        async with opened_adapter(found.settings, found.environ, adapter) as opened:
+        async with open_adapter(found.settings, found.environ, adapter) as opened:
             listed, problems = load_questions(path, opened.library.templates, found.environ)
             for problem in problems:
                 say(str(problem))

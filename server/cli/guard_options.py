@@ -82,13 +82,13 @@ def with_guard(
     job: "Callable[[Guard], Awaitable[_T]]",
 ) -> _T:
     """Open the adapter, with its encoder, and do something with its guard."""
-    from server.app import opened_adapter
+    from server.adapters.local import open_adapter
 
     found, name = guarded(config, data, adapter)
 
     async def done() -> _T:
         chosen = found.adapter(name)
-        async with opened_adapter(found.settings, found.environ, chosen) as opened:
+        async with open_adapter(found.settings, found.environ, chosen) as opened:
             assert opened.guard is not None  # noqa: S101  `guarded` has seen its packs
             return await job(opened.guard)
 

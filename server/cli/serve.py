@@ -67,11 +67,12 @@ def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> N
 async def _run(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
     import uvicorn
 
-    from server.app import running
+    from server.app import create_app
 
     settings = found.settings
     host, port = listening.getsockname()[:2]
-    async with running(settings, found.environ, reread) as api:
+    api = create_app(settings, found.environ, reread)
+    async with api.router.lifespan_context(api):  # not by uvicorn: a failure here has a message
         say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
         config = uvicorn.Config(
             api,

@@ -25,10 +25,10 @@ from typer.testing import CliRunner, Result
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.cli import talk
 from server.cli.options import configured
 from tests.examples.running import ROOT, services
+from tests.support.api import running
 
 CLARIFY = (
     "I am not sure what you would like: a refund, an exchange, a return, the status of an order, "

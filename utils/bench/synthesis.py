@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+from server.adapters.local import open_adapter
 from server.adapters.resources import SharedResources
-from server.app import opened_adapter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.chat.speaking.budget import cut_to
@@ -192,7 +192,7 @@ async def measure(count: int, said: Said) -> list[Worded]:
         settings = loaded.settings
         workshop = SharedResources(settings, loaded.environ)
         model = workshop.chat_model("llama_cpp", None)
-        async with opened_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
+        async with open_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
             answerable = [question.ask for question in questions if question.template]
             results = [await spoken_of(adapter, ask) for ask in answerable]
             able = [spoken for spoken in results if spoken is not None]
