@@ -46,11 +46,11 @@ class Screen:
         try:
             if not self.reads_from_terminal:
                 return input().strip()
-            if not self._terminal:
-                sys.stderr.write(_PROMPT)
-                sys.stderr.flush()
-                return input().strip()
-            return input(self._prompt()).strip()
+            if self._terminal:
+                return input(self._prompt()).strip()
+            sys.stderr.write(_PROMPT)
+            sys.stderr.flush()
+            return input().strip()
         except EOFError:
             return None
         except UnicodeDecodeError:
@@ -94,7 +94,10 @@ class Screen:
         say(f"\x1b[31merror: {text}\x1b[0m" if self._colours else f"error: {text}")
 
     def trace(self, trace: Trace) -> None:
-        print_stages(self._stages(), trace)
+        no_color = None if self._colours else True
+        print_stages(
+            Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color), trace
+        )
 
     def metadata(self, metadata: Any) -> None:
         say(to_json(metadata, indent=2))
@@ -118,10 +121,6 @@ class Screen:
     def _prompt(self) -> str:
         # The marks tell readline which characters take no room.
         return f"\x01\x1b[1m\x02{_PROMPT}\x01\x1b[0m\x02" if self._colours else _PROMPT
-
-    def _stages(self) -> Console:
-        no_color = None if self._colours else True
-        return Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color)
 
 
 def _readline(history: Path) -> Any:

@@ -10,7 +10,7 @@ import typer
 
 from server.adapters.check import load_adapter
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
-from server.cli.output import failures_as_messages, print_json, print_text, say
+from server.cli.output import print_json, print_text, say
 from server.errors import Location, Problem
 from server.evaluation.questions import load_questions
 from server.guards.options import guard_problems
@@ -37,21 +37,16 @@ def check(
 
     The exit code is 1 when there is an error; warnings alone leave it at 0.
     """
-    with failures_as_messages():
-        problems = list(dict.fromkeys(check_path(path or config)))
-        if as_json:
-            print_json([asdict(problem) for problem in problems])
-        for problem in problems if not as_json else ():
-            print_text(str(problem))
-        errors = sum(problem.severity == "error" for problem in problems)
-        warnings = len(problems) - errors
-        say(_summary(path or config, errors, warnings))
-        if errors:
-            raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(check)
+    problems = list(dict.fromkeys(check_path(path or config)))
+    if as_json:
+        print_json([asdict(problem) for problem in problems])
+    for problem in problems if not as_json else ():
+        print_text(str(problem))
+    errors = sum(problem.severity == "error" for problem in problems)
+    warnings = len(problems) - errors
+    say(_summary(path or config, errors, warnings))
+    if errors:
+        raise typer.Exit(1)
 
 
 def _summary(path: Path, errors: int, warnings: int) -> str:

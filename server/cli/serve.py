@@ -8,12 +8,17 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, HostOption, PortOption
-from server.cli.output import failures_as_messages, say
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigOption,
+    DataOption,
+    HostOption,
+    PortOption,
+    configured,
+)
+from server.cli.output import say
 from server.cli.ports import listen
-from server.cli.runfile import recorded
+from server.cli.runfile import Launch, recorded
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -30,25 +35,19 @@ def serve(
     data: DataOption = None,
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
-    with failures_as_messages():
-        from server.cli.options import configured
-
-        found = configured(config, data=data, host=host, port=port)
-        server = found.settings.server
-        # The port first, before anything slow, so that a taken one is said at once.
-        listening = listen(server.host, server.port)
-        with recorded(
-            found.settings.data_dir,
-            host=server.host,
-            port=listening.getsockname()[1],
-            config=config,
-            shutdown_grace_s=server.shutdown_grace_s,
-        ):
-            _serve(found, listening, lambda: configured(config).settings.adapters)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(serve)
+    found = configured(config, data=data, host=host, port=port)
+    server = found.settings.server
+    # The port first, before anything slow, so that a taken one is said at once.
+    listening = listen(server.host, server.port)
+    launch = Launch(
+        host=server.host,
+        port=listening.getsockname()[1],
+        config=config,
+        data_dir=found.settings.data_dir,
+        shutdown_grace_s=server.shutdown_grace_s,
+    )
+    with recorded(launch):
+        _serve(found, listening, lambda: configured(config).settings.adapters)
 
 
 def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
@@ -95,7 +94,7 @@ async def _collect_again(api: "FastAPI") -> None:
 
 
 def _load_ahead(settings: "Settings") -> None:
-    """Begin with what takes longest, while the rest of the server is imported."""
+    """Begin to load models, which takes longest, while the rest of the server is imported."""
     from server.providers.embeddings.local_models import load_ahead
 
     for adapter in settings.adapters:

@@ -15,7 +15,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command that does something, by the words that call it."""
-    main._register()
 
     def below(command: Any, words: str) -> Iterator[tuple[str, Any]]:
         children = getattr(command, "commands", None)
@@ -25,7 +24,7 @@ def commands() -> Iterator[tuple[str, Any]]:
         for name, child in children.items():
             yield from below(child, f"{words} {name}".strip())
 
-    yield from below(typer.main.get_command(main.app), "")
+    yield from below(typer.main.get_command(main.command_line()), "")
 
 
 COMMANDS = dict(commands())
