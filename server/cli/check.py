@@ -9,10 +9,13 @@ from typing import Annotated, Final
 import typer
 
 from server.adapters.check import load_adapter
+from server.adapters.intents import IntentReader
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
 from server.cli.output import print_json, print_text, say
 from server.errors import Location, Problem
+from server.evaluation.example_check import example_problems
 from server.evaluation.questions import load_questions
+from server.extraction.extractor import Extractor
 from server.guards.options import guard_problems
 from server.guards.pack import load_guards
 from server.settings.adapters import AdapterConfig, AdapterSettings
@@ -124,6 +127,9 @@ def _check_adapter(
 ) -> list[Problem]:
     read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
+    if read.library is not None:
+        extractor = Extractor(read.library.domain)
+        problems += example_problems(read.library, extractor, IntentReader(read.pack))
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
