@@ -47,6 +47,7 @@ def create_api(
     )
     for routes in (chat, completions, intents, adapters, health, guards, keys):
         app.include_router(routes.router)
+    app.include_router(adapters.admin_router)
     if serve_metrics:
         app.include_router(health.metrics_router)
     install_error_handlers(app)

@@ -29,7 +29,7 @@ def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = No
     try:
         read = model.model_validate_json(body)
     except ValidationError as invalid:
-        raise _refusal(invalid, model) from None
+        raise _body_error(invalid, model) from None
     if max_message_chars is not None and isinstance(read, MessageRequest):
         message = read.message
         if not message.strip():
@@ -41,7 +41,7 @@ def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = No
     return read
 
 
-def _refusal(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
+def _body_error(invalid: ValidationError, model: type[BaseModel]) -> RequestInvalid:
     rows = invalid.errors(include_url=False, include_context=False, include_input=False)
     if any(row["type"] == "json_invalid" for row in rows):
         reason = rows[0]["msg"].removeprefix("Invalid JSON: ")

@@ -129,7 +129,7 @@ class RemoteBackend:
             async with self._client.stream("POST", "/chat", json=body) as response:
                 if response.is_error:
                     await response.aread()
-                    raise ServerRefused(_refusal(response))
+                    raise ServerRefused(_refusal_message(response))
                 return await _show_stream(response, screen)
         except httpx.HTTPError as broken:
             raise self._silent(broken) from broken
@@ -145,7 +145,7 @@ class RemoteBackend:
         except httpx.HTTPError as broken:
             raise self._silent(broken) from broken
         if response.is_error:
-            raise ServerRefused(_refusal(response))
+            raise ServerRefused(_refusal_message(response))
 
     def _silent(self, broken: httpx.HTTPError) -> ServerRefused:
         why = str(broken) or type(broken).__name__
@@ -179,7 +179,7 @@ async def _show_stream(response: httpx.Response, screen: Screen) -> ShownAnswer:
     raise ServerRefused("the answer broke off")
 
 
-def _refusal(response: httpx.Response) -> str:
+def _refusal_message(response: httpx.Response) -> str:
     """Return what an Orbit server says of its refusal, or the status of another server."""
     try:
         message: Any = response.json()["error"]["message"]

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from server.cli.logs import last_lines, log_path, make_room
-from server.cli.output import Interruption, Progress, fail, notice_interruption
+from server.cli.output import Progress, fail, notice_interruption
 from server.cli.runfile import (
     IN_BACKGROUND,
     Launch,
@@ -134,7 +134,7 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
     """
     log = log_path(wanted.data_dir)
     log_start = make_room(log)
-    with notice_interruption() as interruption, log.open("ab") as output:
+    with notice_interruption() as signals, log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603  our own command
             command,
             env=os.environ | {IN_BACKGROUND: "1"},
@@ -148,9 +148,9 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
             running = describe_process(child.pid, wanted, log=log)
             if running is not None:
                 write_running(wanted.data_dir, running)
-            readiness = _wait(child, running, interruption) if running else None
-            if interruption.signal is not None:
-                raise StartInterrupted(interruption.exit_code)
+            readiness = _wait(child, running, signals) if running else None
+            if signals:
+                raise StartInterrupted(128 + signals[0])  # what a shell expects
             if running is None or readiness is None:
                 raise StartFailed(_why_failed(child, log, log_start))
             settled = True
@@ -162,12 +162,12 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", running: Running, interruption: Interruption
+    child: "subprocess.Popen[bytes]", running: Running, signals: Sequence[int]
 ) -> ServerReadiness | None:
     """Return what the server says once its adapters are settled; None when it never does."""
     with Progress("Starting") as progress:
         heard_at = time.monotonic()
-        while interruption.signal is None and child.poll() is None:
+        while not signals and child.poll() is None:
             readiness = ask_readiness(running.url)
             if readiness is not None and not readiness.opening:
                 return readiness
@@ -221,12 +221,12 @@ def stop_process(running: Running) -> Ending:
     `killed` when it took longer than its own grace allows, `left` when somebody did
     not want to wait for it.
     """
-    with notice_interruption() as interruption, Progress("Stopping") as progress:
+    with notice_interruption() as signals, Progress("Stopping") as progress:
         _signal(running, signal.SIGTERM)
         deadline = time.monotonic() + running.shutdown_grace_s + _WIND_DOWN_S
         ending: Ending = "stopped"
         while running.is_alive():
-            if interruption.signal is not None:
+            if signals:
                 return "left"
             if ending == "stopped" and time.monotonic() > deadline:
                 _signal(running, signal.SIGKILL)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from threading import Event, Thread
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
 import typer
@@ -143,29 +143,15 @@ def show_progress(what: str) -> Iterator[None]:
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interruption:
-    """Holds the first signal that came, if any did."""
-
-    def __init__(self) -> None:
-        self.signal: int | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """What a shell expects of a command that a signal ended; 0 without one."""
-        return 0 if self.signal is None else 128 + self.signal
-
-    def note(self, number: int, _frame: FrameType | None) -> None:
-        if self.signal is None:
-            self.signal = number
-
-
 @contextmanager
-def notice_interruption() -> Iterator[Interruption]:
-    """Note the usual signals instead of ending; the caller has to look and act."""
-    interruption = Interruption()
-    before = {number: signal.signal(number, interruption.note) for number in _SIGNALS}
+def notice_interruption() -> Iterator[list[int]]:
+    """Add the usual signals to the list instead of ending; the caller has to look and act."""
+    noted: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: noted.append(number)) for number in _SIGNALS
+    }
     try:
-        yield interruption
+        yield noted
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

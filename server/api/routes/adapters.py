@@ -1,6 +1,6 @@
 """Adapters: what each can do, what state each is in, and reloading them."""
 
-from typing import Any, Final
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,14 +13,17 @@ from server.api.schemas import ToolsResponse, refusals
 from server.api.state import ApiState
 from server.errors import AdapterUnknown, KeyForeign, OrbitError
 
-router = APIRouter()
-
-_ADMIN_ERRORS: Final = refusals(
-    401,
-    (403, "Not an admin key."),
-    (404, "There is no adapter of that name."),
-    (409, "What was written cannot be used; `details` says why. What ran before goes on."),
-    (503, "What the adapter needs cannot be reached. What ran before goes on."),
+router = APIRouter(tags=["tools"])
+admin_router = APIRouter(
+    prefix="/admin",
+    tags=["admin"],
+    responses=refusals(
+        401,
+        (403, "Not an admin key."),
+        (404, "There is no adapter of that name."),
+        (409, "What was written cannot be used; `details` says why. What ran before goes on."),
+        (503, "What the adapter needs cannot be reached. What ran before goes on."),
+    ),
 )
 
 
@@ -31,7 +34,6 @@ _ADMIN_ERRORS: Final = refusals(
         401, (403, "A good key, but of another adapter."), 429, (503, "The adapter is unavailable.")
     ),
     summary="List what an adapter can do, as OpenAI functions",
-    tags=["tools"],
 )
 async def list_tools(request: Request, name: str, caller: KeyHolder) -> Response:
     """The templates that the key's role may run, in OpenAI's format of tools."""
@@ -44,23 +46,13 @@ async def list_tools(request: Request, name: str, caller: KeyHolder) -> Response
     return json_response({"tools": tools})
 
 
-@router.get(
-    "/admin/adapters",
-    responses=_ADMIN_ERRORS,
-    summary="Every adapter, and how it stands",
-    tags=["admin"],
-)
+@admin_router.get("/adapters", summary="Every adapter, and how it stands")
 async def list_adapters(request: Request, _: Admin) -> Response:
     state: ApiState = request.app.state.api
     return json_response({"adapters": [describe_status(s) for s in state.adapters.statuses()]})
 
 
-@router.get(
-    "/admin/adapters/{name}",
-    responses=_ADMIN_ERRORS,
-    summary="One adapter, and how it stands",
-    tags=["admin"],
-)
+@admin_router.get("/adapters/{name}", summary="One adapter, and how it stands")
 async def get_adapter(request: Request, name: str, _: Admin) -> Response:
     state: ApiState = request.app.state.api
     if name not in state.adapters.names:
@@ -68,24 +60,14 @@ async def get_adapter(request: Request, name: str, _: Admin) -> Response:
     return json_response(describe_status(state.adapters.status(name)))
 
 
-@router.post(
-    "/admin/adapters/{name}/reload",
-    responses=_ADMIN_ERRORS,
-    summary="Read an adapter's files again",
-    tags=["admin"],
-)
+@admin_router.post("/adapters/{name}/reload", summary="Read an adapter's files again")
 async def reload_adapter(request: Request, name: str, _: Admin) -> Response:
     """Answer by the files as they are now. What cannot be used changes nothing."""
     state: ApiState = request.app.state.api
     return json_response(describe_status(await state.manager.reload(name)))
 
 
-@router.post(
-    "/admin/reload",
-    responses=_ADMIN_ERRORS,
-    summary="Read the files of every adapter again",
-    tags=["admin"],
-)
+@admin_router.post("/reload", summary="Read the files of every adapter again")
 async def reload_adapters(request: Request, _: Admin) -> Response:
     """One that cannot be reloaded goes on as it was, and keeps none of the others from it."""
     state: ApiState = request.app.state.api
