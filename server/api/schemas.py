@@ -27,21 +27,20 @@ class ChatRequest(MessageRequest):
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
 
+_CONFIRMATION: Final[dict[str, Any]] = {
+    "session_id": "kitchen",
+    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
+    "accept": True,
+}
+
+
 class ConfirmRequest(BaseModel):
     """The yes or the no to a proposal."""
 
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
-        json_schema_extra={
-            "examples": [
-                {
-                    "session_id": "kitchen",
-                    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
-                    "accept": True,
-                }
-            ]
-        },
+        json_schema_extra={"examples": [_CONFIRMATION]},
     )
 
     session_id: SessionId = Field(description="The conversation that the proposal is of.")
@@ -54,8 +53,44 @@ class ConfirmRequest(BaseModel):
     )
 
 
+_CALL: Final[dict[str, Any]] = {
+    "tool_name": "calculator",
+    "operation": "percentage",
+    "parameters": {"value": 200, "percentage": 15},
+    "result": {
+        "result": 30,
+        "operation": "percentage",
+        "input": {"value": 200, "percentage": 15},
+    },
+    "execution_time_ms": 0.02,
+    "status": "success",
+}
+_ANSWER: Final[dict[str, Any]] = {
+    "content": "15% of 200 is **30**",
+    "metadata": {
+        "source": "intent",
+        "template_id": "calculate_percentage",
+        "tool_execution": _CALL,
+        "synthesized": False,
+    },
+    "confidence": 0.99,
+    "session_id": "b1946ac92492d2347c6235b4d2611184",
+}
+_FUNCTION: Final[dict[str, Any]] = {
+    "name": "calculate_percentage",
+    "description": "Calculate a percentage of a given value",
+    "parameters": {
+        "type": "object",
+        "properties": {"value": {"type": "number"}},
+        "required": ["value"],
+    },
+}
+
+
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
 
     content: str = Field(description="The answer as Markdown.")
     metadata: dict[str, Any] = Field(
@@ -65,64 +100,16 @@ class ChatResponse(BaseModel):
     confidence: float = Field(ge=0, le=1, description="Calibrated probability of the match.")
     session_id: str
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "content": "15% of 200 is **30**",
-                    "metadata": {
-                        "source": "intent",
-                        "template_id": "calculate_percentage",
-                        "tool_execution": {
-                            "tool_name": "calculator",
-                            "operation": "percentage",
-                            "parameters": {"value": 200, "percentage": 15},
-                            "result": {
-                                "result": 30,
-                                "operation": "percentage",
-                                "input": {"value": 200, "percentage": 15},
-                            },
-                            "execution_time_ms": 0.02,
-                            "status": "success",
-                        },
-                        "synthesized": False,
-                    },
-                    "confidence": 0.99,
-                    "session_id": "b1946ac92492d2347c6235b4d2611184",
-                }
-            ]
-        }
-    )
-
 
 class ToolsResponse(BaseModel):
     """What an adapter can do, as other programs and their models are told of it."""
 
-    tools: list[dict[str, Any]] = Field(
-        description="Each template as OpenAI's clients take it in `tools`."
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"tools": [{"type": "function", "function": _FUNCTION}]}]}
     )
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "tools": [
-                        {
-                            "type": "function",
-                            "function": {
-                                "name": "calculate_percentage",
-                                "description": "Calculate a percentage of a given value",
-                                "parameters": {
-                                    "type": "object",
-                                    "properties": {"value": {"type": "number"}},
-                                    "required": ["value"],
-                                },
-                            },
-                        }
-                    ]
-                }
-            ]
-        }
+    tools: list[dict[str, Any]] = Field(
+        description="Each template as OpenAI's clients take it in `tools`."
     )
 
 
@@ -136,10 +123,7 @@ class IntentRequest(MessageRequest):
 
 DETECTION_EXAMPLE: Final = {
     "intent_type": "QUERY",
-    "entities": {
-        "operation": "compare",
-        "comparison_target": "governments:36,37",
-    },
+    "entities": {"operation": "compare", "comparison_target": "governments:36,37"},
     "confidence": 1.0,
     "route_flags": {"needs_context": False, "is_statistical": False, "is_comparison": True},
     "explanation": "compare operation",

@@ -145,7 +145,7 @@ def _questions(operations: list[ApiOperation], phrases: Mapping[str, str]) -> li
 
 
 def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    """How the service knows its callers, and what the author should know about that."""
+    """Return the service's authentication, and a note on it for the author."""
     schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
     schemes = schemes or mapping(document.data.get("securityDefinitions"))
     wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]

@@ -32,13 +32,13 @@ class Screen:
         self._colours = self._terminal and not os.environ.get("NO_COLOR")
         self._history = history if self.reads_from_terminal else None
         self._midline = False
-        self._unsaid = ""
+        self._unsent = ""
         self._readline: Any = None
         if self._history is not None and self._terminal:
             self._readline = _readline(self._history)
 
     def read(self) -> str | None:
-        """The next line that is typed; None when there are no more.
+        """Return the next line that is typed; None when there are no more.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
@@ -58,30 +58,30 @@ class Screen:
             return ""
 
     def say(self, words: str) -> None:
-        """Words of an answer, as they come; what is piped on gets the whole answer at its end."""
+        """Show words of an answer as they come; a pipe gets the whole answer at its end."""
         if not self._terminal:
-            self._unsaid += words
+            self._unsent += words
             return
         sys.stdout.write(words.translate(_NO_CONTROLS))
         sys.stdout.flush()
         self._midline = not words.endswith("\n") if words else self._midline
 
     def take_back(self) -> None:
-        """The words of the answer so far do not count."""
-        self._unsaid = ""
+        """Discard the words of the answer so far."""
+        self._unsent = ""
         if self._midline:
             self.say(" … no:\n")
 
     def end_answer(self) -> None:
-        if self._unsaid:
-            sys.stdout.write(self._unsaid + ("" if self._unsaid.endswith("\n") else "\n"))
+        if self._unsent:
+            sys.stdout.write(self._unsent + ("" if self._unsent.endswith("\n") else "\n"))
             sys.stdout.flush()
-            self._unsaid = ""
+            self._unsent = ""
         if self._midline:
             self.say("\n")
 
     def choices(self) -> None:
-        """What a proposal can be answered with, for people; pipes need no telling."""
+        """Show a person what a proposal can be answered with."""
         if self.reads_from_terminal:
             self.remark("[1] Yes  [2] No")
 

@@ -52,7 +52,7 @@ def demo_services(
 
 
 def _load(folder: Path) -> ModuleType:
-    """The stand-ins' application, from the project's examples: they are no part of the wheel."""
+    """Return the stand-ins' package, from the project's examples: it is no part of the wheel."""
     init = folder / "__init__.py"
     spec = importlib.util.spec_from_file_location(
         _PACKAGE, init, submodule_search_locations=[str(folder)]

@@ -24,9 +24,7 @@ def process_token(pid: int) -> str | None:
 
     None when there is no such process, or only what is left of one that ended.
     """
-    if (_PROC / "self" / "stat").exists():
-        return _from_proc(pid)
-    return _from_ps(pid)
+    return _from_proc(pid) if (_PROC / "self" / "stat").exists() else _from_ps(pid)
 
 
 def _from_proc(pid: int) -> str | None:

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -51,6 +50,8 @@ def serve(
 
 
 def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
+    import uvloop
+
     from server.cli.logs import set_up_logging
 
     set_up_logging(found.settings.logging)
@@ -59,7 +60,7 @@ def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> N
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(found, listening, reread))
 
 
@@ -104,11 +105,3 @@ def _load_ahead(settings: "Settings") -> None:
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(0)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:  # it has no build for Windows
-        return None
-    return uvloop.new_event_loop
