@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
+from server.access.key_format import issued_id, sample_name
+from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
 from server.access.models import KeyRecord
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
 from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.cli.runfile import read_running, url_of
+from server.cli.server_messages import curl, example_question
 from server.errors import RequestInvalid
 
 if TYPE_CHECKING:
@@ -51,8 +55,6 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key. It is shown this once: only a hash of it is kept."""
-    from server.access.key_request import check_role, new_key
-
     new = new_key(
         adapter, user_id=user, role=role, limits=limit or (), expires=expires, label=label
     )
@@ -74,8 +76,6 @@ def sample(
     as_json: JsonOption = False,
 ) -> None:
     """Make the well-known sample key of an adapter, for clients on this machine only."""
-    from server.access.key_format import sample_name
-
     settings = configured(config, data=data).settings
     _check_adapter(settings, adapter)
     if not settings.access.sample_keys:
@@ -108,9 +108,9 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """End a key for good. A running server refuses it within seconds."""
-    record = _in_store(
-        configured(config, data=data).settings, lambda store: store.revoke(_key_id_of(key_id))
-    )
+    settings = configured(config, data=data).settings
+    key_id = issued_id(key_id) or key_id  # whoever found a leaked key has it whole
+    record = _in_store(settings, lambda store: store.revoke(key_id))
     if as_json:
         print_json(record.to_dict(datetime.now(UTC)))
     else:
@@ -128,11 +128,10 @@ def rotate(
     as_json: JsonOption = False,
 ) -> None:
     """Replace a key by a new one that opens the same."""
-    from server.access.key_request import parse_lifetime
-
     lasting = None if grace is None else parse_lifetime(grace)
     settings = configured(config, data=data).settings
-    raw, record = _in_store(settings, lambda store: store.rotate(_key_id_of(key_id), grace=lasting))
+    key_id = issued_id(key_id) or key_id
+    raw, record = _in_store(settings, lambda store: store.rotate(key_id, grace=lasting))
     old = "ends at once" if grace is None else f"goes on for {grace}, or until it expires"
     say(f"The old key {old}.")
     _show_key(settings, raw, record, as_json=as_json)
@@ -152,25 +151,13 @@ def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[T]]) -
 
 
 def _check_adapter(settings: "Settings", name: str) -> None:
-    from server.access.key_request import check_adapter
-
     adapters = {adapter.name: adapter for adapter in settings.adapters}
     check_adapter(name, list(adapters))
     if not adapters[name].enabled:
         say(f"warning: adapter {name!r} is not enabled, so its keys open nothing yet")
 
 
-def _key_id_of(text: str) -> str:
-    """Return the id in what was typed: whoever found a leaked key has it whole."""
-    from server.access.key_format import issued_id
-
-    return issued_id(text) or text
-
-
-def _show_key(settings: "Settings", raw: str, record: "KeyRecord", *, as_json: bool) -> None:
-    from server.cli.runfile import read_running, url_of
-    from server.cli.server_messages import curl, example_question
-
+def _show_key(settings: "Settings", raw: str, record: KeyRecord, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": raw} | record.to_dict(datetime.now(UTC)))
         return

@@ -143,7 +143,6 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
             stderr=output,
             start_new_session=True,
         )
-        settled = False
         try:
             running = describe_process(child.pid, wanted, log=log)
             if running is not None:
@@ -153,12 +152,11 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
                 raise StartInterrupted(128 + signals[0])  # what a shell expects
             if running is None or readiness is None:
                 raise StartFailed(_why_failed(child, log, log_start))
-            settled = True
-            child.returncode = 0  # it outlives this process, and is no longer its business
-            return running, readiness
-        finally:
-            if not settled:
-                _stop_child(child, wanted.data_dir)
+        except BaseException:
+            _stop_child(child, wanted.data_dir)
+            raise
+        child.returncode = 0  # it outlives this process, and is no longer its business
+        return running, readiness
 
 
 def _wait(
