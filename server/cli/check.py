@@ -8,14 +8,10 @@ from typing import Annotated, Final
 
 import typer
 
-from server.adapters.check import load_adapter
-from server.adapters.intents import IntentReader
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
 from server.cli.output import print_json, print_text, say
 from server.errors import Location, Problem
-from server.evaluation.example_check import example_problems
 from server.evaluation.questions import load_questions
-from server.extraction.extractor import Extractor
 from server.guards.options import guard_problems
 from server.guards.pack import load_guards
 from server.settings.adapters import AdapterConfig, AdapterSettings
@@ -133,6 +129,11 @@ def _check_library(
 def _check_adapter(
     adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
+    from server.adapters.check import load_adapter  # too much to import for `--help`
+    from server.adapters.intents import IntentReader
+    from server.evaluation.example_check import example_problems
+    from server.extraction.extractor import Extractor
+
     read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
     if read.library is not None:
