@@ -47,7 +47,7 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     """
     settings = workshop.settings
     read = await asyncio.to_thread(
-        load_adapter, adapter, settings.tools, workshop.environ, settings, errors_only=True
+        load_adapter, adapter, settings.tools, workshop.environ, settings
     )
     library, registry = read.library, read.registry
     if not read.usable or library is None or registry is None:

@@ -9,8 +9,6 @@ from server.adapters.intents import IntentReader, declaration_problems, read_pac
 from server.adapters.models import read_prompts
 from server.core.suggestions import did_you_mean
 from server.errors import PluginInvalid, Problem
-from server.extraction.extractor import Extractor
-from server.extraction.lint import example_problems
 from server.intents.pack import Pack
 from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
@@ -84,14 +82,12 @@ def load_adapter(
     tools: Mapping[str, str],
     environ: Mapping[str, str],
     settings: Settings | None = None,
-    *,
-    errors_only: bool = False,
 ) -> LoadedAdapter:
     """Read an adapter's domain and templates, and judge them against tools and extraction.
 
     Without the whole `settings`, what depends on them is not judged: roles, and the
-    modules that Python templates may name. With `errors_only` examples are not looked
-    through, which is worth warnings only, and a server has no use for those.
+    modules that Python templates may name. Examples are judged by
+    `server.evaluation.example_check`, which a server has no use for.
     """
     loaded = load_library(
         adapter.config.domain_config_path, adapter.config.template_library_path, environ
@@ -130,8 +126,6 @@ def load_adapter(
     problems += judged
     if library is not None:
         library = _without_broken(library, judged, problems)
-    if library is not None and not errors_only:
-        problems += example_problems(library, Extractor(library.domain), reader)
     if library is not None and settings is not None:
         problems += settings_problems(adapter, library, pack)
     reformulation = None

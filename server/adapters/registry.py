@@ -59,6 +59,9 @@ class Adapters:
             KeyForeign: this server does not have it.
             AdapterUnavailable: as `get`.
         """
+        adapter = self._open.get(caller.adapter)
+        if adapter is not None:
+            return adapter
         if caller.adapter not in self._names:
             raise KeyForeign(
                 f"this key opens adapter {caller.adapter!r}, which this server does not have"

@@ -1,37 +1,77 @@
-"""The key of a request, and whose it is."""
+"""Who is asking: the key of a request, its rate limits, and routes that need an admin."""
 
 import ipaddress
-from typing import Any, Final
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from fastapi import Request, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
-from server.access.gateway import names_a_user
-from server.api.rate_limits import count_request
-from server.api.state import state_of
+from server.access.gateway import HEADERS as GATEWAY_HEADERS
+from server.access.rate_limits import LimitStatus
+from server.api.state import ApiState
 from server.core.turn import Caller
 from server.errors import KeyForeign, KeyMissing, RateLimited
 
-DOCUMENTED_SCHEMES: Final = (
-    Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
-    Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
-)
-"""For the documentation's "Authorize" button, on every route that needs a key; the
-reading is done by `key_of`."""
-
-NEEDS_KEY: Final[dict[str, Any]] = {"security": [{"HTTPBearer": []}, {"APIKeyHeader": []}]}
-"""The same for `openapi_extra` of routes that are asked most: said, without being run."""
-
 ADMIN: Final = "admin"
-"""The role of keys that may look after the server."""
+"""The role of keys that may manage the server."""
 
 _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+# Only so that the documentation has its "Authorize" button: `key_of` reads the headers.
+_Bearer = Annotated[
+    object,
+    Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
+]
+_KeyHeader = Annotated[object, Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
+
+
+async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> Caller:
+    """Return who is asking, and count the request against the limits of key and adapter.
+
+    Raises:
+        AccessDenied: the key, or what a gateway says beside it, is wrong; it says what.
+        RateLimited: the key or its adapter has asked too often.
+    """
+    state: ApiState = request.app.state.api
+    caller = await state.keys.authenticate(
+        key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
+    )
+    if any(name in request.headers for name in GATEWAY_HEADERS):
+        caller = state.gateway.speak_for(
+            caller, request.headers, request.method, request.url.path, await request.body()
+        )
+    adapter_limits = state.adapters.rate_limits(caller.adapter)
+    if caller.limits or adapter_limits:
+        await _count_request(request, state, caller, adapter_limits)
+    return caller
+
+
+KeyHolder = Annotated[Caller, Depends(caller_of)]
+"""For a route's parameter: any caller with a good key."""
+
+
+async def admin_of(caller: KeyHolder) -> Caller:
+    """Return who is asking, if it is an admin.
+
+    Raises:
+        AccessDenied: as `caller_of`, and KeyForeign for a key of another role.
+    """
+    if caller.role != ADMIN:
+        raise KeyForeign(f"this needs a key of role {ADMIN!r}; this one is of role {caller.role!r}")
+    return caller
+
+
+Admin = Annotated[Caller, Depends(admin_of)]
+"""For a route's parameter: a caller whose key is an admin's."""
 
 
 def key_of(request: Request) -> str:
-    """The raw key, from `Authorization: Bearer KEY` or `X-API-Key: KEY`.
+    """Return the raw key, from `Authorization: Bearer KEY` or `X-API-Key: KEY`.
 
     Raises:
         KeyMissing: neither header holds one.
@@ -47,7 +87,7 @@ def key_of(request: Request) -> str:
 
 
 def is_loopback(request: Request) -> bool:
-    """Whether the client itself is on this machine, and asked for this machine.
+    """Return whether the client itself is on this machine, and asked for this machine.
 
     A proxied request never counts as such, nor one whose `Host` is another name: a web
     page can point a name of its own at 127.0.0.1.
@@ -55,20 +95,22 @@ def is_loopback(request: Request) -> bool:
     headers = request.headers
     if request.client is None or any(name in headers for name in _FORWARDED):
         return False
-    asked = headers.get("host")
-    return _is_here(request.client.host) and (asked is None or _names_here(asked))
+    host = headers.get("host")
+    return _is_local_host(request.client.host) and (host is None or _is_local_header(host))
 
 
-def _names_here(host_header: str) -> bool:
+@lru_cache(maxsize=256)
+def _is_local_header(host_header: str) -> bool:
     if not _NOT_IN_A_HOST.isdisjoint(host_header):
         return False
     try:
-        return _is_here(urlsplit(f"//{host_header}").hostname or "")
+        return _is_local_host(urlsplit(f"//{host_header}").hostname or "")
     except ValueError:
         return False
 
 
-def _is_here(host: str) -> bool:
+@lru_cache(maxsize=256)
+def _is_local_host(host: str) -> bool:
     if host == "localhost":
         return True
     try:
@@ -77,37 +119,47 @@ def _is_here(host: str) -> bool:
         return False
 
 
-async def caller_of(request: Request) -> Caller:
-    """Who is asking, one request counted.
+async def _count_request(
+    request: Request, state: ApiState, caller: Caller, adapter_limits: Sequence[str]
+) -> None:
+    """Count a request, and leave the rate-limit headers for its response.
 
     Raises:
-        AccessDenied: the key, or what a gateway says beside it, is wrong; it says what.
-        RateLimited: the key or its adapter has asked too often.
+        RateLimited: one of the limits is reached; nothing was counted.
+        StoreUnavailable: the counts cannot be reached.
     """
-    state = state_of(request)
-    caller = await state.keys.authenticate(
-        key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
-    )
-    if names_a_user(request.headers):
-        caller = state.gateway.speak_for(
-            caller, request.headers, request.method, request.url.path, await request.body()
-        )
-    of_adapter = state.adapters.rate_limits(caller.adapter)
-    try:
-        await count_request(request, state.limits, caller, of_adapter)
-    except RateLimited:
+    limits, key, adapter = state.limits, ("key", caller.key_id), ("adapter", caller.adapter)
+    whose = "adapter"
+    refused = await limits.peek(adapter_limits, *adapter)
+    if refused is None:
+        refused = await limits.take(caller.limits, *key)
+        if refused is not None:
+            whose = "key"
+        else:
+            refused = await limits.take(adapter_limits, *adapter)
+    if caller.limits:
+        request.state.rate_headers = _rate_headers(await limits.standings(caller.limits, *key))
+    if refused is not None:
         state.metrics.rate_limited(caller.adapter)
-        raise
-    return caller
+        seconds = max(1, math.ceil(refused.reset_s))
+        raise RateLimited(
+            f"the limit of this {whose}, {refused.limit}, is reached; try again in {seconds} s",
+            retry_after_s=seconds,
+        )
 
 
-async def admin_of(request: Request) -> Caller:
-    """Who is asking, when it is an admin.
-
-    Raises:
-        AccessDenied: as `caller_of`, and KeyForeign for a key of another role.
-    """
-    caller = await caller_of(request)
-    if caller.role != ADMIN:
-        raise KeyForeign(f"this needs a key of role {ADMIN!r}; this one is of role {caller.role!r}")
-    return caller
+def _rate_headers(standings: Sequence[LimitStatus]) -> list[tuple[bytes, bytes]]:
+    """`RateLimit` and `RateLimit-Policy` for all limits, the older three for the tightest."""
+    tightest = min(standings, key=lambda standing: (standing.remaining, -standing.reset_s))
+    policy = ", ".join(f'"{s.limit}";q={s.count};w={s.window_s}' for s in standings)
+    left = ", ".join(
+        f'"{s.limit}";r={max(0, s.remaining)};t={math.ceil(s.reset_s)}' for s in standings
+    )
+    headers = {
+        "ratelimit-policy": policy,
+        "ratelimit": left,
+        "ratelimit-limit": str(tightest.count),
+        "ratelimit-remaining": str(max(0, tightest.remaining)),
+        "ratelimit-reset": str(math.ceil(tightest.reset_s)),
+    }
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -1,4 +1,4 @@
-"""Work that is only worth doing while somebody waits for it."""
+"""Work that is only worth doing while the client waits for it."""
 
 import asyncio
 from typing import Any, TypeVar
@@ -16,19 +16,19 @@ class ClientLeft(OrbitError):
     code = "client_left"
 
 
-async def left(receive: Receive) -> None:
-    """Return when the client has closed the connection. The body has been read before."""
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client has closed the connection. The body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
-    """Return what `work` gives; stop it when the client leaves.
+    """Return the result of `work`; cancel it when the client leaves.
 
     Raises:
-        ClientLeft: it was stopped.
+        ClientLeft: the client left first.
     """
-    watch = asyncio.create_task(left(receive))
+    watch = asyncio.create_task(wait_for_disconnect(receive))
     try:
         await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
@@ -40,7 +40,6 @@ async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
 
 
 async def stop_task(task: "asyncio.Task[Any]") -> None:
-    """Cancel a task and wait until it has ended; whatever it says is of no interest."""
-    if not task.done():
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    """Cancel a task and wait until it has ended; its result or failure is ignored."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

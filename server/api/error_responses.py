@@ -1,7 +1,7 @@
 """Failures to responses: one shape, one table of status codes, nothing internal."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -14,15 +14,6 @@ from server.api.disconnect import ClientLeft
 from server.core.json import to_json
 from server.errors import OrbitError
 
-
-def json_response(
-    data: Any, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """`data` as a JSON response; text that is not valid Unicode is replaced, not refused."""
-    body = to_json(data).encode("utf-8", "replace")
-    return Response(body, status, dict(headers or {}), "application/json")
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -31,13 +22,14 @@ class BodyTooLarge(errors.RequestInvalid):
 
 
 class FieldsInvalid(errors.RequestInvalid):
-    """The body is JSON, but not of the documented form; `details` has a row a field."""
+    """The request is readable, but not of the documented form; `details` has a row a field."""
 
     code = "fields_invalid"
 
-    def __init__(self, message: str, details: Sequence[dict[str, Any]]) -> None:
-        super().__init__(message)
-        self.details = list(details)
+    def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
+        """`problems` are names of fields, each with what is wrong with it."""
+        self.details = [{"field": field, "problem": problem} for field, problem in problems]
+        super().__init__("; ".join(f"{row['field']}: {row['problem']}" for row in self.details))
 
 
 _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
@@ -63,38 +55,32 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.StoreUnavailable, 503),
     (errors.TurnTimedOut, 504),
 )
-"""First row whose class fits; a failure in no row is ours, and a 500."""
+"""The first row whose class fits counts; a failure in no row is the server's fault, a 500."""
 
-_OURS: Final = "Something went wrong here; it has been logged."
+_INTERNAL: Final = "Something went wrong here; it has been logged."
 _HTTP_CODES: Final = {404: "not_found", 405: "method_not_allowed"}
+
+
+def json_response(
+    data: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return `data` as a JSON response; text that is not valid Unicode is replaced."""
+    body = to_json(data).encode("utf-8", "replace")
+    return Response(body, status, dict(headers or {}), "application/json")
 
 
 def status_of(failure: OrbitError) -> int:
     return next((status for kind, status in _STATUS if isinstance(failure, kind)), 500)
 
 
+def public_message(failure: OrbitError) -> str:
+    """Return what a client may read of a failure; of an internal one, no details."""
+    return str(failure) if status_of(failure) != 500 else _INTERNAL
+
+
 def error_body(code: str, message: str, request_id: str, details: Any = None) -> dict[str, Any]:
     body = {"code": code, "message": message, "request_id": request_id}
     return {"error": body if details is None else body | {"details": details}}
-
-
-def error_response(failure: OrbitError, request_id: str) -> Response:
-    """The response for a failure that has a name."""
-    note(failure, request_id)
-    details = getattr(failure, "details", None)
-    body = error_body(failure.code, shown_message(failure), request_id, details)
-    return json_response(body, status_of(failure), error_headers(failure))
-
-
-def note(failure: OrbitError, request_id: str) -> None:
-    """Log a failure that is the server's, or of something it needs."""
-    if status_of(failure) >= 500:
-        _log.warning("request %s: %s: %s", request_id, failure.code, failure)
-
-
-def shown_message(failure: OrbitError) -> str:
-    """What is said of a failure; of one that is ours, nothing of the inside."""
-    return str(failure) if status_of(failure) != 500 else _OURS
 
 
 def error_headers(failure: OrbitError) -> dict[str, str]:
@@ -106,28 +92,39 @@ def error_headers(failure: OrbitError) -> dict[str, str]:
     return {"Retry-After": "5"} if status == 503 else {}
 
 
-def unexpected_response(request_id: str) -> Response:
-    """The response for a failure that has no name: it says nothing of the inside."""
-    return json_response(error_body("internal_error", _OURS, request_id), 500)
+def log_failure(failure: OrbitError, request_id: str) -> None:
+    """Log a failure that is the server's, or of something it needs."""
+    if status_of(failure) >= 500:
+        _log.warning("request %s: %s: %s", request_id, failure.code, failure)
 
 
-def install(app: FastAPI) -> None:
+def error_response(failure: OrbitError, request_id: str) -> Response:
+    """Return the response for a named failure."""
+    log_failure(failure, request_id)
+    details = getattr(failure, "details", None)
+    body = error_body(failure.code, public_message(failure), request_id, details)
+    return json_response(body, status_of(failure), error_headers(failure))
+
+
+def internal_error(request_id: str) -> dict[str, Any]:
+    """Return the body for a failure without a name, with nothing of the inside."""
+    return error_body(OrbitError.code, _INTERNAL, request_id)
+
+
+def install_error_handlers(app: FastAPI) -> None:
     """Give `app` the one error shape."""
 
-    async def named(request: Request, failure: Exception) -> Response:
+    async def on_failure(request: Request, failure: Exception) -> Response:
         assert isinstance(failure, OrbitError)  # noqa: S101  registered for this class only
         return error_response(failure, request.state.request_id)
 
-    async def parameters(request: Request, failure: Exception) -> Response:
+    async def on_invalid_parameters(request: Request, failure: Exception) -> Response:
         assert isinstance(failure, RequestValidationError)  # noqa: S101  as above
-        details = [
-            {"field": str(error["loc"][-1]), "problem": error["msg"]} for error in failure.errors()
-        ]
-        message = "; ".join(f"{detail['field']}: {detail['problem']}" for detail in details)
-        return error_response(FieldsInvalid(message, details), request.state.request_id)
+        invalid = FieldsInvalid((str(row["loc"][-1]), row["msg"]) for row in failure.errors())
+        return error_response(invalid, request.state.request_id)
 
-    async def http(request: Request, failure: Exception) -> Response:
-        assert isinstance(failure, HTTPException)  # noqa: S101  registered for this class only
+    async def on_http_error(request: Request, failure: Exception) -> Response:
+        assert isinstance(failure, HTTPException)  # noqa: S101  as above
         code = _HTTP_CODES.get(failure.status_code, "http_error")
         message = f"{request.method} {request.url.path}: {str(failure.detail).lower()}"
         if failure.status_code in (404, 405):
@@ -135,6 +132,6 @@ def install(app: FastAPI) -> None:
         body = error_body(code, message, request.state.request_id)
         return json_response(body, failure.status_code, dict(failure.headers or {}))
 
-    app.add_exception_handler(OrbitError, named)
-    app.add_exception_handler(RequestValidationError, parameters)
-    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(OrbitError, on_failure)
+    app.add_exception_handler(RequestValidationError, on_invalid_parameters)
+    app.add_exception_handler(HTTPException, on_http_error)

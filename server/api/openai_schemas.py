@@ -10,8 +10,8 @@ from server.api.error_responses import (
     error_body,
     error_headers,
     json_response,
-    note,
-    shown_message,
+    log_failure,
+    public_message,
     status_of,
 )
 from server.api.schemas import SESSION_ID, SessionId
@@ -80,7 +80,7 @@ class CompletionRequest(BaseModel):
 
 
 def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[CompletionRequest, str]:
-    """The request in a body, and the question that it asks.
+    """Return the request in a body, and the question that it asks.
 
     Raises:
         RequestInvalid: it cannot be read, or wants what no adapter does.
@@ -112,12 +112,12 @@ def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[Completi
 
 
 def _question(messages: list[CompletionMessage]) -> str:
-    said = next((message for message in reversed(messages) if message.role == "user"), None)
-    if said is None:
+    last = next((message for message in reversed(messages) if message.role == "user"), None)
+    if last is None:
         raise RequestInvalid("messages: none is of role 'user'")
-    if isinstance(said.content, str):
-        return said.content
-    parts = said.content or []
+    if isinstance(last.content, str):
+        return last.content
+    parts = last.content or []
     if any(not isinstance(part, TextPart) for part in parts):
         raise RequestInvalid("messages: only text can be read")
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
@@ -126,9 +126,9 @@ def _question(messages: list[CompletionMessage]) -> str:
 def completion(
     answer: Answer, adapter: str, session_id: str, request_id: str, created: int
 ) -> dict[str, Any]:
-    """An answer as a chat completion. `orbit` holds what `POST /chat` says of it."""
-    rest = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
-    message = {"role": "assistant", "content": answer.content, "refusal": None}
+    """Return an answer as a chat completion. `orbit` holds what `POST /chat` adds to it."""
+    rest = answer.to_dict(session_id)
+    message = {"role": "assistant", "content": rest.pop("content"), "refusal": None}
     return {
         "id": f"chatcmpl-{request_id}",
         "object": "chat.completion",
@@ -139,21 +139,34 @@ def completion(
     }
 
 
-def model(adapter: str, created: int) -> dict[str, Any]:
+def completion_chunk(
+    delta: Mapping[str, Any], reason: str | None, adapter: str, request_id: str, created: int
+) -> dict[str, Any]:
+    """Return a piece of an answer as a chunk of a streamed chat completion."""
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+    return {
+        "id": f"chatcmpl-{request_id}",
+        "object": "chat.completion.chunk",
+        "created": created,
+        "model": adapter,
+        "choices": [choice],
+    }
+
+
+def describe_model(adapter: str, created: int) -> dict[str, Any]:
     return {"id": adapter, "object": "model", "created": created, "owned_by": "orbit"}
 
 
-def failure_body(failure: OrbitError, request_id: str) -> dict[str, Any]:
-    """A failure in OpenAI's shape, which has all that the one error shape has, and more."""
+def openai_error(failure: OrbitError, request_id: str) -> dict[str, Any]:
+    """Return a failure in OpenAI's shape: the one error shape, with `type` and `param`."""
     status = status_of(failure)
-    body = error_body(failure.code, shown_message(failure), request_id)
+    body = error_body(failure.code, public_message(failure), request_id)
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     body["error"] |= {"type": kind, "param": None}
     return body
 
 
-def failure_response(failure: OrbitError, request_id: str) -> Response:
-    note(failure, request_id)
-    return json_response(
-        failure_body(failure, request_id), status_of(failure), error_headers(failure)
-    )
+def openai_error_response(failure: OrbitError, request_id: str) -> Response:
+    log_failure(failure, request_id)
+    body = openai_error(failure, request_id)
+    return json_response(body, status_of(failure), error_headers(failure))

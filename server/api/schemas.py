@@ -8,20 +8,30 @@ SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 
 
-class ChatRequest(BaseModel):
-    """A question. The key decides which adapter it goes to."""
+class MessageRequest(BaseModel):
+    """What every request with a question has."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]},
-    )
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     message: str = Field(description="The question, in plain words.")
+
+
+class ChatRequest(MessageRequest):
+    """A question. The key decides which adapter it goes to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]})
+
     session_id: SessionId | None = Field(
         None, description="Names the conversation; one is made up when it is left out."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
+
+
+_CONFIRMATION: Final[dict[str, Any]] = {
+    "session_id": "kitchen",
+    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
+    "accept": True,
+}
 
 
 class ConfirmRequest(BaseModel):
@@ -30,15 +40,7 @@ class ConfirmRequest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
-        json_schema_extra={
-            "examples": [
-                {
-                    "session_id": "kitchen",
-                    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
-                    "accept": True,
-                }
-            ]
-        },
+        json_schema_extra={"examples": [_CONFIRMATION]},
     )
 
     session_id: SessionId = Field(description="The conversation that the proposal is of.")
@@ -51,8 +53,44 @@ class ConfirmRequest(BaseModel):
     )
 
 
+_CALL: Final[dict[str, Any]] = {
+    "tool_name": "calculator",
+    "operation": "percentage",
+    "parameters": {"value": 200, "percentage": 15},
+    "result": {
+        "result": 30,
+        "operation": "percentage",
+        "input": {"value": 200, "percentage": 15},
+    },
+    "execution_time_ms": 0.02,
+    "status": "success",
+}
+_ANSWER: Final[dict[str, Any]] = {
+    "content": "15% of 200 is **30**",
+    "metadata": {
+        "source": "intent",
+        "template_id": "calculate_percentage",
+        "tool_execution": _CALL,
+        "synthesized": False,
+    },
+    "confidence": 0.99,
+    "session_id": "b1946ac92492d2347c6235b4d2611184",
+}
+_FUNCTION: Final[dict[str, Any]] = {
+    "name": "calculate_percentage",
+    "description": "Calculate a percentage of a given value",
+    "parameters": {
+        "type": "object",
+        "properties": {"value": {"type": "number"}},
+        "required": ["value"],
+    },
+}
+
+
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
 
     content: str = Field(description="The answer as Markdown.")
     metadata: dict[str, Any] = Field(
@@ -62,85 +100,30 @@ class ChatResponse(BaseModel):
     confidence: float = Field(ge=0, le=1, description="Calibrated probability of the match.")
     session_id: str
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "content": "15% of 200 is **30**",
-                    "metadata": {
-                        "source": "intent",
-                        "template_id": "calculate_percentage",
-                        "tool_execution": {
-                            "tool_name": "calculator",
-                            "operation": "percentage",
-                            "parameters": {"value": 200, "percentage": 15},
-                            "result": {
-                                "result": 30,
-                                "operation": "percentage",
-                                "input": {"value": 200, "percentage": 15},
-                            },
-                            "execution_time_ms": 0.02,
-                            "status": "success",
-                        },
-                        "synthesized": False,
-                    },
-                    "confidence": 0.99,
-                    "session_id": "b1946ac92492d2347c6235b4d2611184",
-                }
-            ]
-        }
-    )
-
 
 class ToolsResponse(BaseModel):
     """What an adapter can do, as other programs and their models are told of it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"tools": [{"type": "function", "function": _FUNCTION}]}]}
+    )
 
     tools: list[dict[str, Any]] = Field(
         description="Each template as OpenAI's clients take it in `tools`."
     )
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "tools": [
-                        {
-                            "type": "function",
-                            "function": {
-                                "name": "calculate_percentage",
-                                "description": "Calculate a percentage of a given value",
-                                "parameters": {
-                                    "type": "object",
-                                    "properties": {"value": {"type": "number"}},
-                                    "required": ["value"],
-                                },
-                            },
-                        }
-                    ]
-                }
-            ]
-        }
-    )
 
-
-class IntentRequest(BaseModel):
+class IntentRequest(MessageRequest):
     """A question to read, and not to answer."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]},
+        json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]}
     )
-
-    message: str = Field(description="The question, in plain words.")
 
 
 DETECTION_EXAMPLE: Final = {
     "intent_type": "QUERY",
-    "entities": {
-        "operation": "compare",
-        "comparison_target": "governments:36,37",
-    },
+    "entities": {"operation": "compare", "comparison_target": "governments:36,37"},
     "confidence": 1.0,
     "route_flags": {"needs_context": False, "is_statistical": False, "is_comparison": True},
     "explanation": "compare operation",
@@ -161,17 +144,30 @@ class ErrorResponse(BaseModel):
     error: ErrorBody
 
 
-def refusals(*rows: tuple[int, str]) -> dict[int | str, dict[str, Any]]:
-    """What the documentation says of a route's errors, a status and a reason each.
+_REASONS: Final = {
+    401: "No key, or one that is unknown, expired or revoked.",
+    403: "A good key, but not for this.",
+    413: "The body is too large.",
+    422: "A field is missing, unknown or of the wrong type.",
+    429: "The key or its adapter was used too often; `Retry-After` says when to come back.",
+    503: "The adapter, or a provider that it needs, is unavailable.",
+    504: "No answer within the turn's deadline.",
+}
 
-    By reference to the form that other routes give as a model: a model for each status of
-    each route costs a start a good part of a millisecond.
+
+def refusals(*rows: int | tuple[int, str]) -> dict[int | str, dict[str, Any]]:
+    """Return the documentation of a route's errors.
+
+    A status alone has its usual reason; a pair has one of its own.
     """
-    schema = {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}
-    return {
-        status: {"description": why, "content": {"application/json": schema}}
-        for status, why in rows
-    }
+    reasons = [row if isinstance(row, tuple) else (row, _REASONS[row]) for row in rows]
+    return {status: {"model": ErrorResponse, "description": why} for status, why in reasons}
+
+
+def request_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """Return the documentation of a body that the route reads itself, for `openapi_extra`."""
+    content = {"application/json": {"schema": model.model_json_schema()}}
+    return {"requestBody": {"required": required, "content": content}}
 
 
 class Health(BaseModel):

@@ -9,9 +9,9 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.api.disconnect import left, stop_task
-from server.api.error_responses import error_body, error_response, status_of
-from server.api.openai_schemas import failure_body, failure_response
+from server.api.disconnect import stop_task, wait_for_disconnect
+from server.api.error_responses import error_body, error_response, internal_error, status_of
+from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
 from server.core.answer import Answer
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
@@ -19,13 +19,13 @@ from server.errors import OrbitError
 
 _log = logging.getLogger(__name__)
 
-WORDS: Final = re.compile(r"\s*\S+\s*|\s+")
-_HEADERS: Final = {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-cache",
-    "X-Accel-Buffering": "no",
-}
-HEARTBEAT: Final = b": waiting\n\n"
+_WORDS: Final = re.compile(r"\s*\S+\s*|\s+")
+_HEADERS: Final = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+)
+_HEARTBEAT: Final = b": waiting\n\n"
 
 
 class AnswerStream(Response):
@@ -43,7 +43,7 @@ class AnswerStream(Response):
         request_id: str,
         heartbeat_s: float,
     ) -> None:
-        """`listener` is what the turn speaks to."""
+        """`listening` hears the words of `turn`."""
         super().__init__()
         self._turn = turn
         self._listener = listener
@@ -52,7 +52,7 @@ class AnswerStream(Response):
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watch = asyncio.create_task(left(receive))
+        watch = asyncio.create_task(wait_for_disconnect(receive))
         respond = asyncio.create_task(self._respond(scope, receive, send))
         try:
             await asyncio.wait({watch, respond}, return_when=asyncio.FIRST_COMPLETED)
@@ -63,24 +63,20 @@ class AnswerStream(Response):
                 await stop_task(task)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        piece = await self._next()
-        failed = self._turn.exception() if self._turn.done() and piece is None else None
-        if isinstance(failed, OrbitError):
-            await self._refusal(failed)(scope, receive, send)
+        event = await self._next_event()
+        failure = self._turn.exception() if self._turn.done() and event is None else None
+        if isinstance(failure, OrbitError):
+            await self._error_response(failure)(scope, receive, send)
             return
-        if failed is not None:
-            raise failed
-        headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        async for part in self._parts(piece):
+        if failure is not None:
+            raise failure
+        await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS]})
+        async for part in self._parts(event):
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _refusal(self, failed: OrbitError) -> Response:
-        return error_response(failed, self._request_id)
-
-    async def _next(self) -> StreamEvent | None:
-        """What is said next; None when the turn is done, or nothing is said for a while."""
+    async def _next_event(self) -> StreamEvent | None:
+        """Return what is said next; None when the turn is done or the heartbeat is due."""
         events = self._listener.events
         if events.empty() and not self._turn.done():
             hearing = asyncio.ensure_future(events.get())
@@ -96,69 +92,54 @@ class AnswerStream(Response):
                 await stop_task(hearing)
         return None if events.empty() else events.get_nowait()
 
-    async def _parts(self, piece: StreamEvent | None) -> AsyncIterator[bytes]:
-        told = False
-        while True:
-            if piece is not None:
-                if not told and piece.kind == "text":
-                    told = True
-                    yield _sources(piece.template_id)
-                yield _spoken(piece)
-            elif self._turn.done():
-                break
+    async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
+        """Yield what is sent, `event` first, until the turn is over."""
+        sources_sent = False
+        while event is not None or not self._turn.done():
+            if event is None:
+                yield _HEARTBEAT
+            elif event.kind == "text":
+                if not sources_sent:
+                    sources_sent = True
+                    yield _sources_event(event.template_id)
+                yield _chunk_event(event.text)
             else:
-                yield HEARTBEAT
-            piece = await self._next()
-        failed = self._turn.exception()
-        if failed is None:
-            spoken = self._listener.text
-            for event in answer_events(self._turn.result(), self._session_id, spoken, told=told):
-                yield event
-            return
-        if not isinstance(failed, OrbitError):
-            _log.error("request %s failed", self._request_id, exc_info=failed)
-        yield _event({"status": "error", "isComplete": True, **_failure(failed, self._request_id)})
+                yield _reset_event(event.text)
+            event = await self._next_event()
+        failure = self._logged_failure()
+        if failure is None:
+            for part in self._rest(self._turn.result(), sources_sent=sources_sent):
+                yield part
+        else:
+            yield _event({"status": "error", "isComplete": True, **self._failure_body(failure)})
 
+    def _rest(self, answer: Answer, *, sources_sent: bool) -> Iterator[bytes]:
+        """Yield the events of an answer that are left after what was spoken."""
+        if not sources_sent:
+            yield _sources_event(answer.metadata.get("template_id"))
+        spoken = self._listener.text
+        if not answer.content.startswith(spoken):
+            yield _reset_event("the answer is another")
+        for word in _WORDS.findall(answer.content.removeprefix(spoken)):
+            yield _chunk_event(word)
+        data = answer.to_dict(self._session_id)
+        del data["content"]
+        yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
-def answer_events(
-    answer: Answer, session_id: str, spoken: str = "", *, told: bool = False
-) -> Iterator[bytes]:
-    """Every event of an answer that is left when `spoken` of it has gone out, in order.
+    def _logged_failure(self) -> BaseException | None:
+        """Return why the finished turn failed, if it did; one without a name is logged."""
+        failure = self._turn.exception()
+        if failure is not None and not isinstance(failure, OrbitError):
+            _log.error("request %s failed", self._request_id, exc_info=failure)
+        return failure
 
-    `told` says whether its sources have.
-    """
-    if not told:
-        yield _sources(answer.metadata.get("template_id"))
-    rest = answer.content.removeprefix(spoken)
-    if spoken and not answer.content.startswith(spoken):
-        yield _event({"status": "reset", "reason": "the answer is another", "isComplete": False})
-    for word in WORDS.findall(rest):
-        yield _event({"status": "streaming", "chunk": word, "isComplete": False})
-    data = {name: value for name, value in answer.to_dict(session_id).items() if name != "content"}
-    yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
+    def _error_response(self, failure: OrbitError) -> Response:
+        return error_response(failure, self._request_id)
 
-
-def _spoken(piece: StreamEvent) -> bytes:
-    if piece.kind == "text":
-        return _event({"status": "streaming", "chunk": piece.text, "isComplete": False})
-    return _event({"status": "reset", "reason": piece.text, "isComplete": False})
-
-
-def _failure(failed: BaseException, request_id: str) -> Mapping[str, Any]:
-    if isinstance(failed, OrbitError) and status_of(failed) != 500:
-        return error_body(failed.code, str(failed), request_id)
-    return error_body(
-        "internal_error", "Something went wrong here; it has been logged.", request_id
-    )
-
-
-def _sources(template_id: str | None) -> bytes:
-    sources = [{"template_id": template_id}] if template_id else []
-    return _event({"status": "sources", "sources": sources, "isComplete": False})
-
-
-def _event(data: Mapping[str, Any]) -> bytes:
-    return f"data: {to_json(data)}\n\n".encode("utf-8", "replace")
+    def _failure_body(self, failure: BaseException) -> Mapping[str, Any]:
+        if isinstance(failure, OrbitError) and status_of(failure) != 500:
+            return error_body(failure.code, str(failure), self._request_id)
+        return internal_error(self._request_id)
 
 
 class CompletionStream(AnswerStream):
@@ -174,40 +155,47 @@ class CompletionStream(AnswerStream):
         created: int,
     ) -> None:
         super().__init__(turn, StreamListener(), session_id, request_id, heartbeat_s)
-        self._common = {
-            "id": f"chatcmpl-{request_id}",
-            "object": "chat.completion.chunk",
-            "created": created,
-            "model": adapter,
-        }
+        self._adapter = adapter
+        self._created = created
 
-    def _refusal(self, failed: OrbitError) -> Response:
-        return failure_response(failed, self._request_id)
-
-    async def _parts(self, piece: StreamEvent | None) -> AsyncIterator[bytes]:
-        while piece is not None or not self._turn.done():
-            yield HEARTBEAT
-            piece = await self._next()
-        failed = self._turn.exception()
-        if failed is None:
+    async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
+        while event is not None or not self._turn.done():
+            yield _HEARTBEAT
+            event = await self._next_event()
+        failure = self._logged_failure()
+        if failure is None:
             answer = self._turn.result()
             yield self._chunk({"role": "assistant", "content": ""})
-            for word in WORDS.findall(answer.content):
+            for word in _WORDS.findall(answer.content):
                 yield self._chunk({"content": word})
             rest = answer.to_dict(self._session_id)
             del rest["content"]
             yield self._chunk({}, "stop", orbit=rest)
         else:
-            if not isinstance(failed, OrbitError):
-                _log.error("request %s failed", self._request_id, exc_info=failed)
-                failed = OrbitError()
-            yield _data(failure_body(failed, self._request_id))
+            named = failure if isinstance(failure, OrbitError) else OrbitError()
+            yield _event(openai_error(named, self._request_id))
         yield b"data: [DONE]\n\n"
 
+    def _error_response(self, failure: OrbitError) -> Response:
+        return openai_error_response(failure, self._request_id)
+
     def _chunk(self, delta: Mapping[str, Any], reason: str | None = None, **more: Any) -> bytes:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return _data({**self._common, "choices": [choice], **more})
+        chunk = completion_chunk(delta, reason, self._adapter, self._request_id, self._created)
+        return _event(chunk | more)
 
 
-def _data(data: Mapping[str, Any]) -> bytes:
+def _sources_event(template_id: str | None) -> bytes:
+    sources = [{"template_id": template_id}] if template_id else []
+    return _event({"status": "sources", "sources": sources, "isComplete": False})
+
+
+def _chunk_event(text: str) -> bytes:
+    return _event({"status": "streaming", "chunk": text, "isComplete": False})
+
+
+def _reset_event(reason: str) -> bytes:
+    return _event({"status": "reset", "reason": reason, "isComplete": False})
+
+
+def _event(data: Mapping[str, Any]) -> bytes:
     return f"data: {to_json(data)}\n\n".encode("utf-8", "replace")

@@ -65,7 +65,7 @@ class ApiDocument:
         return url.rstrip("/") if url.startswith(("http://", "https://")) else ""
 
     def resolve(self, node: Any) -> Mapping[str, Any]:
-        """The mapping that a node is or, through `$ref`, means; empty when it leads nowhere."""
+        """Return the mapping that a node is, or that its `$ref` leads to; empty if to nowhere."""
         for _ in range(_MAX_REFS):
             found = mapping(node)
             reference = found.get("$ref")
@@ -75,7 +75,7 @@ class ApiDocument:
         return {}
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Sequence[Any]]]:
-        """Method, path, operation, and the parameters that its path shares."""
+        """Yield method, path, operation, and the parameters that its path shares."""
         for path, item in mapping(self.data.get("paths")).items():
             item = self.resolve(item)
             for method in METHODS:
@@ -137,12 +137,12 @@ def read_document(raw: bytes, source: str) -> ApiDocument:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """The value if it is a mapping, else an empty one: documents are often a little wrong."""
+    """Return the value if it is a mapping, else an empty one: documents are often wrong."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items(value: Any) -> Sequence[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else ()
 
 

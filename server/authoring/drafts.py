@@ -57,75 +57,66 @@ def draft_library(document: ApiDocument) -> Draft:
         notes.append(f"the document names no server: set {url_variable}")
     domain: Data = {
         "domain": {"name": name, "version": "1.0"},
-        "description": _text(first_sentence(document.description) or document.title),
+        "description": _escape(first_sentence(document.description) or document.title),
         "api_config": {"base_url": f"${{{url_variable}:-{base_url or 'http://localhost'}}}"},
     }
     if authentication:
         domain["authentication"] = authentication
     phrases = _phrases(operations.found)
+    templates = [_template(o, phrases[o.id]) for o in operations.found]
     return Draft(
         name=name,
         domain=domain,
-        templates={"templates": [_template(o, phrases[o.id]) for o in operations.found]},
-        questions={"questions": _questions(operations.found, phrases)},
+        templates=_escape({"templates": templates}),
+        questions=_escape({"questions": _questions(operations.found, phrases)}),
         notes=tuple(notes),
     )
 
 
 def _phrases(operations: list[ApiOperation]) -> dict[str, str]:
-    """A phrase for each operation; two never share one."""
+    """Return a phrase for each operation; two never share one."""
     phrases: dict[str, str] = {}
     for operation in operations:
         phrase = phrase_of(operation)
-        taken = {p.lower() for p in phrases.values()}
-        if phrase.lower() in taken:
+        if phrase.lower() in {taken.lower() for taken in phrases.values()}:
             phrase = f"{phrase} ({words(operation.id)})"
-        phrases[operation.id] = _text(phrase)
+        phrases[operation.id] = phrase
     return phrases
 
 
 def _template(operation: ApiOperation, phrase: str) -> Data:
+    parameters = operation.parameters
+    # The summary says what it does; the description often only adds to it.
+    description = operation.summary or operation.description or words(operation.id)
     template: Data = {
         "id": operation.id,
-        "description": _text(_description(operation)),
+        "description": description,
         "tool_type": "query",
-        "nl_examples": [_text(q.ask) for q in examples_of(operation, phrase)],
+        "nl_examples": [question.ask for question in examples_of(operation, phrase)],
+        "parameters": [_parameter(parameter) for parameter in parameters],
+        "method": operation.method,
+        "endpoint": operation.path,
+        "query_params": {p.wire: _placeholder(p) for p in parameters if p.place == "query"},
+        "headers": {p.wire: _placeholder(p) for p in parameters if p.place == "header"},
     }
-    if operation.parameters:
-        template["parameters"] = [_parameter(p) for p in operation.parameters]
-    template |= {"method": operation.method, "endpoint": operation.path}
-    query = {p.wire: _placeholder(p) for p in operation.parameters if p.place == "query"}
-    headers = {p.wire: _placeholder(p) for p in operation.parameters if p.place == "header"}
-    if query:
-        template["query_params"] = query
-    if headers:
-        template["headers"] = headers
-    fields = [p for p in operation.parameters if p.place in ("body", "form")]
-    if fields:
-        key = "form" if operation.body == "form" else "body"
-        named = {p.wire: _placeholder(p) for p in fields}
-        template[key] = "{{ body }}" if operation.whole_body else named
+    fields = {p.wire: _placeholder(p) for p in parameters if p.place in ("body", "form")}
+    template["form" if operation.body == "form" else "body"] = (
+        "{{ body }}" if fields and operation.whole_body else fields
+    )
     shape = operation.response
     reading = {"items": shape.items, "fields": shape.fields, "total": shape.total}
-    if any(reading.values()):
-        template["response_mapping"] = {name: part for name, part in reading.items() if part}
+    template["response_mapping"] = {name: part for name, part in reading.items() if part}
     template["effect"] = "read" if operation.method == "GET" else "write"
-    if operation.tags:
-        template["tags"] = [_text(tag) for tag in operation.tags]
-    return template
-
-
-def _description(operation: ApiOperation) -> str:
-    # The summary says what it does; the description often only adds to it.
-    return operation.summary or operation.description or words(operation.id)
+    template["tags"] = list(operation.tags)
+    return {name: part for name, part in template.items() if part}
 
 
 def _parameter(parameter: ApiParameter) -> Data:
-    data: Data = {"name": parameter.name, "type": parameter.type}
-    if parameter.description:
-        data["description"] = _text(parameter.description)
-    data["required"] = parameter.required
-    known = {
+    data: Data = {
+        "name": parameter.name,
+        "type": parameter.type,
+        "description": parameter.description or None,
+        "required": parameter.required,
         "default": parameter.default,
         "enum": list(parameter.enum) or None,
         "ge": parameter.minimum,
@@ -133,34 +124,28 @@ def _parameter(parameter: ApiParameter) -> Data:
         "min_length": parameter.min_length,
         "max_length": parameter.max_length,
         "items": {"type": parameter.item_type} if parameter.item_type else None,
+        "example": example_value(parameter),
+        "extraction_patterns": patterns_of(parameter) or None,
     }
-    data |= {name: _plain(value) for name, value in known.items() if value is not None}
-    data["example"] = _plain(example_value(parameter))
-    patterns = patterns_of(parameter)
-    if patterns:
-        data["extraction_patterns"] = patterns
-    return data
+    return {name: value for name, value in data.items() if value is not None}
 
 
 def _placeholder(parameter: ApiParameter) -> str:
-    if parameter.join:
-        return f"{{{{ {parameter.name} | join('{parameter.join}') }}}}"
-    return f"{{{{ {parameter.name} }}}}"
+    joined = f" | join('{parameter.join}')" if parameter.join else ""
+    return f"{{{{ {parameter.name}{joined} }}}}"
 
 
 def _questions(operations: list[ApiOperation], phrases: Mapping[str, str]) -> list[Data]:
     questions: list[Data] = []
     for operation in operations:
         question = question_of(operation, phrases[operation.id])
-        entry: Data = {"ask": _text(question.ask), "template": operation.id}
-        if question.arguments:
-            entry["arguments"] = {name: _plain(v) for name, v in question.arguments.items()}
-        questions.append(entry)
+        arguments = {"arguments": question.arguments} if question.arguments else {}
+        questions.append({"ask": question.ask, "template": operation.id, **arguments})
     return questions + [{"ask": ask, "template": None} for ask in _OFF_TOPIC]
 
 
 def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    """How the service knows its callers, and what the author should know about that."""
+    """Return the service's authentication, and a note on it for the author."""
     schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
     schemes = schemes or mapping(document.data.get("securityDefinitions"))
     wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]
@@ -184,26 +169,25 @@ def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
     return {}, ""
 
 
-def _plain(value: Any) -> Any:
-    return _text(value) if isinstance(value, str) else value
+def _escape(value: Any) -> Any:
+    """Return data whose texts mean their characters: in a library `${` begins a variable."""
+    match value:
+        case str():
+            return value.replace("${", "$${")
+        case list() | tuple():
+            return [_escape(item) for item in value]
+        case dict():
+            return {key: _escape(item) for key, item in value.items()}
+    return value
 
 
-def _text(text: str) -> str:
-    # In a library `${` begins a variable; a description means the characters.
-    return text.replace("${", "$${")
-
-
-DOMAIN_FILE: Final = "domain.yaml"
-TEMPLATES_FILE: Final = "templates.yaml"
-QUESTIONS_FILE: Final = "questions.yaml"
-
-_HEADS: Final = {
-    DOMAIN_FILE: "# The API, its address and its key. Written by `init`; yours to change.\n",
-    TEMPLATES_FILE: (
+_HEADINGS: Final = {
+    "domain": "# The API, its address and its key. Written by `init`; yours to change.\n",
+    "templates": (
         "# One template for each operation. Better examples make better matches: replace the\n"
         "# ones below with ten questions, each worded as people really ask.\n"
     ),
-    QUESTIONS_FILE: ("# Questions that `eval` asks. Write them before you look at the examples.\n"),
+    "questions": "# Questions that `eval` asks. Write them before you look at the examples.\n",
 }
 
 
@@ -213,18 +197,16 @@ def write_draft(draft: Draft, folder: Path) -> tuple[Path, ...]:
     Raises:
         RequestInvalid: a file of that name is there already; nothing has been written.
     """
-    contents = {
-        DOMAIN_FILE: draft.domain,
-        TEMPLATES_FILE: draft.templates,
-        QUESTIONS_FILE: draft.questions,
-    }
-    for name in contents:
-        if (folder / name).exists():
-            raise RequestInvalid(f"{folder / name} is there already; choose another folder")
+    paths = {name: folder / f"{name}.yaml" for name in _HEADINGS}
+    for path in paths.values():
+        if path.exists():
+            raise RequestInvalid(f"{path} is there already; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in contents.items():
-        (folder / name).write_text(_HEADS[name] + to_yaml(data), encoding="utf-8")
-    return tuple(folder / name for name in contents)
+    for name, path in paths.items():
+        data = getattr(draft, name)
+        text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
+        path.write_text(_HEADINGS[name] + text, encoding="utf-8")
+    return tuple(paths.values())
 
 
 class _Dumper(yaml.SafeDumper):
@@ -235,8 +217,3 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
-
-
-def to_yaml(data: Any) -> str:
-    """Data as YAML that people like to read."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)

@@ -34,18 +34,18 @@ class ExampleQuestion:
 
 
 def phrase_of(operation: ApiOperation) -> str:
-    """What the operation does, as something to be asked for: `list all pets`."""
+    """Return what the operation does, as something to be asked for: `list all pets`."""
     text = operation.summary or words(operation.id)
     first, *rest = text.split(" ")
     lowered = first if first.isupper() and len(first) > 1 else first.lower()
     phrase = " ".join([lowered, *rest]).rstrip(".?!")
-    if len(rest) == 0:
-        phrase = f"{_VERBS[operation.method]} {phrase}" if phrase not in _VERBS.values() else phrase
-    return phrase
+    if rest or phrase in _VERBS.values():
+        return phrase
+    return f"{_VERBS[operation.method]} {phrase}"
 
 
 def examples_of(operation: ApiOperation, phrase: str) -> tuple[ExampleQuestion, ...]:
-    """Four questions with the required arguments, and one more with an optional one."""
+    """Return four questions with the required arguments, and one more with an optional one."""
     required = [p for p in operation.parameters if p.required]
     optional = [p for p in operation.parameters if not p.required and p.default is None]
     questions = [_question(f"{opening}{phrase}", required, 0) for opening in _OPENINGS]
@@ -55,7 +55,7 @@ def examples_of(operation: ApiOperation, phrase: str) -> tuple[ExampleQuestion, 
 
 
 def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
-    """A question that is none of the examples, for the library's tests."""
+    """Return a question that is none of the examples, for the library's tests."""
     required = [p for p in operation.parameters if p.required]
     question = _question(f"{_QUESTION_OPENING}{phrase}", required, 1)
     defaults = {p.name: p.default for p in operation.parameters if p.default is not None}
@@ -63,7 +63,7 @@ def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
 
 
 def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
-    """A value that the parameter may take."""
+    """Return a value that the parameter may take."""
     given = parameter.example
     is_text = PARAMETER_TYPES[parameter.type].json_type == "string"
     if _usable(given, parameter) and (variant == 0 or not is_text):
@@ -89,7 +89,7 @@ def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
 
 
 def patterns_of(parameter: ApiParameter) -> list[str]:
-    """How the parameter is given by its name: `status open`, `with pet id 7`."""
+    """Return patterns of a parameter given by its name: `status open`, `with pet id 7`."""
     label = r"[\s_-]*".join(words(parameter.name).split())
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:
@@ -120,12 +120,12 @@ def _question(opening: str, parameters: list[ApiParameter], variant: int) -> Exa
     arguments = {
         p.name: example_value(p, variant and variant + place) for place, p in enumerate(parameters)
     }
-    said = [f"{words(name)} {_said(value)}" for name, value in arguments.items()]
+    said = [f"{words(name)} {_as_said(value)}" for name, value in arguments.items()]
     text = opening[:1].upper() + opening[1:]
     return ExampleQuestion(f"{text} with {' and '.join(said)}" if said else text, arguments)
 
 
-def _said(value: Any) -> str:
+def _as_said(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -134,7 +134,7 @@ def _said(value: Any) -> str:
 
 
 def _usable(value: Any, parameter: ApiParameter) -> bool:
-    """Whether an example of the document can stand in a question as it is."""
+    """Return whether an example of the document can stand in a question as it is."""
     match parameter.type:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
@@ -142,10 +142,9 @@ def _usable(value: Any, parameter: ApiParameter) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "boolean":
             return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list) and 0 < len(json.dumps(value)) <= _MAX_EXAMPLE_CHARS
-        case "object":
-            return isinstance(value, dict) and 0 < len(json.dumps(value)) <= _MAX_EXAMPLE_CHARS
+        case "array" | "object":
+            kind = list if parameter.type == "array" else dict
+            return isinstance(value, kind) and len(json.dumps(value)) <= _MAX_EXAMPLE_CHARS
     return (
         isinstance(value, str)
         and 0 < len(value) <= _MAX_EXAMPLE_CHARS

@@ -20,7 +20,7 @@ _FILLERS: Final = frozenset(
 
 
 def identifier(name: str) -> str:
-    """`petId`, `filter[pet-id]` and `X-Pet-ID` as `pet_id`, `filter_pet_id`, `x_pet_id`.
+    """Return `petId`, `filter[pet-id]` and `X-Pet-ID` as `pet_id`, `filter_pet_id`, `x_pet_id`.
 
     Names that a template's text already gives another meaning get `_value` behind them.
     """
@@ -32,12 +32,12 @@ def identifier(name: str) -> str:
 
 
 def words(name: str) -> str:
-    """`findPetsByStatus` as `find pets by status`."""
+    """Return `findPetsByStatus` as `find pets by status`."""
     return identifier(name).removesuffix("_value").replace("_", " ")
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """The name, numbered when it is taken."""
+    """Return the name, numbered when it is taken."""
     if name not in taken:
         return name
     number = 2
@@ -47,7 +47,7 @@ def unique(name: str, taken: Container[str]) -> str:
 
 
 def first_sentence(text: str, *, max_chars: int = 160) -> str:
-    """The first sentence of a description, on one line, without markup."""
+    """Return the first sentence of a description, on one line, without markup."""
     plain = re.sub(r"<[^>]*>|[`*_#>]|\[([^\]]*)\]\([^)]*\)", r"\1", text)
     line = " ".join(plain.split())
     sentence = re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].rstrip(".")
@@ -55,7 +55,7 @@ def first_sentence(text: str, *, max_chars: int = 160) -> str:
 
 
 def short_name(title: str, host: str) -> str:
-    """A short name of an API: its title without the words that every API has, or its host."""
+    """Return an API's title without the words that every API has, or the name of its host."""
     plain = identifier(re.sub(r"['’]s\b", "", title))
     kept = [part for part in plain.split("_") if part not in _FILLERS]
     if not kept:

@@ -27,7 +27,7 @@ class ResponseShape:
 
 
 def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> ResponseShape:
-    """The shape of an operation's good answer."""
+    """Return the shape of an operation's successful response."""
     shape = flat(document, _good_schema(document, operation))
     if type_of(shape) == "array":
         return ResponseShape(fields=_response_fields(document, shape.get("items")))
@@ -59,7 +59,7 @@ def _good_schema(document: ApiDocument, operation: Mapping[str, Any]) -> Any:
 
 
 def _response_fields(document: ApiDocument, schema: Any) -> dict[str, str]:
-    """Up to eight plain fields of an object, each with its path."""
+    """Return up to eight plain fields of an object, each with its path."""
     properties = mapping(flat(document, schema).get("properties"))
     names = [
         str(name)
@@ -75,6 +75,7 @@ def _quoted(name: str) -> str:
 
 BodyKind = Literal["json", "form"]
 
+_PLACES: Final[Mapping[str, Place]] = {"path": "path", "query": "query", "header": "header"}
 _FORM: Final = "application/x-www-form-urlencoded"
 _OWN_HEADERS: Final = frozenset(("accept", "content-type", "authorization", "user-agent"))
 _SEPARATORS: Final = {"csv": ",", "ssv": " ", "pipes": "|", "multi": ""}
@@ -111,7 +112,7 @@ class _CannotBeCalled(Exception):
 
 
 def read_operations(document: ApiDocument) -> ApiOperations:
-    """Every operation that a template can call, in the document's order."""
+    """Return every operation that a template can call, in the document's order."""
     operations = ApiOperations()
     taken: set[str] = set()
     for method, path, operation, shared in document.operations():
@@ -152,16 +153,14 @@ def _operation(
     named = {p.wire: p.name for p in ordered if p.place == "path"}
     for wire, name in named.items():
         path = path.replace("{" + wire + "}", "{" + name + "}")
-    unfilled = set(_placeholders(path)) - set(named.values())
+    unfilled = {piece.partition("}")[0] for piece in path.split("{")[1:]} - set(named.values())
     if unfilled:
         raise _CannotBeCalled(f"its path parameter {sorted(unfilled)[0]!r} is not described")
-    summary = first_sentence(str(operation.get("summary") or ""))
-    name = str(operation.get("operationId") or f"{method} {path}")
     return ApiOperation(
-        id=identifier(name),
+        id=identifier(str(operation.get("operationId") or f"{method} {path}")),
         method=method,
         path=path,
-        summary=summary,
+        summary=first_sentence(str(operation.get("summary") or "")),
         description=first_sentence(str(operation.get("description") or "")),
         tags=tuple(map(str, items(operation.get("tags")))),
         parameters=tuple(ordered),
@@ -172,20 +171,18 @@ def _operation(
 
 
 def _parameter(document: ApiDocument, entry: Mapping[str, Any]) -> ApiParameter | None:
-    wire, place = str(entry.get("name", "")), entry.get("in")
+    wire, place = str(entry.get("name", "")), _PLACES.get(str(entry.get("in")))
     required = entry.get("required") is True
-    if place not in ("path", "query", "header", "cookie") or not wire:
-        return None
-    if place == "cookie" or (place == "header" and wire.lower() in _OWN_HEADERS):
-        if place == "cookie" and required:
-            raise _CannotBeCalled(f"it needs the cookie {wire!r}")
+    if wire and required and entry.get("in") == "cookie":
+        raise _CannotBeCalled(f"it needs the cookie {wire!r}")
+    if not wire or place is None or (place == "header" and wire.lower() in _OWN_HEADERS):
         return None
     contents = list(mapping(entry.get("content")).values())
     schema = entry.get("schema") or (mapping(contents[0]).get("schema") if contents else entry)
     found = parameter_from(
         document,
         wire,
-        _place(place),
+        place,
         schema,
         required=required or place == "path",
         description=str(entry.get("description") or ""),
@@ -196,11 +193,6 @@ def _parameter(document: ApiDocument, entry: Mapping[str, Any]) -> ApiParameter 
             raise _CannotBeCalled(f"it needs an object in the {place} ({wire!r})")
         return None
     return replace(found, join=_separator(document, entry)) if found.type == "array" else found
-
-
-def _place(name: str) -> Place:
-    places: dict[str, Place] = {"path": "path", "query": "query", "header": "header"}
-    return places[name]
 
 
 def _separator(document: ApiDocument, entry: Mapping[str, Any]) -> str:
@@ -215,35 +207,31 @@ def _separator(document: ApiDocument, entry: Mapping[str, Any]) -> str:
 
 
 def _first_example(entry: Mapping[str, Any]) -> Any:
-    if entry.get("example") is not None:
-        return entry["example"]
-    if entry.get("x-example") is not None:
-        return entry["x-example"]
-    for example in mapping(entry.get("examples")).values():
-        return mapping(example).get("value")
-    return None
+    for name in ("example", "x-example"):
+        if entry.get(name) is not None:
+            return entry[name]
+    first = next(iter(mapping(entry.get("examples")).values()), None)
+    return mapping(first).get("value")
 
 
 def _body(
     document: ApiDocument, operation: Mapping[str, Any], raw: list[Mapping[str, Any]]
 ) -> tuple[BodyKind | None, bool, list[ApiParameter]]:
-    """Kind of body, whether it is one parameter, and its parameters."""
+    """Return the kind of body, whether it is one parameter, and its parameters."""
     if document.is_swagger_2:
         return _swagger_2_body(document, raw)
     body = document.resolve(operation.get("requestBody"))
     if not body:
         return None, False, []
     contents = mapping(body.get("content"))
-    media = next((m for m in contents if "json" in m), None) or next(
-        (m for m in contents if m == _FORM), None
-    )
-    if media is None:
-        if body.get("required") is not True:
+    required = body.get("required") is True
+    media = next((m for m in contents if "json" in m), _FORM)
+    if media not in contents:
+        if not required:
             return None, False, []
         raise _CannotBeCalled(f"it takes a body of type {next(iter(contents), 'unknown')}")
     content = mapping(contents[media])
     kind: BodyKind = "form" if media == _FORM else "json"
-    required = body.get("required") is True
     example = content.get("example") or _first_example(content)
     return (kind, *_fields(document, kind, content.get("schema"), required=required, given=example))
 
@@ -251,16 +239,14 @@ def _body(
 def _swagger_2_body(
     document: ApiDocument, raw: list[Mapping[str, Any]]
 ) -> tuple[BodyKind | None, bool, list[ApiParameter]]:
-    for entry in raw:
-        if entry.get("in") == "body":
-            required = entry.get("required") is True
-            return ("json", *_fields(document, "json", entry.get("schema"), required=required))
     fields = []
     for entry in raw:
+        required = entry.get("required") is True
+        if entry.get("in") == "body":
+            return ("json", *_fields(document, "json", entry.get("schema"), required=required))
         if entry.get("in") == "formData":
             if entry.get("type") == "file":
                 raise _CannotBeCalled("it takes a file")
-            required = entry.get("required") is True
             wire = str(entry.get("name"))
             fields.append(parameter_from(document, wire, "form", entry, required=required))
     return ("form", False, fields) if fields else (None, False, [])
@@ -294,7 +280,3 @@ def _fields(
             optional += 1
         fields.append(found)
     return False, fields
-
-
-def _placeholders(path: str) -> list[str]:
-    return [piece.partition("}")[0] for piece in path.split("{")[1:]]

@@ -46,12 +46,12 @@ def parameter_from(
     description: str = "",
     example: Any = None,
 ) -> ApiParameter:
-    """The parameter that a schema describes."""
+    """Return the parameter that a schema describes."""
     shape = flat(document, schema)
     kind = type_of(shape)
     members = flat(document, shape.get("items"))
     enum = tuple(v for v in items(shape.get("enum")) if isinstance(v, str | int | float))
-    numeric = kind in ("number", "integer")
+    numeric, text = kind in ("number", "integer"), kind == "string"
     default = shape.get("default")
     fits = isinstance(default, bool | int | float | str) and (not enum or default in enum)
     described = description or str(shape.get("description") or shape.get("title") or "")
@@ -67,30 +67,24 @@ def parameter_from(
         example=_example(shape, example),
         minimum=_number(shape.get("minimum")) if numeric else None,
         maximum=_number(shape.get("maximum")) if numeric else None,
-        min_length=_length(shape.get("minLength")) if kind == "string" else None,
-        max_length=_length(shape.get("maxLength")) if kind == "string" else None,
+        min_length=_length(shape.get("minLength")) if text else None,
+        max_length=_length(shape.get("maxLength")) if text else None,
         item_type=type_of(members) if kind == "array" else "",
     )
 
 
 def flat(document: ApiDocument, schema: Any, depth: int = 0) -> dict[str, Any]:
-    """A schema without `$ref` and `allOf`, and with the first real choice of `oneOf`."""
+    """Return a schema without `$ref` and `allOf`, and with the first real choice of `oneOf`."""
     shape = dict(document.resolve(schema))
     if depth > _MAX_DEPTH:
         return shape
     for part in items(shape.pop("allOf", None)):
         inherited = flat(document, part, depth + 1)
-        shape = {
-            **inherited,
-            **shape,
-            "properties": {
-                **mapping(inherited.get("properties")),
-                **mapping(shape.get("properties")),
-            },
-            "required": [*items(inherited.get("required")), *items(shape.get("required"))],
-        }
-        if not shape["properties"]:
-            del shape["properties"]
+        properties = {**mapping(inherited.get("properties")), **mapping(shape.get("properties"))}
+        required = [*items(inherited.get("required")), *items(shape.get("required"))]
+        shape = {**inherited, **shape, "required": required}
+        if properties:
+            shape["properties"] = properties
     for name in ("oneOf", "anyOf"):
         for choice in items(shape.pop(name, None)):
             chosen = flat(document, choice, depth + 1)
@@ -101,7 +95,7 @@ def flat(document: ApiDocument, schema: Any, depth: int = 0) -> dict[str, Any]:
 
 
 def type_of(shape: Mapping[str, Any]) -> str:
-    """The type of a template's parameter that fits a flat schema."""
+    """Return the type of a template's parameter that fits a flat schema."""
     kind = shape.get("type")
     if isinstance(kind, list):
         kind = next((each for each in kind if each != "null"), None)

@@ -38,7 +38,6 @@ from server.library.rendering import (
     as_code,
     format_items,
     format_result,
-    format_value,
     render,
 )
 from server.settings.documents import read_yaml

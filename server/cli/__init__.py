@@ -1,1 +1,1 @@
-"""The command line: one file per group of commands."""
+"""The command line. `main` has the table of commands; each module below holds one or a few."""

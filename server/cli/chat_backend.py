@@ -1,188 +1,21 @@
-"""Who answers a conversation at the terminal: an adapter in process, or a server."""
+"""What answers a conversation at the terminal: an adapter in this process, or a server."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from concurrent.futures import Future, wait
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import httpx
-from anyio.from_thread import BlockingPortal
 
-from server.app import ask_once, forget_session, opened_adapter
+from server.adapters.local import ask_once, forget_session, open_adapter
 from server.chat.adapter import Adapter
-from server.cli.output import Progress
+from server.cli.chat_screen import Screen
 from server.core.answer import Trace
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
 from server.settings.models import AdapterSettings, Settings
-
-
-class Hearer(Protocol):
-    """Takes an answer as it comes, from the thread of the event loop."""
-
-    def say(self, words: str) -> None:
-        """The next words."""
-
-    def take_back(self) -> None:
-        """The words so far are no answer; those that are follow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer whose words were said already.
-
-    `trace` is None where whoever answered keeps it to themselves.
-    """
-
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    trace: Trace | None = None
-
-    @property
-    def waits_for_yes(self) -> bool:
-        """Whether something was proposed that a yes or a no settles."""
-        proposal = self.metadata.get("proposal") or {}
-        return bool(proposal.get("status") == "held")
-
-
-class Partner(Protocol):
-    """Answers the messages of one session, one at a time."""
-
-    @property
-    def name(self) -> str:
-        """The adapter or the address, for people."""
-
-    async def answer(self, text: str, hearer: Hearer) -> Answered:
-        """Answer one message, its words as they come.
-
-        Raises:
-            OrbitError: there is no answer; the message says why.
-        """
-
-    async def clear(self) -> None:
-        """Forget what was said in the session.
-
-        Raises:
-            OrbitError: it could not be forgotten.
-        """
-
-
-_QUICK_S: Final = 0.5
-"""What is opened in this time needs no line that says so."""
-_REDRAW_S: Final = 0.2
-
-
-class Opened:
-    """Opens a partner on entering, and closes it on leaving, in one task of the loop."""
-
-    def __init__(
-        self, portal: BlockingPortal, partner: AbstractAsyncContextManager[Partner]
-    ) -> None:
-        self._portal = portal
-        self._partner = partner
-        self._leaving = asyncio.Event()
-        self._ready: Future[Partner] = Future()
-        self._whole: Future[None] | None = None
-
-    def __enter__(self) -> Partner:
-        """Wait until it is open, saying so when that takes long.
-
-        Raises:
-            Whatever opening it raises.
-        """
-        self._whole = self._portal.start_task_soon(self._keep_open)
-        if not wait([self._ready], _QUICK_S).done:
-            with Progress("Opening") as progress:
-                while not wait([self._ready], _REDRAW_S).done:
-                    progress.show()
-        return self._ready.result()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._portal.call(self._leaving.set)
-        if self._whole is not None:
-            self._whole.result()
-
-    async def _keep_open(self) -> None:
-        try:
-            async with self._partner as partner:
-                self._ready.set_result(partner)
-                await self._leaving.wait()
-        except BaseException as failed:
-            if self._ready.done():
-                raise
-            self._ready.set_exception(failed)
-
-
-class Here:
-    def __init__(self, settings: Settings, adapter: Adapter, session_id: str) -> None:
-        self._settings = settings
-        self._adapter = adapter
-        self._session_id = session_id
-
-    @property
-    def name(self) -> str:
-        return self._adapter.name
-
-    async def answer(self, text: str, hearer: Hearer) -> Answered:
-        listener = StreamListener()
-        telling = asyncio.create_task(_tell(listener, hearer))
-        try:
-            answer = await ask_once(
-                self._settings,
-                self._adapter,
-                text,
-                self._session_id,
-                continues=True,
-                listener=listener,
-            )
-        finally:
-            telling.cancel()
-        while not listener.events.empty():
-            _pass_on(listener.events.get_nowait(), hearer)
-        # The answer is what counts; mostly it was shown already.
-        if not answer.content.startswith(listener.text):
-            hearer.take_back()
-            listener.text = ""
-        hearer.say(answer.content[len(listener.text) :])
-        return Answered(answer.metadata, answer.trace)
-
-    async def clear(self) -> None:
-        await forget_session(self._settings, self._adapter, self._session_id)
-
-
-async def _tell(listener: StreamListener, hearer: Hearer) -> None:
-    """Pass words on as they are spoken, until it is cancelled."""
-    while True:
-        _pass_on(await listener.events.get(), hearer)
-
-
-def _pass_on(piece: StreamEvent, hearer: Hearer) -> None:
-    if piece.kind == "text":
-        hearer.say(piece.text)
-    else:
-        hearer.take_back()
-
-
-@asynccontextmanager
-async def here(
-    settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings, session_id: str
-) -> AsyncIterator[Here]:
-    """The adapter, open; it remembers the session.
-
-    Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid, StoreUnavailable.
-    """
-    async with opened_adapter(settings, environ, adapter, remembers=True) as opened:
-        yield Here(settings, opened, session_id)
-
 
 _CONNECT_S: Final = 10.0
 _ANSWER_S: Final = 120.0
@@ -195,71 +28,164 @@ class ServerRefused(OrbitError):
     code = "server_refused"
 
 
-class Remote:
-    def __init__(self, client: httpx.AsyncClient, url: str, session_id: str) -> None:
-        self._client = client
-        self._url = url
-        self._session_id = session_id
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """What there is to know of an answer besides its words, which the screen has shown.
+
+    `trace` is None where the server keeps it to itself.
+    """
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    trace: Trace | None = None
 
     @property
-    def name(self) -> str:
-        return self._url
+    def waits_for_yes(self) -> bool:
+        """Whether something was proposed that a yes or a no settles."""
+        proposal = self.metadata.get("proposal") or {}
+        return bool(proposal.get("status") == "held")
 
-    async def answer(self, text: str, hearer: Hearer) -> Answered:
+
+class LocalBackend:
+    """Answers the messages of one session by an adapter in this process."""
+
+    def __init__(self, settings: Settings, adapter: Adapter, session_id: str) -> None:
+        self.name = adapter.name
+        self._settings = settings
+        self._adapter = adapter
+        self._session_id = session_id
+
+    async def answer(self, text: str, screen: Screen) -> ShownAnswer:
+        """Answer one message, its words as they come."""
+        listener = StreamListener()
+        showing = asyncio.create_task(_show_events(listener, screen))
+        try:
+            answer = await ask_once(
+                self._settings,
+                self._adapter,
+                text,
+                self._session_id,
+                continues=True,
+                listener=listener,
+            )
+        finally:
+            showing.cancel()
+        while not listener.events.empty():
+            _show_event(listener.events.get_nowait(), screen)
+        # The answer is what counts; mostly it was shown already.
+        spoken = listener.text
+        if not answer.content.startswith(spoken):
+            screen.take_back()
+            spoken = ""
+        screen.say(answer.content[len(spoken) :])
+        return ShownAnswer(answer.metadata, answer.trace)
+
+    async def clear(self) -> None:
+        """Forget what was said in the session."""
+        await forget_session(self._settings, self._adapter, self._session_id)
+
+
+async def _show_events(listener: StreamListener, screen: Screen) -> None:
+    """Show words as they are spoken, until cancelled."""
+    while True:
+        _show_event(await listener.events.get(), screen)
+
+
+def _show_event(event: StreamEvent, screen: Screen) -> None:
+    if event.kind == "text":
+        screen.say(event.text)
+    else:
+        screen.take_back()
+
+
+@asynccontextmanager
+async def open_local(
+    settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings, session_id: str
+) -> AsyncIterator[LocalBackend]:
+    """Open an adapter that remembers the session.
+
+    Raises:
+        ConfigurationInvalid, ProviderError, PluginInvalid, StoreUnavailable.
+    """
+    async with open_adapter(settings, environ, adapter, remembers=True) as opened:
+        yield LocalBackend(settings, opened, session_id)
+
+
+class RemoteBackend:
+    """Answers the messages of one session by a server."""
+
+    def __init__(self, client: httpx.AsyncClient, url: str, session_id: str) -> None:
+        self.name = url
+        self._client = client
+        self._session_id = session_id
+
+    async def answer(self, text: str, screen: Screen) -> ShownAnswer:
+        """Answer one message, its words as they come.
+
+        Raises:
+            ServerRefused: there is no answer; the message says why.
+        """
         body = {"message": text, "session_id": self._session_id, "stream": True}
         try:
             async with self._client.stream("POST", "/chat", json=body) as response:
                 if response.is_error:
                     await response.aread()
-                    raise ServerRefused(_why(response))
-                return await _told(response, hearer)
+                    raise ServerRefused(_refusal_message(response))
+                return await _show_stream(response, screen)
         except httpx.HTTPError as broken:
-            raise ServerRefused(f"{self._url} does not answer: {_kind(broken)}") from broken
+            raise self._silent(broken) from broken
 
     async def clear(self) -> None:
+        """Forget what was said in the session.
+
+        Raises:
+            ServerRefused: it could not be forgotten.
+        """
         try:
             response = await self._client.delete(f"/chat/sessions/{self._session_id}")
         except httpx.HTTPError as broken:
-            raise ServerRefused(f"{self._url} does not answer: {_kind(broken)}") from broken
+            raise self._silent(broken) from broken
         if response.is_error:
-            raise ServerRefused(_why(response))
+            raise ServerRefused(_refusal_message(response))
+
+    def _silent(self, broken: httpx.HTTPError) -> ServerRefused:
+        why = str(broken) or type(broken).__name__
+        return ServerRefused(f"{self.name} does not answer: {why}")
 
 
 @asynccontextmanager
-async def remote(url: str, key: str, session_id: str) -> AsyncIterator[Remote]:
-    """A connection to the server at `url`, as the holder of `key`."""
+async def open_remote(url: str, key: str, session_id: str) -> AsyncIterator[RemoteBackend]:
+    """Open a connection to the server at `url`, as the holder of `key`."""
     timeout = httpx.Timeout(_ANSWER_S, connect=_CONNECT_S)
     headers = {"X-API-Key": key}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout) as client:
-        yield Remote(client, url, session_id)
+        yield RemoteBackend(client, url, session_id)
 
 
-async def _told(response: httpx.Response, hearer: Hearer) -> Answered:
-    """Say the words of a stream of events; its last event is the answer without them."""
+async def _show_stream(response: httpx.Response, screen: Screen) -> ShownAnswer:
+    """Show the words of a stream of events; its last event has the rest of the answer."""
     async for line in response.aiter_lines():
         if not line.startswith("data: "):
             continue
         event = json.loads(line.removeprefix("data: "))
         match event.get("status"):
             case "streaming":
-                hearer.say(event["chunk"])
+                screen.say(event["chunk"])
             case "reset":
-                hearer.take_back()
+                screen.take_back()
             case "complete":
-                return Answered(event.get("metadata", {}))
+                return ShownAnswer(event.get("metadata", {}))
             case "error":
                 raise ServerRefused(event["error"]["message"])
     raise ServerRefused("the answer broke off")
 
 
-def _why(response: httpx.Response) -> str:
-    """What the server says of its refusal; of what is no Orbit server, its status."""
+def _refusal_message(response: httpx.Response) -> str:
+    """Return what an Orbit server says of its refusal, or the status of another server."""
     try:
-        failure: Any = response.json()["error"]["message"]
+        message: Any = response.json()["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return f"the server answered with status {response.status_code}"
-    return str(failure)
+    return str(message)
 
 
-def _kind(broken: httpx.HTTPError) -> str:
-    return str(broken) or type(broken).__name__
+Backend = LocalBackend | RemoteBackend

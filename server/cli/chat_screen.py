@@ -32,13 +32,13 @@ class Screen:
         self._colours = self._terminal and not os.environ.get("NO_COLOR")
         self._history = history if self.reads_from_terminal else None
         self._midline = False
-        self._unsaid = ""
+        self._unsent = ""
         self._readline: Any = None
         if self._history is not None and self._terminal:
             self._readline = _readline(self._history)
 
     def read(self) -> str | None:
-        """The next line that is typed; None when there are no more.
+        """Return the next line that is typed; None when there are no more.
 
         Raises:
             KeyboardInterrupt: Ctrl-C.
@@ -46,11 +46,11 @@ class Screen:
         try:
             if not self.reads_from_terminal:
                 return input().strip()
-            if not self._terminal:
-                sys.stderr.write(_PROMPT)
-                sys.stderr.flush()
-                return input().strip()
-            return input(self._prompt()).strip()
+            if self._terminal:
+                return input(self._prompt()).strip()
+            sys.stderr.write(_PROMPT)
+            sys.stderr.flush()
+            return input().strip()
         except EOFError:
             return None
         except UnicodeDecodeError:
@@ -58,30 +58,30 @@ class Screen:
             return ""
 
     def say(self, words: str) -> None:
-        """Words of an answer, as they come; what is piped on gets the whole answer at its end."""
+        """Show words of an answer as they come; a pipe gets the whole answer at its end."""
         if not self._terminal:
-            self._unsaid += words
+            self._unsent += words
             return
         sys.stdout.write(words.translate(_NO_CONTROLS))
         sys.stdout.flush()
         self._midline = not words.endswith("\n") if words else self._midline
 
     def take_back(self) -> None:
-        """The words of the answer so far do not count."""
-        self._unsaid = ""
+        """Discard the words of the answer so far."""
+        self._unsent = ""
         if self._midline:
             self.say(" … no:\n")
 
     def end_answer(self) -> None:
-        if self._unsaid:
-            sys.stdout.write(self._unsaid + ("" if self._unsaid.endswith("\n") else "\n"))
+        if self._unsent:
+            sys.stdout.write(self._unsent + ("" if self._unsent.endswith("\n") else "\n"))
             sys.stdout.flush()
-            self._unsaid = ""
+            self._unsent = ""
         if self._midline:
             self.say("\n")
 
     def choices(self) -> None:
-        """What a proposal can be answered with, for people; pipes need no telling."""
+        """Show a person what a proposal can be answered with."""
         if self.reads_from_terminal:
             self.remark("[1] Yes  [2] No")
 
@@ -94,7 +94,10 @@ class Screen:
         say(f"\x1b[31merror: {text}\x1b[0m" if self._colours else f"error: {text}")
 
     def trace(self, trace: Trace) -> None:
-        print_stages(self._stages(), trace)
+        no_color = None if self._colours else True
+        print_stages(
+            Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color), trace
+        )
 
     def metadata(self, metadata: Any) -> None:
         say(to_json(metadata, indent=2))
@@ -118,10 +121,6 @@ class Screen:
     def _prompt(self) -> str:
         # The marks tell readline which characters take no room.
         return f"\x01\x1b[1m\x02{_PROMPT}\x01\x1b[0m\x02" if self._colours else _PROMPT
-
-    def _stages(self) -> Console:
-        no_color = None if self._colours else True
-        return Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color)
 
 
 def _readline(history: Path) -> Any:

@@ -1,16 +1,15 @@
 """`check`: everything that is wrong with what an author wrote, at once."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from server.adapters.check import load_adapter
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
-from server.cli.output import failures_as_messages, print_json, print_text, say
+from server.cli.output import print_json, print_text, say
 from server.errors import Location, Problem
 from server.evaluation.questions import load_questions
 from server.guards.options import guard_problems
@@ -37,21 +36,16 @@ def check(
 
     The exit code is 1 when there is an error; warnings alone leave it at 0.
     """
-    with failures_as_messages():
-        problems = list(dict.fromkeys(check_path(path or config)))
-        if as_json:
-            print_json([asdict(problem) for problem in problems])
-        for problem in problems if not as_json else ():
-            print_text(str(problem))
-        errors = sum(problem.severity == "error" for problem in problems)
-        warnings = len(problems) - errors
-        say(_summary(path or config, errors, warnings))
-        if errors:
-            raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(check)
+    problems = list(dict.fromkeys(check_path(path or config)))
+    if as_json:
+        print_json([asdict(problem) for problem in problems])
+    for problem in problems if not as_json else ():
+        print_text(str(problem))
+    errors = sum(problem.severity == "error" for problem in problems)
+    warnings = len(problems) - errors
+    say(_summary(path or config, errors, warnings))
+    if errors:
+        raise typer.Exit(1)
 
 
 def _summary(path: Path, errors: int, warnings: int) -> str:
@@ -61,13 +55,21 @@ def _summary(path: Path, errors: int, warnings: int) -> str:
     return f"{path}: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in counted if n)
 
 
+_KINDS: Final = {
+    "templates": "templates",
+    "domain": "domain",
+    "domain_name": "domain",
+    "categories": "guards",
+    "questions": "questions",
+}
+"""What a file is, by a key at its top."""
 _DOMAIN: Final = "domain.yaml"
 _QUESTIONS: Final = "questions"
 _ENDINGS: Final = (".yaml", ".yml")
 
 
 def check_path(path: Path) -> list[Problem]:
-    """Every problem of a configuration, a library folder, or one file of a library."""
+    """Return every problem of a configuration, a library folder, or one file of a library."""
     if path.is_dir():
         for config in (path / "config" / "config.yaml", path / "config.yaml"):
             if config.is_file():
@@ -90,7 +92,7 @@ def check_path(path: Path) -> list[Problem]:
 
 
 def check_configuration(config: Path) -> list[Problem]:
-    """Settings, then the library and the questions of every enabled adapter."""
+    """Return the problems of settings, and of the library and questions of enabled adapters."""
     loaded = load_settings(config, os.environ)
     problems = list(loaded.problems)
     if loaded.settings is None:
@@ -102,7 +104,7 @@ def check_configuration(config: Path) -> list[Problem]:
 
 
 def check_library_folder(folder: Path) -> list[Problem]:
-    """A `domain.yaml` and the template and question files beside it."""
+    """Return the problems of a `domain.yaml` and the template and question files beside it."""
     environ, problems = _environ(folder / _DOMAIN)
     return problems + _check_library(folder, _template_files(folder), environ)
 
@@ -127,23 +129,28 @@ def _check_library(
 def _check_adapter(
     adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
+    from server.adapters.check import load_adapter  # too much to import for `--help`
+    from server.adapters.intents import IntentReader
+    from server.evaluation.example_check import example_problems
+    from server.extraction.extractor import Extractor
+
     read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
     problems = list(read.problems)
+    if read.library is not None:
+        extractor = Extractor(read.library.domain)
+        problems += example_problems(read.library, extractor, IntentReader(read.pack))
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
     known = read.library.written if read.library else None
-    for path in _question_files(adapter.config.domain_config_path.parent):
-        problems += load_questions(path, known, environ)[1]
+    for path in sorted(adapter.config.domain_config_path.parent.glob(f"{_QUESTIONS}*")):
+        if path.suffix in _ENDINGS:
+            problems += load_questions(path, known, environ)[1]
     return problems
 
 
-def _question_files(folder: Path) -> Iterable[Path]:
-    return sorted(path for path in folder.glob(f"{_QUESTIONS}*") if path.suffix in _ENDINGS)
-
-
 def _template_files(folder: Path) -> list[Path]:
-    """Every YAML file of a folder that is neither its domain nor its questions."""
+    """Return every YAML file of a folder that is neither its domain nor its questions."""
     return sorted(
         path
         for path in folder.iterdir()
@@ -155,16 +162,7 @@ def _kind_of(path: Path, environ: Mapping[str, str]) -> str:
     data = read_yaml(path, environ, top=(dict, list)).data
     if not isinstance(data, dict):
         return "configuration"
-    for key, kind in (
-        ("templates", "templates"),
-        ("domain", "domain"),
-        ("domain_name", "domain"),
-        ("categories", "guards"),
-        ("questions", "questions"),
-    ):
-        if key in data:
-            return kind
-    return "configuration"
+    return next((kind for key, kind in _KINDS.items() if key in data), "configuration")
 
 
 def _environ(path: Path) -> tuple[Mapping[str, str], list[Problem]]:

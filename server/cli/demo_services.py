@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from server.cli.options import DEFAULT_CONFIG, ConfigOption
-from server.cli.output import fail, failures_as_messages, say
+from server.cli.output import fail, say
 from server.cli.ports import listen
 
 DEFAULT_PORT: Final = 8900
@@ -21,11 +21,9 @@ _PACKAGE: Final = "orbit_demo_services"
 
 
 def demo_services(
-    host: Annotated[
-        str, typer.Option("--host", metavar="HOST", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port to listen on.")
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port to listen on.")
     ] = DEFAULT_PORT,
     delay: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, max=600, help="Make every answer late.")
@@ -37,29 +35,24 @@ def demo_services(
     config: ConfigOption = DEFAULT_CONFIG,
 ) -> None:
     """Stand in for the examples' public services on this machine, until Ctrl-C."""
-    with failures_as_messages():
-        import uvicorn
+    import uvicorn
 
-        from server.settings.loader import root_of
+    from server.settings.loader import root_of
 
-        app = _load(root_of(config) / "examples" / "services").create_app(
-            delay_s=delay, fail_with=fail_with
-        )
-        listening = listen(host, port)
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listening.getsockname()[1]}"
-        say(f"Stand-ins on {url} (Ctrl-C to stop). In another terminal:\n")
-        say(f'  export {SWITCH}={url}\n  ./bin/orbit.sh ask "What\'s the weather in London?"')
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        server.run(sockets=[listening])
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(demo_services)
+    app = _load(root_of(config) / "examples" / "services").create_app(
+        delay_s=delay, fail_with=fail_with
+    )
+    listening = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{listening.getsockname()[1]}"
+    say(f"Stand-ins on {url} (Ctrl-C to stop). In another terminal:\n")
+    say(f'  export {SWITCH}={url}\n  ./bin/orbit.sh ask "What\'s the weather in London?"')
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+    server.run(sockets=[listening])
 
 
 def _load(folder: Path) -> ModuleType:
-    """The stand-ins' application, from the project's examples: they are no part of the wheel."""
+    """Return the stand-ins' package, from the project's examples: it is no part of the wheel."""
     init = folder / "__init__.py"
     spec = importlib.util.spec_from_file_location(
         _PACKAGE, init, submodule_search_locations=[str(folder)]

@@ -8,67 +8,46 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli.options import JsonOption
-from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+from server.cli.output import fail, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.intents.detector import Detector
     from server.intents.result import Detection
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(detect)
 
 
 def detect(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What somebody might ask.")],
-    intents: Annotated[
-        Path,
-        typer.Option("--intents", metavar="PACK", help="Folder or file of the rule pack."),
-    ],
+    intents: Annotated[Path, typer.Option(metavar="PACK", help="Folder or file of the rule pack.")],
     now: Annotated[
-        str | None,
-        typer.Option("--now", metavar="TIME", help="When it is asked, in ISO 8601; else now."),
+        str | None, typer.Option(metavar="TIME", help="When it is asked, in ISO 8601; else now.")
     ] = None,
-    json: JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the intent and the entities of a question, by the rules of one pack.
 
     No model and no server takes part.
     """
-    with failures_as_messages():
-        detection = _detector(intents).detect(question, _moment(now))
-        if json:
-            print_json(detection.result)
-        else:
-            print_text(_in_words(detection))
-
-
-def _detector(pack: Path) -> "Detector":
-    # Here, so that other commands do not pay for it.
     from server.errors import ConfigurationInvalid
     from server.intents.compiler import load_pack
     from server.intents.detector import Detector
 
-    loaded = load_pack(pack, os.environ)
+    try:
+        asked_at = None if now is None else datetime.fromisoformat(now)
+    except ValueError:
+        fail(f"--now: expected a time such as 2025-03-12T10:00, got {now!r}")
+    loaded = load_pack(intents, os.environ)
     if loaded.pack is None:
         raise ConfigurationInvalid(loaded.problems)
     for problem in loaded.problems:
         say(str(problem))
-    return Detector(loaded.pack)
+    detection = Detector(loaded.pack).detect(question, asked_at)
+    if as_json:
+        print_json(detection.result)
+    else:
+        print_text(_describe(detection))
 
 
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        fail(f"--now: expected a time such as 2025-03-12T10:00, got {text!r}")
-
-
-def _in_words(detection: "Detection") -> str:
-    """The detection, for people."""
+def _describe(detection: "Detection") -> str:
+    """Return the detection for people."""
     intent = detection.intent
     by = f"{intent.method} {detection.evidence!r}" if detection.evidence else intent.method
     lines = [f"{intent.name}  {intent.confidence:g}  by {by}", f"  {intent.explanation}"]

@@ -9,34 +9,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, DataOption, JsonOption
-from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    AdapterOption,
+    ConfigOption,
+    Configured,
+    DataOption,
+    JsonOption,
+    configured,
+)
+from server.cli.output import fail, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.cli.options import Configured
     from server.evaluation.outcomes import Outcome
     from server.evaluation.report import Report
     from server.settings.models import AdapterSettings
 
-Files = Annotated[
-    list[Path] | None,
-    typer.Option("--templates", metavar="T…", help="Template libraries: files, one or more."),
-]
 
-
-def evaluate(
+def eval_library(
     more_templates: Annotated[
         list[Path] | None, typer.Argument(metavar="T", help="Further template libraries.")
     ] = None,
     domain: Annotated[
-        Path | None, typer.Option("--domain", metavar="D", help="The domain.yaml of the library.")
+        Path | None, typer.Option(metavar="D", help="The domain.yaml of the library.")
     ] = None,
-    templates: Files = None,
+    templates: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="T…", help="Template libraries: files, one or more."),
+    ] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(
-            "--questions", metavar="Q", help="Questions; else questions.yaml beside the domain."
-        ),
+        typer.Option(metavar="Q", help="Questions; else questions.yaml beside the domain."),
     ] = None,
     adapter: AdapterOption = None,
     config: ConfigOption = DEFAULT_CONFIG,
@@ -48,74 +51,60 @@ def evaluate(
     The library is that of --domain and --templates, or else of the adapter named.
     With --domain the settings of --adapter (encoder, threshold) still count, when given.
     """
-    with failures_as_messages():
-        from server.cli.options import configured
-
-        found = configured(config, data=data)
-        if domain is None and (templates or more_templates):
-            fail("--templates goes with --domain: which domain.yaml do they belong to?")
-        chosen = found.adapter(adapter)
-        if domain is not None:
-            libraries = [*(templates or ()), *(more_templates or ())]
-            if not libraries:
-                fail("--domain needs --templates: which files hold the templates?")
-            chosen = _with_library(chosen, domain, libraries)
-        path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
-        report = asyncio.run(_evaluate(found, chosen, path, keep=domain is None))
-        if as_json:
-            print_json(report.to_dict())
-        else:
-            print_text(report.to_text())
-
-
-def register(app: typer.Typer) -> None:
-    app.command("eval")(evaluate)
+    found = configured(config, data=data)
+    if domain is None and (templates or more_templates):
+        fail("--templates goes with --domain: which domain.yaml do they belong to?")
+    chosen = found.adapter(adapter)
+    if domain is not None:
+        libraries = [*(templates or ()), *(more_templates or ())]
+        if not libraries:
+            fail("--domain needs --templates: which files hold the templates?")
+        update = {
+            "domain_config_path": domain.absolute(),
+            "template_library_path": tuple(path.absolute() for path in libraries),
+        }
+        library = chosen.config.model_copy(update=update)
+        chosen = chosen.model_copy(update={"config": library})
+    path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
+    report = asyncio.run(evaluate_adapter(found, chosen, path, keep=domain is None))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_text(report.to_text())
 
 
-def _with_library(
-    adapter: "AdapterSettings", domain: Path, templates: list[Path]
-) -> "AdapterSettings":
-    """The adapter's settings over another library."""
-    update = {
-        "domain_config_path": domain.absolute(),
-        "template_library_path": tuple(path.absolute() for path in templates),
-    }
-    return adapter.model_copy(update={"config": adapter.config.model_copy(update=update)})
-
-
-async def _evaluate(
-    found: "Configured", adapter: "AdapterSettings", path: Path, *, keep: bool
+async def evaluate_adapter(
+    found: Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
 ) -> "Report":
-    """`keep` uses the adapter's own index; a library tried out leaves nothing behind."""
-    from server.app import ask_once, opened_adapter
+    """Return how well an adapter answers the questions of a file.
+
+    `keep` uses the adapter's own index; a library tried out leaves nothing behind.
+    """
+    from server.adapters.local import ask_once, open_adapter
     from server.evaluation.outcomes import Rehearsal, outcome_of
     from server.evaluation.questions import load_questions
-    from server.evaluation.scoring import evaluate as run
+    from server.evaluation.scoring import evaluate
 
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         if not keep:
             found = found.with_data_dir(Path(scratch))
-        async with opened_adapter(found.settings, found.environ, adapter) as opened:
-            listed, problems = load_questions(path, opened.library.templates, found.environ)
+        async with open_adapter(found.settings, found.environ, adapter) as opened:
+            templates = opened.library.templates
+            questions, problems = load_questions(path, templates, found.environ)
             for problem in problems:
                 say(str(problem))
-            if not listed:
+            if not questions:
                 fail(f"no question in {path} can be used")
-
             # The library is what is measured: no model fills or words anything.
-            chain = opened.chain.rehearsed(Rehearsal)
-            rehearsed = replace(opened, chain=chain, models=None)
+            rehearsed = replace(opened, chain=opened.chain.rehearsed(Rehearsal), models=None)
 
             async def ask(text: str) -> "Outcome":
                 start = perf_counter()
                 answer = await ask_once(found.settings, rehearsed, text, session_id="eval")
                 latency_ms = (perf_counter() - start) * 1000
                 return outcome_of(
-                    answer.decision,
-                    opened.library.templates,
-                    latency_ms=latency_ms,
-                    answer=answer.content,
+                    answer.decision, templates, latency_ms=latency_ms, answer=answer.content
                 )
 
-            await ask(listed[0].ask)  # the first question pays for what is compiled once
-            return await run(ask, listed)
+            await ask(questions[0].ask)  # the first question pays for what is compiled once
+            return await evaluate(ask, questions)

@@ -1,29 +1,96 @@
-"""`guards`: what guards did, and trying them out."""
+"""`guards`: see what guards did, try them out, and change them, with or without a server."""
 
+import asyncio
+import getpass
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from server.cli import guard_changes
-from server.cli.guard_options import (
-    ExampleOption,
-    PatternOption,
-    Question,
-    in_store,
-    one_of,
-    with_guard,
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    AdapterOption,
+    ConfigOption,
+    Configured,
+    DataOption,
+    JsonOption,
+    QuestionArgument,
+    configured,
 )
-from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, DataOption, JsonOption
-from server.cli.output import fail, failures_as_messages, print_json, print_text
+from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.errors import ConfigurationInvalid
 
 if TYPE_CHECKING:
-    from server.guards.changes import Kind
+    from server.guards.changes import Change, Kind
     from server.guards.guard import Guard
+    from server.guards.model import GuardSet
+    from server.guards.store import GuardStore
+    from server.settings.models import AdapterSettings
+
+T = TypeVar("T")
 
 guards_app = typer.Typer(
-    help="See what guards did, try them and change them.", no_args_is_help=True
+    cls=CommandGroup, help="See what guards did, try them and change them.", no_args_is_help=True
 )
+
+CategoryArgument = Annotated[
+    str, typer.Argument(metavar="CATEGORY", help="A category of the adapter's guard packs.")
+]
+PatternOption = Annotated[
+    str | None, typer.Option("--pattern", metavar="REGEX", help="A regular expression (RE2).")
+]
+ExampleOption = Annotated[
+    str | None, typer.Option("--example", metavar="TEXT", help="A question of this category.")
+]
+
+
+class GuardedAdapter(NamedTuple):
+    """An adapter that has a guard, with the guard packs as they are written."""
+
+    found: Configured
+    adapter: "AdapterSettings"
+    packs: "GuardSet"
+
+    def in_store(self, job: "Callable[[GuardStore, str], Awaitable[T]]") -> T:
+        """Return what `job` makes of the store of all guards, for this adapter's name."""
+        from server.guards.store import GuardStore
+
+        async def run() -> T:
+            store = await GuardStore.open(self.found.settings.database_url)
+            try:
+                return await job(store, self.adapter.name)
+            finally:
+                await store.close()
+
+        return asyncio.run(run())
+
+    def with_guard(self, job: "Callable[[Guard], Awaitable[T]]") -> T:
+        """Open the adapter, with its encoder, and return what `job` makes of its guard."""
+        from server.adapters.local import open_adapter
+
+        async def run() -> T:
+            found = self.found
+            async with open_adapter(found.settings, found.environ, self.adapter) as opened:
+                assert opened.guard is not None  # noqa: S101  it has packs
+                return await job(opened.guard)
+
+        return asyncio.run(run())
+
+
+def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAdapter:
+    from server.guards.options import options_of
+    from server.guards.pack import load_guards
+
+    found = configured(config, data=data)
+    chosen = found.adapter(adapter)
+    options = options_of(chosen, found.settings, found.environ)
+    if not options.packs:
+        fail(f"no guard stands before adapter {chosen.name!r}; see docs/guards.md")
+    loaded = load_guards(options.packs, found.environ)
+    if loaded.guards is None:
+        raise ConfigurationInvalid(loaded.problems)
+    return GuardedAdapter(found, chosen, loaded.guards)
 
 
 @guards_app.command()
@@ -34,21 +101,24 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show the categories of a guard, with their thresholds, as they are with all changes."""
-    with failures_as_messages():
-        described = with_guard(config, data, adapter, _described)
-        if as_json:
-            print_json(described)
-            return
-        print_text(f"{described['adapter']}: {described['packs']} ({described['mode']})")
-        for row in described["categories"]:
-            threshold = row["threshold"]
-            needs = "" if threshold is None else f", at {threshold:.2f} ({row['threshold_origin']})"
-            print_text(
-                f"  {row['name']}: {row['action']}, {len(row['patterns'])} patterns, "
-                f"{len(row['examples'])} examples{needs}"
-            )
-        for row in described["allowed"]:
-            print_text(f"  allowed: {row['question']}")
+
+    async def describe(guard: "Guard") -> dict[str, Any]:
+        return guard.describe()
+
+    described = _guarded(config, data, adapter).with_guard(describe)
+    if as_json:
+        print_json(described)
+        return
+    print_text(f"{described['adapter']}: {described['packs']} ({described['mode']})")
+    for row in described["categories"]:
+        threshold = row["threshold"]
+        needs = "" if threshold is None else f", at {threshold:.2f} ({row['threshold_origin']})"
+        print_text(
+            f"  {row['name']}: {row['action']}, {len(row['patterns'])} patterns, "
+            f"{len(row['examples'])} examples{needs}"
+        )
+    for row in described["allowed"]:
+        print_text(f"  allowed: {row['question']}")
 
 
 @guards_app.command()
@@ -59,19 +129,19 @@ def counts(
     as_json: JsonOption = False,
 ) -> None:
     """Count what a guard decided, by category, method and outcome."""
-    with failures_as_messages():
-        rows = in_store(config, data, adapter, lambda store, name: store.counts(name))
-        if as_json:
-            print_json({"counts": rows})
-            return
-        for row in rows:
-            print_text("{count:>8}  {outcome:<12} {category} ({method})".format(**row))
+    guarded = _guarded(config, data, adapter)
+    rows = guarded.in_store(lambda store, name: store.counts(name))
+    if as_json:
+        print_json({"counts": rows})
+        return
+    for row in rows:
+        print_text("{count:>8}  {outcome:<12} {category} ({method})".format(**row))
 
 
 @guards_app.command()
 def recent(
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many at most.")
+        int, typer.Option(metavar="N", min=1, max=1000, help="How many at most.")
     ] = 20,
     differing: Annotated[
         bool, typer.Option("--differing", help="Only where the compared set judged otherwise.")
@@ -82,19 +152,16 @@ def recent(
     as_json: JsonOption = False,
 ) -> None:
     """List the latest blocks, routes, flags and failures, questions redacted."""
-    with failures_as_messages():
-        found = in_store(
-            config,
-            data,
-            adapter,
-            lambda store, name: store.decisions(name, limit=limit, differing=differing),
-        )
-        rows = [decided.to_dict() for decided in found]
-        if as_json:
-            print_json({"decisions": rows})
-            return
-        for row in rows:
-            print_text("{at:.19}  {outcome} {category} ({method})  {question}".format(**row))
+    guarded = _guarded(config, data, adapter)
+    decisions = guarded.in_store(
+        lambda store, name: store.decisions(name, limit=limit, differing=differing)
+    )
+    rows = [decision.to_dict() for decision in decisions]
+    if as_json:
+        print_json({"decisions": rows})
+        return
+    for row in rows:
+        print_text("{at:.19}  {outcome} {category} ({method})  {question}".format(**row))
 
 
 @guards_app.command()
@@ -105,24 +172,93 @@ def changes(
     as_json: JsonOption = False,
 ) -> None:
     """List every change that was made to a guard, and by whom."""
-    with failures_as_messages():
-        found = in_store(config, data, adapter, lambda store, name: store.changes(name))
-        if as_json:
-            print_json({"changes": [change.to_dict() for change in found]})
-            return
-        for change in found:
-            print_text(f"{change.at:%Y-%m-%d %H:%M}  {change}")
+    guarded = _guarded(config, data, adapter)
+    made = guarded.in_store(lambda store, name: store.changes(name))
+    if as_json:
+        print_json({"changes": [change.to_dict() for change in made]})
+        return
+    for change in made:
+        print_text(f"{change.at:%Y-%m-%d %H:%M}  {change}")
 
 
-guard_changes.register(guards_app)
+@guards_app.command()
+def threshold(
+    category: CategoryArgument,
+    number: Annotated[
+        float | None,
+        typer.Argument(metavar="NUMBER", help="Between 0 and 1; without one, as it was."),
+    ] = None,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Set the confidence from which a category is recognised by meaning, or take it back."""
+    kind: Kind = "reset_threshold" if number is None else "set_threshold"
+    _change(_guarded(config, data, adapter), kind, category=category, number=number)
+
+
+@guards_app.command()
+def add(
+    category: CategoryArgument,
+    pattern: PatternOption = None,
+    example: ExampleOption = None,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Add a pattern or an example to a category."""
+    text = _pattern_or_example(pattern, example)
+    kind: Kind = "add_example" if pattern is None else "add_pattern"
+    _change(_guarded(config, data, adapter), kind, category=category, text=text)
+
+
+@guards_app.command()
+def remove(
+    category: CategoryArgument,
+    pattern: PatternOption = None,
+    example: ExampleOption = None,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Take a pattern or an example out of a category."""
+    text = _pattern_or_example(pattern, example)
+    kind: Kind = "remove_example" if pattern is None else "remove_pattern"
+    _change(_guarded(config, data, adapter), kind, category=category, text=text)
+
+
+@guards_app.command()
+def allow(
+    question: QuestionArgument,
+    similarity: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Let pass what is as similar, too: such as 0.9."),
+    ] = None,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Let a question pass, whatever the guard makes of it."""
+    guarded = _guarded(config, data, adapter)
+    _change(guarded, "allow_question", text=question, number=similarity)
+
+
+@guards_app.command()
+def forget(
+    question: QuestionArgument,
+    adapter: AdapterOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Take a question off the allow-list."""
+    _change(_guarded(config, data, adapter), "forget_question", text=question)
 
 
 @guards_app.command("try")
 def try_question(
-    question: Question,
+    question: QuestionArgument,
     category: Annotated[
-        str | None,
-        typer.Option("--category", metavar="NAME", help="Where to try a pattern or an example."),
+        str | None, typer.Option(metavar="NAME", help="Where to try a pattern or an example.")
     ] = None,
     pattern: PatternOption = None,
     example: ExampleOption = None,
@@ -131,23 +267,17 @@ def try_question(
     data: DataOption = None,
 ) -> None:
     """Judge a question, now and with one more pattern or example; nothing is counted or kept."""
-    with failures_as_messages():
-        change = None
-        if category is not None:
-            text, what = one_of(pattern, example)
-            kind: Kind = "add_pattern" if what == "pattern" else "add_example"
-            change = (kind, category, text)
-        elif pattern is not None or example is not None:
-            fail("say with --category where to try it")
+    from server.guards.changes import Change
 
-        async def tried(guard: "Guard") -> dict[str, Any]:
-            from server.guards.changes import Change
-
-            name = guard.options.adapter
-            made = Change(name, change[0], change[1], change[2]) if change else None
-            return await guard.trial(question, made)
-
-        print_json(with_guard(config, data, adapter, tried))
+    guarded = _guarded(config, data, adapter)
+    change = None
+    if category is not None:
+        text = _pattern_or_example(pattern, example)
+        kind: Kind = "add_example" if pattern is None else "add_pattern"
+        change = Change(guarded.adapter.name, kind, category, text)
+    elif pattern is not None or example is not None:
+        fail("say with --category where to try it")
+    print_json(guarded.with_guard(lambda guard: guard.trial(question, change)))
 
 
 @guards_app.command()
@@ -161,28 +291,51 @@ def measure(
     as_json: JsonOption = False,
 ) -> None:
     """Count false and missed blocks on questions that people have labelled."""
-    with failures_as_messages():
-        from server.errors import ConfigurationInvalid
-        from server.guards.measurement import figures, load_labelled
-        from server.guards.measurement import measure_guard as measured
+    from server.guards.measurement import figures, load_labelled, measure_guard
 
-        questions, problems = load_labelled(labelled, {})
-        if questions is None:
-            raise ConfigurationInvalid(problems)
-        found = figures(with_guard(config, data, adapter, lambda guard: measured(guard, questions)))
-        if as_json:
-            print_json(found)
-            return
-        print_text(
-            f"{found['questions']} questions; missed {found['missed_blocks']} of "
-            f"{found['to_stop']} to stop ({found['missed_block_rate']:.1%}), "
-            f"stopped {found['false_blocks']} of {found['to_pass']} to pass "
-            f"({found['false_block_rate']:.1%})"
-        )
-        for title in ("missed", "wrongly_stopped"):
-            for question in found[title]:
-                print_text(f"  {title.replace('_', ' ')}: {question}")
+    questions, problems = load_labelled(labelled, {})
+    if questions is None:
+        raise ConfigurationInvalid(problems)
+    guarded = _guarded(config, data, adapter)
+    found = figures(guarded.with_guard(lambda guard: measure_guard(guard, questions)))
+    if as_json:
+        print_json(found)
+        return
+    print_text(
+        f"{found['questions']} questions; missed {found['missed_blocks']} of "
+        f"{found['to_stop']} to stop ({found['missed_block_rate']:.1%}), "
+        f"stopped {found['false_blocks']} of {found['to_pass']} to pass "
+        f"({found['false_block_rate']:.1%})"
+    )
+    for title in ("missed", "wrongly_stopped"):
+        for question in found[title]:
+            print_text(f"  {title.replace('_', ' ')}: {question}")
 
 
-async def _described(guard: "Guard") -> dict[str, Any]:
-    return guard.describe()
+def _pattern_or_example(pattern: str | None, example: str | None) -> str:
+    """Return the one of them that was given."""
+    given = [text for text in (pattern, example) if text is not None]
+    if len(given) != 1:
+        fail("say either --pattern or --example")
+    return given[0]
+
+
+def _change(
+    guarded: GuardedAdapter,
+    kind: "Kind",
+    *,
+    category: str = "",
+    text: str = "",
+    number: float | None = None,
+) -> None:
+    """Make a change if it fits the guard as it is with the changes before it."""
+    from server.guards.changes import Change, check_change, with_changes
+
+    by = f"command of {getpass.getuser()}"
+    change = Change(guarded.adapter.name, kind, category, text, number, by=by)
+
+    async def make_change(store: "GuardStore", name: str) -> "Change":
+        check_change(with_changes(guarded.packs, await store.changes(name)), change)
+        return await store.add_change(change)
+
+    say(f"{guarded.in_store(make_change)}; a running server takes it up within seconds")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from server.cli.output import fail, failures_as_messages, print_text, say
+from server.cli.output import fail, print_text, say
 
 if TYPE_CHECKING:
     from server.authoring.document import ApiDocument
@@ -15,32 +15,24 @@ _TIMEOUT_S: Final = 30.0
 
 def init(
     from_openapi: Annotated[
-        str,
-        typer.Option(
-            "--from-openapi", metavar="FILE_OR_URL", help="An OpenAPI 3 or Swagger 2 document."
-        ),
+        str, typer.Option(metavar="FILE_OR_URL", help="An OpenAPI 3 or Swagger 2 document.")
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the new library.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the new library.")],
 ) -> None:
     """Write a domain, a template for each operation, and questions to test them with."""
-    with failures_as_messages():
-        from server.authoring.drafts import draft_library, write_draft
+    from server.authoring.drafts import draft_library, write_draft
 
-        draft = draft_library(_read(from_openapi))
-        for note in draft.notes:
-            say(f"note: {note}")
-        templates = draft.templates["templates"]
-        if not templates:
-            fail(f"{from_openapi} describes no operation that can be called")
-        for path in write_draft(draft, out):
-            print_text(str(path))
-        count = len(templates)
-        say(f"{count} template{'s' if count != 1 else ''}. Now make the examples yours, then run")
-        say(f"  ./bin/orbit.sh check {out}")
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(init)
+    draft = draft_library(_read(from_openapi))
+    for note in draft.notes:
+        say(f"note: {note}")
+    templates = draft.templates["templates"]
+    if not templates:
+        fail(f"{from_openapi} describes no operation that can be called")
+    for path in write_draft(draft, out):
+        print_text(str(path))
+    count = len(templates)
+    say(f"{count} template{'s' if count != 1 else ''}. Now make the examples yours, then run")
+    say(f"  ./bin/orbit.sh check {out}")
 
 
 def _read(source: str) -> "ApiDocument":

@@ -8,15 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from server.cli.logs import last_lines, log_path, make_room
-from server.cli.output import Interruption, Progress, fail, notice_interruption
+from server.cli.output import Progress, fail, notice_interruption
 from server.cli.runfile import (
     IN_BACKGROUND,
+    Launch,
     Running,
     describe_process,
     forget_running,
@@ -49,21 +50,25 @@ class ServerReadiness:
     @property
     def complaints(self) -> tuple[str, ...]:
         """One line for each adapter that does not serve, and each template that is left out."""
-        settled = [row for row in self.adapters if row.get("state") not in ("ready", "opening")]
         unopened = [
             f"adapter {row.get('name')} is {row.get('state')}"
             + (f": {row['why']}" if row.get("why") else "")
-            for row in settled
+            for row in self.adapters
+            if row.get("state") not in ("ready", "opening")
         ]
-        lacking = [(row.get("name"), what) for row in self.adapters for what in left_out(row)]
-        return (*unopened, *(f"adapter {name}: {what}" for name, what in lacking))
+        lacking = [
+            f"adapter {row.get('name')}: {line}"
+            for row in self.adapters
+            for line in left_out_lines(row)
+        ]
+        return (*unopened, *lacking)
 
     def _named(self, state: str) -> tuple[str, ...]:
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
 
 
-def left_out(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """What an adapter's row says of templates that cannot be used, a line for each."""
+def left_out_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line for each template of an adapter's row that cannot be used."""
     rows = (row.get("details") or {}).get("left_out") or ()
     return tuple(f"{each['template'] or 'a template'} is left out: {each['why']}" for each in rows)
 
@@ -106,21 +111,8 @@ class StartInterrupted(OrbitError):
         super().__init__("interrupted; the server that was starting has been stopped")
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What to start, with nothing left to be looked up."""
-
-    host: str
-    port: int
-    config: Path
-    data_dir: Path
-    shutdown_grace_s: float
-    asked_host: str | None = None
-    asked_port: int | None = None
-
-
 def serve_command(wanted: Launch) -> list[str]:
-    """The command that serves in the foreground, as this process was started."""
+    """Return the command that serves in the foreground, as this process was started."""
     # -P is passed on: a folder named "server" where the user stands must not pass for ours.
     safe = ["-P"] if sys.flags.safe_path else []
     options = {
@@ -142,7 +134,7 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
     """
     log = log_path(wanted.data_dir)
     log_start = make_room(log)
-    with notice_interruption() as interruption, log.open("ab") as output:
+    with notice_interruption() as signals, log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603  our own command
             command,
             env=os.environ | {IN_BACKGROUND: "1"},
@@ -151,49 +143,29 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
             stderr=output,
             start_new_session=True,
         )
-        settled = False
         try:
-            running = _remember(child, wanted, log)
-            readiness = _wait(child, running, interruption) if running else None
-            if interruption.signal is not None:
-                raise StartInterrupted(interruption.exit_code)
+            running = describe_process(child.pid, wanted, log=log)
+            if running is not None:
+                write_running(wanted.data_dir, running)
+            readiness = _wait(child, running, signals) if running else None
+            if signals:
+                raise StartInterrupted(128 + signals[0])  # what a shell expects
             if running is None or readiness is None:
-                raise StartFailed(_why(child, log, log_start))
-            settled = True
-            child.returncode = 0  # it outlives this process, and is no longer its business
-            return running, readiness
-        finally:
-            if not settled:
-                _take_back(child, wanted.data_dir)
-
-
-def _remember(child: "subprocess.Popen[bytes]", wanted: Launch, log: Path) -> Running | None:
-    running = describe_process(
-        child.pid,
-        host=wanted.host,
-        port=wanted.port,
-        config=wanted.config,
-        shutdown_grace_s=wanted.shutdown_grace_s,
-    )
-    if running is None:
-        return None
-    running = replace(
-        running,
-        log=str(log),
-        asked_host=wanted.asked_host,
-        asked_port=wanted.asked_port,
-    )
-    write_running(wanted.data_dir, running)
-    return running
+                raise StartFailed(_why_failed(child, log, log_start))
+        except BaseException:
+            _stop_child(child, wanted.data_dir)
+            raise
+        child.returncode = 0  # it outlives this process, and is no longer its business
+        return running, readiness
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", running: Running, interruption: Interruption
+    child: "subprocess.Popen[bytes]", running: Running, signals: Sequence[int]
 ) -> ServerReadiness | None:
-    """What the server says once its adapters are settled; None when that never comes."""
+    """Return what the server says once its adapters are settled; None when it never does."""
     with Progress("Starting") as progress:
         heard_at = time.monotonic()
-        while interruption.signal is None and child.poll() is None:
+        while not signals and child.poll() is None:
             readiness = ask_readiness(running.url)
             if readiness is not None and not readiness.opening:
                 return readiness
@@ -208,7 +180,7 @@ def _wait(
     return None
 
 
-def _why(child: "subprocess.Popen[bytes]", log: Path, log_start: int) -> str:
+def _why_failed(child: "subprocess.Popen[bytes]", log: Path, log_start: int) -> str:
     code = child.poll()
     if code is None:
         what = f"the server did not answer within {_SILENCE_S:.0f} s and has been stopped"
@@ -223,7 +195,7 @@ def _why(child: "subprocess.Popen[bytes]", log: Path, log_start: int) -> str:
     return f"{what}. The end of its log, {log}:\n{shown}"
 
 
-def _take_back(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
+def _stop_child(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
     if child.poll() is None:
         child.terminate()
         try:
@@ -241,28 +213,28 @@ _WIND_DOWN_S: Final = 5.0
 """Beyond the grace for requests: closing providers, writing down what is pending."""
 
 
-def end(running: Running) -> Ending:
+def stop_process(running: Running) -> Ending:
     """Ask a server to end, and wait while it finishes its requests.
 
     `killed` when it took longer than its own grace allows, `left` when somebody did
     not want to wait for it.
     """
-    with notice_interruption() as interruption, Progress("Stopping") as progress:
-        _send(running, signal.SIGTERM)
+    with notice_interruption() as signals, Progress("Stopping") as progress:
+        _signal(running, signal.SIGTERM)
         deadline = time.monotonic() + running.shutdown_grace_s + _WIND_DOWN_S
         ending: Ending = "stopped"
         while running.is_alive():
-            if interruption.signal is not None:
+            if signals:
                 return "left"
             if ending == "stopped" and time.monotonic() > deadline:
-                _send(running, signal.SIGKILL)
+                _signal(running, signal.SIGKILL)
                 ending = "killed"
             progress.show("requests in flight may finish")
             time.sleep(_END_POLL_S)
         return ending
 
 
-def _send(running: Running, number: signal.Signals) -> None:
+def _signal(running: Running, number: signal.Signals) -> None:
     """Signal that process, and no other that may have its pid by now."""
     if not running.is_alive():
         return

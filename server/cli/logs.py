@@ -38,7 +38,7 @@ def make_room(log: Path) -> int:
 
 
 def last_lines(log: Path, count: int, *, since: int = 0) -> list[str]:
-    """The last `count` lines after byte `since`, without reading all of a large file."""
+    """Return the last `count` lines after byte `since`, without reading all of a large file."""
     if count <= 0:
         return []
     with log.open("rb") as file:
@@ -53,7 +53,7 @@ def last_lines(log: Path, count: int, *, since: int = 0) -> list[str]:
 
 
 def follow_log(log: Path, *, start: int) -> Generator[bytes]:
-    """What comes after byte `start`, for ever, through the log's rotation."""
+    """Yield what is written after byte `start`, endlessly, also when the log is rotated."""
     position = start
     file = log.open("rb")
     try:
@@ -63,7 +63,7 @@ def follow_log(log: Path, *, start: int) -> Generator[bytes]:
             if new:
                 yield new
                 continue
-            if _is_another(file.fileno(), log, file.tell()):
+            if _is_rotated(file.fileno(), log, file.tell()):
                 file.close()
                 file = log.open("rb")
                 continue
@@ -72,8 +72,8 @@ def follow_log(log: Path, *, start: int) -> Generator[bytes]:
         file.close()
 
 
-def _is_another(descriptor: int, log: Path, position: int) -> bool:
-    """Whether the name now stands for another file, or for one that was emptied."""
+def _is_rotated(descriptor: int, log: Path, position: int) -> bool:
+    """Return whether the log is now another file, or one that was emptied."""
     try:
         now = log.stat()
     except FileNotFoundError:

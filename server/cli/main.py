@@ -1,63 +1,78 @@
-"""Every command, gathered. Each imports what it needs only when it runs."""
+"""The command line: a table of commands, each imported only when it is asked for."""
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
 from server import __version__
-from server.cli import (
-    ask,
-    audit,
-    check,
-    demo_services,
-    detect,
-    evaluate,
-    guards,
-    init,
-    keys,
-    processes,
-    serve,
-    talk,
-)
+from server.cli.output import CommandGroup
 
-app = typer.Typer(
-    name="orbit",
-    help="Plain questions in, safe and exact tool calls out.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS: Final[Mapping[str, str]] = {
+    "start": "processes:start",
+    "stop": "processes:stop",
+    "restart": "processes:restart",
+    "status": "processes:status",
+    "logs": "processes:logs",
+    "serve": "serve:serve",
+    "ask": "ask:ask",
+    "explain": "ask:explain",
+    "talk": "talk:talk",
+    "check": "check:check",
+    "eval": "evaluate:eval_library",
+    "init": "init:init",
+    "demo-services": "demo_services:demo_services",
+    "detect": "detect:detect",
+    "keys": "keys:keys_app",
+    "audit": "audit:audit_app",
+    "guards": "guards:guards_app",
+}
+"""The module and the function, or the group of commands, of each command."""
 
 
-def _version(value: bool) -> None:
+def command_line(*names: str) -> typer.Typer:
+    """Return the command line with the commands of these names, or with all of them."""
+    app = typer.Typer(
+        cls=CommandGroup,
+        name="orbit",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(epilog="The launcher adds: test [PYTEST ARGUMENTS], and install [EXTRA…].")(_root)
+    for name in names or COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(f"server.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
+
+
+def _print_version(value: bool) -> None:
     if value:
         typer.echo(f"orbit {__version__}")
         raise typer.Exit
 
 
-@app.callback(epilog="The launcher adds: test [PYTEST ARGUMENTS], and install [EXTRA…].")
-def root(
+def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Plain questions in, safe and exact tool calls out."""
 
 
-for _module in (processes, serve, ask, talk, check, evaluate, init, demo_services, detect):
-    _module.register(app)
-app.add_typer(keys.keys_app, name="keys")
-app.add_typer(audit.audit_app, name="audit")
-app.add_typer(guards.guards_app, name="guards")
-
-
 def main() -> None:
     """Run the command line; the name people type is in the usage lines."""
     try:
-        app(prog_name="orbit.sh")
+        command_line(*(name for name in sys.argv[1:2] if name in COMMANDS))(prog_name="orbit.sh")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as fault:

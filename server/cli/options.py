@@ -1,17 +1,18 @@
-"""Options that many commands share, declared once."""
+"""Options that many commands share, and the configuration that they name."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from server.cli.output import say
 from server.errors import AdapterUnknown, ConfigurationInvalid
-from server.settings.loader import load_settings
-from server.settings.models import AdapterSettings, Settings
+
+if TYPE_CHECKING:
+    from server.settings.models import AdapterSettings, Settings
 
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
@@ -46,20 +47,23 @@ AdapterOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+QuestionArgument = Annotated[
+    str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Configured:
     """Settings, and the variables that the files adapters name are filled from."""
 
-    settings: Settings
+    settings: "Settings"
     environ: Mapping[str, str] = field(repr=False)
 
     def with_data_dir(self, data_dir: Path) -> "Configured":
         return replace(self, settings=self.settings.model_copy(update={"data_dir": data_dir}))
 
-    def adapter(self, name: str | None) -> AdapterSettings:
-        """The adapter of that name; the first enabled one when no name is given.
+    def adapter(self, name: str | None) -> "AdapterSettings":
+        """Return the adapter of that name, or the first enabled one when no name is given.
 
         Raises:
             AdapterUnknown: there is no enabled adapter, or none of that name.
@@ -80,11 +84,13 @@ class Configured:
 def configured(
     config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
 ) -> Configured:
-    """Load settings, saying warnings on standard error.
+    """Load the configuration with what the options override, and print its warnings.
 
     Raises:
         ConfigurationInvalid: with every problem of every file.
     """
+    from server.settings.loader import load_settings  # not every command needs settings
+
     loaded = load_settings(config, os.environ)
     if loaded.settings is None:
         raise ConfigurationInvalid(loaded.problems)
@@ -93,9 +99,6 @@ def configured(
     settings = loaded.settings
     if data is not None:
         settings = settings.model_copy(update={"data_dir": data.absolute()})
-    overrides = {"host": host, "port": port}
-    given = {name: value for name, value in overrides.items() if value is not None}
-    if given:
-        server = settings.server.model_copy(update=given)
-        settings = settings.model_copy(update={"server": server})
-    return Configured(settings, loaded.environ)
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    server = settings.server.model_copy(update=given)
+    return Configured(settings.model_copy(update={"server": server}), loaded.environ)

@@ -7,27 +7,29 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
-from types import FrameType, TracebackType
+from threading import Event, Thread
+from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
 import typer
+from typer.core import TyperGroup
 
 from server.core.json import to_json
 from server.errors import ConfigurationInvalid, OrbitError
 
 
 def print_json(data: Any) -> None:
-    """`data` on standard output, for machines."""
+    """Print `data` on standard output, for machines."""
     sys.stdout.write(to_json(data, indent=2) + "\n")
 
 
 def print_text(text: str) -> None:
-    """A result on standard output, for people."""
+    """Print a result on standard output, for people."""
     typer.echo(text)
 
 
 def say(text: str) -> None:
-    """Progress or remarks, on standard error."""
+    """Print progress or a remark on standard error."""
     typer.echo(text, err=True)
 
 
@@ -62,11 +64,21 @@ def failures_as_messages() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
+class CommandGroup(TyperGroup):
+    """Commands whose failures are messages, not tracebacks."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with failures_as_messages():
+            return super().invoke(ctx)
+
+
 _REMIND_S: Final = 15.0
+_QUICK_S: Final = 0.5
+_REDRAW_S: Final = 0.2
 
 
 class Progress:
-    """On a terminal one line that is rewritten; otherwise a line now and then."""
+    """Shows progress: on a terminal one line that is rewritten, otherwise a line now and then."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -107,32 +119,39 @@ class Progress:
         sys.stderr.flush()
 
 
+@contextmanager
+def show_progress(what: str) -> Iterator[None]:
+    """Show that something is under way, when it takes long enough to be noticed."""
+    done = Event()
+
+    def show() -> None:
+        if done.wait(_QUICK_S):
+            return
+        with Progress(what) as progress:
+            while not done.wait(_REDRAW_S):
+                progress.show()
+
+    thread = Thread(target=show)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interruption:
-    """Holds the first signal that came, if any did."""
-
-    def __init__(self) -> None:
-        self.signal: int | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """What a shell expects of a command that a signal ended; 0 without one."""
-        return 0 if self.signal is None else 128 + self.signal
-
-    def note(self, number: int, _frame: FrameType | None) -> None:
-        if self.signal is None:
-            self.signal = number
-
-
 @contextmanager
-def notice_interruption() -> Iterator[Interruption]:
-    """Within, the usual signals are only noted; whoever asks must look and act."""
-    interruption = Interruption()
-    before = {number: signal.signal(number, interruption.note) for number in _SIGNALS}
+def notice_interruption() -> Iterator[list[int]]:
+    """Add the usual signals to the list instead of ending; the caller has to look and act."""
+    noted: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: noted.append(number)) for number in _SIGNALS
+    }
     try:
-        yield interruption
+        yield noted
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -19,7 +19,7 @@ class PortUnusable(OrbitError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes any free one.
+    """Return a socket that listens there; port 0 takes any free one.
 
     Raises:
         PortUnusable: taken, forbidden, or no address of this machine.
@@ -33,7 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(2048)
     except OSError as refused:
         listening.close()
-        raise PortUnusable(_why(host, port, refused)) from refused
+        raise PortUnusable(_why_refused(host, port, refused)) from refused
     return listening
 
 
@@ -49,7 +49,7 @@ def check_free(host: str, port: int) -> int:
 
 
 def listener_on(port: int) -> str | None:
-    """The process that listens on a port as `name (pid N)`; None when it cannot be told."""
+    """Return the process that listens on a port as `name (pid N)`; None when it cannot be told."""
     sockets = {
         fields[9]
         for table in _TABLES
@@ -68,7 +68,7 @@ def listener_on(port: int) -> str | None:
     return None
 
 
-def _why(host: str, port: int, refused: OSError) -> str:
+def _why_refused(host: str, port: int, refused: OSError) -> str:
     if isinstance(refused, socket.gaierror) or refused.errno == errno.EADDRNOTAVAIL:
         return f"{host!r} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all"
     if refused.errno == errno.EADDRINUSE:

@@ -7,13 +7,11 @@ from typing import Annotated, Final
 import typer
 
 from server.cli.launcher import (
-    Launch,
-    ServerReadiness,
     StartInterrupted,
     ask_readiness,
-    end,
     launch,
     serve_command,
+    stop_process,
 )
 from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.options import (
@@ -23,10 +21,11 @@ from server.cli.options import (
     HostOption,
     JsonOption,
     PortOption,
+    configured,
 )
-from server.cli.output import fail, failures_as_messages, print_json, print_text, say
+from server.cli.output import fail, print_json, print_text, say
 from server.cli.ports import check_free
-from server.cli.runfile import Running, forget_running, one_at_a_time, read_running
+from server.cli.runfile import Launch, Running, forget_running, one_at_a_time, read_running
 from server.cli.server_messages import say_started, say_status, warn_of
 from server.errors import ConfigurationInvalid
 
@@ -40,95 +39,11 @@ def start(
     data: DataOption = None,
 ) -> None:
     """Start the server in the background, and wait until it is ready."""
-    with failures_as_messages():
-        _start(host, port, config, data)
-
-
-def stop(config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None) -> None:
-    """Stop the server; requests in flight finish first."""
-    with failures_as_messages():
-        _stop(_data_dir(config, data))
-
-
-def restart(
-    host: HostOption = None,
-    port: PortOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-) -> None:
-    """Stop the server if it runs, and start it with the options it had, or these."""
-    with failures_as_messages():
-        from server.cli.options import configured
-
-        before = read_running(_data_dir(config, data))
-        if before is not None:
-            host = before.asked_host if host is None else host
-            port = before.asked_port if port is None else port
-            config = Path(before.config) if config == DEFAULT_CONFIG else config
-        # A configuration that cannot be used must not cost the server that runs.
-        settings = configured(config, data=data, host=host, port=port).settings
-        _stop(settings.data_dir)
-        _start(host, port, config, data)
-
-
-def status(
-    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
-) -> None:
-    """Say whether the server runs and what it serves; exit code 3 when it does not run."""
-    with failures_as_messages():
-        data_dir = _data_dir(config, data)
-        running = read_running(data_dir)
-        readiness = None if running is None else ask_readiness(running.url)
-        if as_json:
-            print_json(_status_data(data_dir, running, readiness))
-        else:
-            say_status(data_dir, running, readiness)
-        if running is None:
-            raise typer.Exit(_NOT_RUNNING)
-
-
-def logs(
-    following: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on showing what is added, until Ctrl-C.")
-    ] = False,
-    lines: Annotated[
-        int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")
-    ] = 50,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-) -> None:
-    """Show the end of the log of the server in the background."""
-    with failures_as_messages():
-        log = log_path(_data_dir(config, data))
-        if not log.exists():
-            fail(f"there is no log at {log}: no server was started with this data folder")
-        try:
-            end_of_log = log.stat().st_size
-            for line in last_lines(log, lines):
-                print_text(line)
-            for new in follow_log(log, start=end_of_log) if following else ():
-                typer.echo(new, nl=False)
-        except KeyboardInterrupt:
-            if not following:  # for a log that is followed, the way to end it
-                raise
-
-
-def register(app: typer.Typer) -> None:
-    for function in (start, stop, restart, status, logs):
-        app.command()(function)
-
-
-def _start(host: str | None, port: int | None, config: Path, data: Path | None) -> None:
-    from server.cli.options import configured
-
     settings = configured(config, data=data, host=host, port=port).settings
     with one_at_a_time(settings.data_dir):
         running = read_running(settings.data_dir)
         if running is not None:
-            _already(running, host, port)
-            readiness = ask_readiness(running.url)
-            if readiness is not None:
-                warn_of(readiness)
+            _say_already_running(running, host, port)
             return
         free = check_free(settings.server.host, settings.server.port)
         wanted = Launch(
@@ -151,17 +66,93 @@ def _start(host: str | None, port: int | None, config: Path, data: Path | None) 
         raise typer.Exit(1)
 
 
-def _already(running: Running, host: str | None, port: int | None) -> None:
-    """Say that it runs, unless it runs elsewhere than it was asked to."""
-    elsewhere = (host is not None and host != running.host) or (
-        port not in (None, 0) and port != running.port
-    )
-    if elsewhere:
+def stop(config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None) -> None:
+    """Stop the server; requests in flight finish first."""
+    _stop(_data_dir(config, data))
+
+
+def restart(
+    host: HostOption = None,
+    port: PortOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Stop the server if it runs, and start it with the options it had, or these."""
+    before = read_running(_data_dir(config, data))
+    if before is not None:
+        host = before.asked_host if host is None else host
+        port = before.asked_port if port is None else port
+        config = Path(before.config) if config == DEFAULT_CONFIG else config
+    # A configuration that cannot be used must not cost the server that runs.
+    settings = configured(config, data=data, host=host, port=port).settings
+    _stop(settings.data_dir)
+    start(host, port, config, data)
+
+
+def status(
+    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+) -> None:
+    """Say whether the server runs and what it serves; exit code 3 when it does not run."""
+    data_dir = _data_dir(config, data)
+    running = read_running(data_dir)
+    readiness = None if running is None else ask_readiness(running.url)
+    if not as_json:
+        say_status(data_dir, running, readiness)
+    elif running is None:
+        print_json({"running": False, "data_dir": str(data_dir)})
+    else:
+        print_json(
+            {
+                "running": True,
+                "status": "not answering" if readiness is None else readiness.status,
+                "adapters": [] if readiness is None else [dict(row) for row in readiness.adapters],
+                "url": running.url,
+                "pid": running.pid,
+                "started_at": running.started_at,
+                "log": running.log,
+                "data_dir": str(data_dir),
+            }
+        )
+    if running is None:
+        raise typer.Exit(_NOT_RUNNING)
+
+
+def logs(
+    following: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on showing what is added, until Ctrl-C.")
+    ] = False,
+    lines: Annotated[
+        int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")
+    ] = 50,
+    config: ConfigOption = DEFAULT_CONFIG,
+    data: DataOption = None,
+) -> None:
+    """Show the end of the log of the server in the background."""
+    log = log_path(_data_dir(config, data))
+    if not log.exists():
+        fail(f"there is no log at {log}: no server was started with this data folder")
+    try:
+        end_of_log = log.stat().st_size
+        for line in last_lines(log, lines):
+            print_text(line)
+        for new in follow_log(log, start=end_of_log) if following else ():
+            typer.echo(new, nl=False)
+    except KeyboardInterrupt:
+        if not following:  # Ctrl-C is the way to stop following
+            raise
+
+
+def _say_already_running(running: Running, host: str | None, port: int | None) -> None:
+    """Say that it runs; that is a failure if it runs elsewhere than it was asked to."""
+    if host not in (None, running.host) or port not in (None, 0, running.port):
         fail(
             f"Orbit is already running at {running.url} (pid {running.pid}), and not where you "
             "asked for: use restart to move it, or another --data folder for a second server"
         )
     say(f"Orbit is already running at {running.url} (pid {running.pid})")
+    readiness = ask_readiness(running.url)
+    if readiness is not None:
+        warn_of(readiness)
 
 
 def _stop(data_dir: Path) -> None:
@@ -169,7 +160,7 @@ def _stop(data_dir: Path) -> None:
     if running is None:
         say(f"Orbit is not running (data folder {data_dir})")
         return
-    ending = end(running)
+    ending = stop_process(running)
     if ending == "left":
         say(f"not waiting any longer; pid {running.pid} goes on finishing its requests")
         raise typer.Exit(130)
@@ -184,15 +175,14 @@ def _stop(data_dir: Path) -> None:
 
 
 def _data_dir(config: Path, data: Path | None) -> Path:
-    """The data folder; a configuration that is broken by now must not hide a server."""
+    """Return the data folder, also of a server whose configuration is broken by now."""
     if data is not None:
         return data.absolute()
-    from server.cli.options import configured
-    from server.settings.loader import root_of
-
     try:
         return configured(config).settings.data_dir
     except ConfigurationInvalid as invalid:
+        from server.settings.loader import root_of
+
         guess = root_of(config) / "data"
         if not guess.is_dir():
             raise
@@ -201,20 +191,3 @@ def _data_dir(config: Path, data: Path | None) -> Path:
             f"folder is taken to be {guess}; name another with --data"
         )
         return guess
-
-
-def _status_data(
-    data_dir: Path, running: Running | None, readiness: ServerReadiness | None
-) -> dict[str, object]:
-    if running is None:
-        return {"running": False, "data_dir": str(data_dir)}
-    return {
-        "running": True,
-        "status": "not answering" if readiness is None else readiness.status,
-        "adapters": [] if readiness is None else [dict(row) for row in readiness.adapters],
-        "url": running.url,
-        "pid": running.pid,
-        "started_at": running.started_at,
-        "log": running.log,
-        "data_dir": str(data_dir),
-    }

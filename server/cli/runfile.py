@@ -20,13 +20,11 @@ _DEAD: Final = "ZX"
 
 
 def process_token(pid: int) -> str | None:
-    """What tells this process from every other that has or will have its pid.
+    """Return what tells this process from every other that has or will have its pid.
 
     None when there is no such process, or only what is left of one that ended.
     """
-    if (_PROC / "self" / "stat").exists():
-        return _from_proc(pid)
-    return _from_ps(pid)
+    return _from_proc(pid) if (_PROC / "self" / "stat").exists() else _from_ps(pid)
 
 
 def _from_proc(pid: int) -> str | None:
@@ -57,13 +55,27 @@ def _from_ps(pid: int) -> str | None:
 
 
 IN_BACKGROUND: Final = "ORBIT_IN_BACKGROUND"
-"""Set for a server that `start` starts, and keeps the process file of."""
+"""Set for a server that `start` starts: `start` then writes the process file."""
 
 
 class AlreadyRunning(OrbitError):
     """Another server runs with the same data folder."""
 
     code = "already_running"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start, with nothing left to be looked up."""
+
+    host: str
+    port: int
+    config: Path
+    data_dir: Path
+    shutdown_grace_s: float
+    asked_host: str | None = None
+    """`--host` as it was given, for a restart to give again."""
+    asked_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,6 @@ class Running:
     shutdown_grace_s: float
     log: str | None = None
     asked_host: str | None = None
-    """`--host` as it was given at the start, for a restart to give again."""
     asked_port: int | None = None
 
     @property
@@ -87,12 +98,12 @@ class Running:
         return url_of(self.host, self.port)
 
     def is_alive(self) -> bool:
-        """Whether that very process still runs, and not another with its pid."""
+        """Return whether that very process still runs, and not another with its pid."""
         return process_token(self.pid) == self.token
 
 
 def url_of(host: str, port: int) -> str:
-    """Where a client on this machine reaches a server that listens on `host`."""
+    """Return where a client on this machine reaches a server that listens on `host`."""
     if host in ("", "0.0.0.0", "127.0.0.1"):  # noqa: S104  read, not bound
         host = "localhost"
     elif host in ("::", "::1"):
@@ -100,26 +111,27 @@ def url_of(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def describe_process(
-    pid: int, *, host: str, port: int, config: Path, shutdown_grace_s: float
-) -> Running | None:
-    """What to write of a process; None when it has ended already."""
+def describe_process(pid: int, launch: Launch, *, log: Path | None = None) -> Running | None:
+    """Return what to write of a process; None when it has ended already."""
     token = process_token(pid)
     if token is None:
         return None
     return Running(
         pid=pid,
         token=token,
-        host=host,
-        port=port,
-        config=str(config.absolute()),
+        host=launch.host,
+        port=launch.port,
+        config=str(launch.config.absolute()),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        shutdown_grace_s=shutdown_grace_s,
+        shutdown_grace_s=launch.shutdown_grace_s,
+        log=str(log) if log else None,
+        asked_host=launch.asked_host,
+        asked_port=launch.asked_port,
     )
 
 
 def read_running(data_dir: Path) -> Running | None:
-    """The server that runs with this data folder. A stale file counts as none."""
+    """Return the server that runs with this data folder. A stale file counts as none."""
     try:
         running = Running(**json.loads(_file(data_dir).read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
@@ -144,27 +156,23 @@ def forget_running(data_dir: Path, pid: int) -> None:
 
 
 @contextmanager
-def recorded(
-    data_dir: Path, *, host: str, port: int, config: Path, shutdown_grace_s: float
-) -> Iterator[None]:
+def recorded(launch: Launch) -> Iterator[None]:
     """Let other commands know of this process while it serves.
 
     Raises:
         AlreadyRunning: two servers would write to the same files.
     """
     pid = os.getpid()
+    data_dir = launch.data_dir
     running = read_running(data_dir)
     if running is not None and running.pid != pid:
         raise AlreadyRunning(
             f"Orbit is already running at {running.url} (pid {running.pid}) with the data folder "
             f"{data_dir}: stop it, or name another folder with --data"
         )
-    if IN_BACKGROUND not in os.environ:
-        this = describe_process(
-            pid, host=host, port=port, config=config, shutdown_grace_s=shutdown_grace_s
-        )
-        if this is not None:
-            write_running(data_dir, this)
+    this = describe_process(pid, launch)
+    if IN_BACKGROUND not in os.environ and this is not None:
+        write_running(data_dir, this)
     try:
         yield
     finally:

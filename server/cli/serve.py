@@ -4,16 +4,20 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, HostOption, PortOption
-from server.cli.output import failures_as_messages, say
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigOption,
+    DataOption,
+    HostOption,
+    PortOption,
+    configured,
+)
+from server.cli.output import say
 from server.cli.ports import listen
-from server.cli.runfile import recorded
+from server.cli.runfile import Launch, recorded
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -30,28 +34,24 @@ def serve(
     data: DataOption = None,
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
-    with failures_as_messages():
-        from server.cli.options import configured
-
-        found = configured(config, data=data, host=host, port=port)
-        server = found.settings.server
-        # The port first, before anything slow, so that a taken one is said at once.
-        listening = listen(server.host, server.port)
-        with recorded(
-            found.settings.data_dir,
-            host=server.host,
-            port=listening.getsockname()[1],
-            config=config,
-            shutdown_grace_s=server.shutdown_grace_s,
-        ):
-            _serve(found, listening, lambda: configured(config).settings.adapters)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(serve)
+    found = configured(config, data=data, host=host, port=port)
+    server = found.settings.server
+    # The port first, before anything slow, so that a taken one is said at once.
+    listening = listen(server.host, server.port)
+    launch = Launch(
+        host=server.host,
+        port=listening.getsockname()[1],
+        config=config,
+        data_dir=found.settings.data_dir,
+        shutdown_grace_s=server.shutdown_grace_s,
+    )
+    with recorded(launch):
+        _serve(found, listening, lambda: configured(config).settings.adapters)
 
 
 def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
+    import uvloop
+
     from server.cli.logs import set_up_logging
 
     set_up_logging(found.settings.logging)
@@ -60,18 +60,19 @@ def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> N
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(found, listening, reread))
 
 
 async def _run(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
     import uvicorn
 
-    from server.app import running
+    from server.app import create_app
 
     settings = found.settings
     host, port = listening.getsockname()[:2]
-    async with running(settings, found.environ, reread) as api:
+    api = create_app(settings, found.environ, reread)
+    async with api.router.lifespan_context(api):  # not by uvicorn: a failure here has a message
         say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
         config = uvicorn.Config(
             api,
@@ -94,7 +95,7 @@ async def _collect_again(api: "FastAPI") -> None:
 
 
 def _load_ahead(settings: "Settings") -> None:
-    """Begin with what takes longest, while the rest of the server is imported."""
+    """Begin to load models, which takes longest, while the rest of the server is imported."""
     from server.providers.embeddings.local_models import load_ahead
 
     for adapter in settings.adapters:
@@ -104,11 +105,3 @@ def _load_ahead(settings: "Settings") -> None:
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(0)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:  # it has no build for Windows
-        return None
-    return uvloop.new_event_loop

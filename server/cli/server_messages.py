@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from server.access.key_format import sample_name
-from server.cli import server_messages
-from server.cli.launcher import ServerReadiness, left_out
+from server.cli.launcher import ServerReadiness, left_out_lines
 from server.cli.output import print_text, say
 from server.cli.runfile import Running
 
@@ -30,20 +29,18 @@ def say_started(
         return
     say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
     say(f"  log:   {running.log}")
-    say(f"  stop:  {server_messages.command('stop')}")
+    say(f"  stop:  {command('stop')}")
     say("")
     adapter = readiness.serving[0]
-    question = server_messages.example_question(
-        next(a for a in settings.adapters if a.name == adapter)
-    )
+    question = example_question(next(a for a in settings.adapters if a.name == adapter))
     if settings.access.sample_keys:
         say("Make its sample key once, then ask:")
-        say(f"  {server_messages.sample_key_command(adapter)}")
-        say(f"  {server_messages.curl(running.url, sample_name(adapter), question)}")
+        say(f"  {sample_key_command(adapter)}")
+        say(f"  {curl(running.url, sample_name(adapter), question)}")
     else:
         say("Make a key, then ask with it:")
-        say(f"  {server_messages.command('keys', 'create', '--adapter', adapter)}")
-        say(f"  {server_messages.curl(running.url, 'YOUR_KEY', question)}")
+        say(f"  {command('keys', 'create', '--adapter', adapter)}")
+        say(f"  {curl(running.url, 'YOUR_KEY', question)}")
 
 
 def warn_of(readiness: ServerReadiness) -> None:
@@ -65,29 +62,29 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
     for row in () if readiness is None else readiness.adapters:
         why = f": {row['why']}" if row.get("why") else ""
         print_text(f"  {row.get('state')}  {row.get('name')}{why}")
-        for what in left_out(row):
-            print_text(f"    {what}")
+        for line in left_out_lines(row):
+            print_text(f"    {line}")
 
 
 _SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"
 
 
 def command(*words: str) -> str:
-    """An Orbit command, by the name it was called by."""
+    """Return an Orbit command to paste, by the name that Orbit was called by."""
     return shlex.join([os.environ.get("ORBIT_COMMAND") or "orbit", *words])
 
 
 def curl(url: str, key: str, question: str) -> str:
-    """The line that asks a question over HTTP."""
+    """Return the line that asks a question over HTTP."""
     return (
-        f"curl -X POST {url}/chat -H {_quoted(f'Authorization: Bearer {key}')} "
-        f"-H {_quoted('Content-Type: application/json')} "
+        f"curl -X POST {url}/chat -H {_shell_quoted(f'Authorization: Bearer {key}')} "
+        f"-H {_shell_quoted('Content-Type: application/json')} "
         f"-d {shlex.quote(json.dumps({'message': question}, ensure_ascii=False))}"
     )
 
 
 def example_question(adapter: "AdapterSettings") -> str:
-    """The first question that the adapter's own templates give as an example."""
+    """Return the first example question of the adapter's own templates."""
     import yaml
 
     for pattern in adapter.config.template_library_path:
@@ -99,18 +96,18 @@ def example_question(adapter: "AdapterSettings") -> str:
     return "What can you do?"
 
 
-def sample_key_command(adapter: str, options: tuple[str, ...] = ()) -> str:
-    """The command that makes the sample key of an adapter."""
+def sample_key_command(adapter: str) -> str:
+    """Return the command that makes the sample key of an adapter."""
     home = os.environ.get("ORBIT_HOME")
     if home and (Path(home) / _SCRIPT).exists():
         script = Path(os.environ.get("ORBIT_COMMAND", "")).parent.parent / _SCRIPT
         shown = script if script.exists() else Path(home) / _SCRIPT
         named = str(shown) if shown.is_absolute() else f"./{shown}"
-        return shlex.join([named, "--adapter", adapter, *options])
-    return command("keys", "sample", "--adapter", adapter, *options)
+        return shlex.join([named, "--adapter", adapter])
+    return command("keys", "sample", "--adapter", adapter)
 
 
-def _quoted(text: str) -> str:
-    return (
-        f'"{text}"' if text.isprintable() and not set(text) & set('"$`\\!') else shlex.quote(text)
-    )
+def _shell_quoted(text: str) -> str:
+    """Return the text in double quotes where those are enough, which is easier to read."""
+    plain = text.isprintable() and not set(text) & set('"$`\\!')
+    return f'"{text}"' if plain else shlex.quote(text)

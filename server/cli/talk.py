@@ -1,39 +1,52 @@
 """`talk`: a conversation at the terminal, with an adapter in process or with a server."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractAsyncContextManager, ExitStack
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import uuid4
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, AdapterOption, ConfigOption, DataOption
-from server.cli.output import fail, failures_as_messages, say
+from server.cli.options import (
+    DEFAULT_CONFIG,
+    AdapterOption,
+    ConfigOption,
+    Configured,
+    DataOption,
+    configured,
+)
+from server.cli.output import fail, say, show_progress
+from server.errors import OrbitError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from server.cli.chat_backend import Partner
-    from server.cli.options import Configured
+    from server.cli.chat_backend import Backend, ShownAnswer
+    from server.cli.chat_screen import Screen
 
 _HISTORY: Final = "talk_history"
+_LEAVING: Final = frozenset({"quit", "exit", "/quit", "/exit", "/q"})
+_HELP: Final = """\
+Type a question and press Enter. What is proposed runs only after your yes: 1 or yes, 2 or no.
+  /trace  how the last answer came about
+  /clear  forget what was said in this conversation
+  /help   this
+  /quit   leave; quit, exit and Ctrl-D do the same"""
 
 
 def talk(
     adapter: AdapterOption = None,
     session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="ID", help="Go on with this conversation."),
+        str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
     ] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show how each answer came about.")
     ] = False,
     url: Annotated[
-        str | None,
-        typer.Option("--url", metavar="URL", help="Talk to a running server, with --key."),
+        str | None, typer.Option(metavar="URL", help="Talk to a running server, with --key.")
     ] = None,
     key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="KEY", envvar="ORBIT_KEY", help="The key for --url."),
+        str | None, typer.Option(metavar="KEY", envvar="ORBIT_KEY", help="The key for --url.")
     ] = None,
     config: ConfigOption = DEFAULT_CONFIG,
     data: DataOption = None,
@@ -43,57 +56,123 @@ def talk(
     /help lists what else can be typed. Answers go to standard output, so that questions can
     be piped in, one a line.
     """
-    with failures_as_messages():
-        from server.api.schemas import SESSION_ID
-        from server.cli.options import configured
-
-        session_id = session or uuid4().hex
-        if not re.fullmatch(SESSION_ID, session_id):
-            fail(f"--session: an id is of the form {SESSION_ID}")
-        if url is not None and adapter is not None:
-            fail("--adapter: the key decides which adapter of a server answers")
-        found = configured(config, data=data)
-        _talk(found, _partner(found, adapter, session_id, url, key), session, traces=trace)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(talk)
-
-
-def _partner(
-    found: "Configured", adapter: str | None, session_id: str, url: str | None, key: str | None
-) -> "AbstractAsyncContextManager[Partner]":
-    if url is None:
-        from server.cli.chat_backend import here
-
-        return here(found.settings, found.environ, found.adapter(adapter), session_id)
-    if key is None:
-        fail("--url needs a key: --key KEY, or the variable ORBIT_KEY")
-    from server.cli.chat_backend import remote
-
-    return remote(url.rstrip("/"), key, session_id)
-
-
-def _talk(
-    found: "Configured",
-    partner: "AbstractAsyncContextManager[Partner]",
-    session: str | None,
-    *,
-    traces: bool,
-) -> None:
-    """Open the partner on an event loop of its own, which goes on while somebody types."""
     from anyio.from_thread import start_blocking_portal
 
-    from server.cli.chat_backend import Opened
-    from server.cli.chat_loop import Conversation
+    from server.api.schemas import SESSION_ID
     from server.cli.chat_screen import Screen
 
+    session_id = session or uuid4().hex
+    if not re.fullmatch(SESSION_ID, session_id):
+        fail(f"--session: an id is of the form {SESSION_ID}")
+    if url is not None and adapter is not None:
+        fail("--adapter: the key decides which adapter of a server answers")
+    found = configured(config, data=data)
+    opening = _open_backend(found, adapter, session_id, url, key)
     screen = Screen(found.settings.data_dir / _HISTORY)
-    with start_blocking_portal() as portal, Opened(portal, partner) as opened:
+    # The backend's event loop goes on in another thread while somebody types.
+    with start_blocking_portal() as portal, ExitStack() as closing:
+        with show_progress("Opening"):
+            backend = closing.enter_context(portal.wrap_async_context_manager(opening))
+        closing.callback(screen.close)
         if screen.reads_from_terminal:
             going_on = f", going on with {session}" if session else ""
-            say(f"Talking to {opened.name}{going_on}. /help says what can be typed.")
+            say(f"Talking to {backend.name}{going_on}. /help says what can be typed.")
+        Conversation(screen, backend, portal.start_task_soon, traces=trace).run()
+
+
+def _open_backend(
+    found: Configured, adapter: str | None, session_id: str, url: str | None, key: str | None
+) -> "AbstractAsyncContextManager[Backend]":
+    from server.cli.chat_backend import open_local, open_remote
+
+    if url is None:
+        return open_local(found.settings, found.environ, found.adapter(adapter), session_id)
+    if key is None:
+        fail("--url needs a key: --key KEY, or the variable ORBIT_KEY")
+    return open_remote(url.rstrip("/"), key, session_id)
+
+
+class Conversation:
+    """One person at a screen, and a backend on an event loop in another thread."""
+
+    def __init__(
+        self,
+        screen: "Screen",
+        backend: "Backend",
+        start: "Callable[..., Future[Any]]",
+        *,
+        traces: bool,
+    ) -> None:
+        """`start` starts a coroutine function with its arguments on the event loop."""
+        self._screen = screen
+        self._backend = backend
+        self._start = start
+        self._traces = traces
+        self._last: ShownAnswer | None = None
+
+    def run(self) -> None:
+        """Go on until there is nothing more to read, or Ctrl-C."""
+        while True:
+            try:
+                line = self._screen.read()
+            except KeyboardInterrupt:
+                line = None
+            if line is None:
+                self._screen.new_line()
+                return
+            if line.lower() in _LEAVING:
+                return
+            if line.startswith("/"):
+                self._run_command(line.lower())
+            elif line:
+                self._ask(line)
+
+    def _ask(self, line: str) -> None:
+        if self._last is not None and self._last.waits_for_yes:
+            line = {"1": "yes", "2": "no"}.get(line, line)
+        future = self._start(self._backend.answer, line, self._screen)
+        self._last = future.result() if self._wait_for(future) else None
+        if self._last is None:
+            return
+        self._screen.end_answer()
+        if self._traces:
+            self._show_trace()
+        if self._last.waits_for_yes:
+            self._screen.choices()
+
+    def _run_command(self, command: str) -> None:
+        match command:
+            case "/help":
+                self._screen.remark(_HELP)
+            case "/trace":
+                self._show_trace()
+            case "/clear":
+                if self._wait_for(self._start(self._backend.clear)):
+                    self._last = None
+                    self._screen.remark("Forgotten.")
+            case _:
+                self._screen.remark(f"There is no {command}; /help says what there is.")
+
+    def _show_trace(self) -> None:
+        if self._last is None:
+            self._screen.remark("Nothing was answered yet.")
+        elif self._last.trace is not None:
+            self._screen.trace(self._last.trace)
+        else:
+            self._screen.remark("The server keeps the trace; this is what its answer says:")
+            self._screen.metadata(self._last.metadata)
+
+    def _wait_for(self, future: "Future[Any]") -> bool:
+        """Return whether the work ended well; say so when it failed or Ctrl-C stopped it."""
         try:
-            Conversation(screen, opened, portal.start_task_soon, traces=traces).run()
-        finally:
-            screen.close()
+            future.result()
+        except OrbitError as failed:
+            self._screen.fault(str(failed))
+        except KeyboardInterrupt:
+            future.cancel()
+            self._screen.remark("Stopped.")
+        except CancelledError:
+            self._screen.remark("Stopped.")
+        else:
+            return True
+        return False

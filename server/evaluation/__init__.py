@@ -1,1 +1,4 @@
-"""A library's questions, what the system made of them, and how good that was."""
+"""How good a library is: its questions, what the system made of them, and the figures.
+
+`questions` reads them, `outcomes` says what came of each, `scoring` makes a `report`.
+"""

@@ -1,5 +1,6 @@
 """What the system made of one question."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
@@ -8,17 +9,13 @@ from math import ceil
 from typing import Any
 
 from server.core.decision import (
-    Blocked,
     Call,
-    Cancelled,
     Clarify,
-    ClarifyingQuestion,
     Ending,
     Match,
     MissingArguments,
     NoMatch,
     PendingConfirmation,
-    ProposalNotExecuted,
 )
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template
@@ -26,13 +23,13 @@ from server.tools.policy.chain import Runner
 
 
 def share(hits: Iterable[bool]) -> float | None:
-    """The share of hits, 0 to 1; None when there was nothing to hit."""
+    """Return the share of hits, 0 to 1; None when there was nothing to hit."""
     counted = list(hits)
     return sum(counted) / len(counted) if counted else None
 
 
 def percentile(values: Collection[float], percent: float) -> float | None:
-    """The least of the values that `percent` of them do not exceed; None without values."""
+    """Return the least of the values that `percent` of them do not exceed; None without values."""
     if not values:
         return None
     rank = max(1, ceil(len(values) * percent / 100))
@@ -40,44 +37,28 @@ def percentile(values: Collection[float], percent: float) -> float | None:
 
 
 def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | None:
-    """How likely a positive scores above a negative, a tie counting half.
+    """Return how likely a positive scores above a negative, a tie counting half.
 
     None when either side is empty: there is nothing to tell apart.
     """
     if not positives or not negatives:
         return None
-    ranks = _mid_ranks([*positives, *negatives])
-    count = len(positives)
-    above = sum(ranks[:count]) - count * (count + 1) / 2
-    return above / (count * len(negatives))
-
-
-def _mid_ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value, from 1, equal values sharing the mean of their ranks."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0.0] * len(values)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and values[order[end]] == values[order[start]]:
-            end += 1
-        for place in order[start:end]:
-            ranks[place] = (start + 1 + end) / 2
-        start = end
-    return ranks
+    ranked = sorted(negatives)
+    twice_above = sum(bisect_left(ranked, p) + bisect_right(ranked, p) for p in positives)
+    return twice_above / (2 * len(positives) * len(negatives))
 
 
 def equal(expected: Any, got: Any) -> bool:
-    """Whether two arguments are the same value, however they are written.
+    """Return whether two arguments are the same value, however they are written.
 
     Numbers by value (30 and 30.0, 0.1 and Decimal("0.1")), but never a number and a
     boolean; text exactly; lists and objects by what they hold. YAML turns an unquoted
     2025-03-04 into a date, which stands for its text.
     """
-    return bool(_plain(expected) == _plain(got))
+    return bool(_comparable(expected) == _comparable(got))
 
 
-def _plain(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     match value:
         case bool():
             return ("boolean", value)
@@ -89,9 +70,9 @@ def _plain(value: Any) -> Any:
         case date() | datetime() | time():
             return value.isoformat()
         case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
+            return {str(key): _comparable(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [_comparable(item) for item in value]
         case _:
             return value
 
@@ -124,65 +105,58 @@ def outcome_of(
     latency_ms: float,
     answer: str = "",
 ) -> Outcome:
-    """Read what a turn came to as an outcome. A question that is clarified chose nothing.
+    """Return what a turn came to as an outcome. A question that is clarified chose nothing.
 
     A call that waits for a yes counts as made: that it was asked for first is right.
     """
+    asked: tuple[str, ...] = ()
+    arguments: Mapping[str, Any]
     match decision:
-        case Call(found, call) | PendingConfirmation(found, call):
+        case Call(match, call) | PendingConfirmation(match, call):
+            arguments = call.arguments
+        case MissingArguments(match, missing, arguments):
+            asked = tuple(each.name for each in missing)
+        case _:
+            candidates = _candidates(decision)
             return Outcome(
-                template=found.template_id,
-                called=True,
-                confidence=found.confidence,
-                latency_ms=latency_ms,
-                arguments=call.arguments,
-                defaulted=_defaulted(templates[found.template_id], call.arguments),
-                answer=answer,
-                nearest=found.template_id,
-            )
-        case MissingArguments(found, missing, arguments):
-            return Outcome(
-                template=found.template_id,
+                template=None,
                 called=False,
-                confidence=found.confidence,
+                confidence=candidates[0].confidence if candidates else 0.0,
                 latency_ms=latency_ms,
-                arguments=arguments,
-                defaulted=_defaulted(templates[found.template_id], arguments),
-                asked=tuple(m.name for m in missing),
                 answer=answer,
-                nearest=found.template_id,
+                nearest=candidates[0].template_id if candidates else None,
             )
-        case Clarify(options):
-            return _abstained(options, latency_ms, answer)
-        case NoMatch(_, nearest):
-            return _abstained(nearest, latency_ms, answer)
-        case ClarifyingQuestion() | Blocked() | Cancelled() | ProposalNotExecuted():
-            return _abstained((), latency_ms, answer)
-
-
-def _defaulted(template: Template, arguments: Mapping[str, Any]) -> frozenset[str]:
-    defaults = {p.name: p.default for p in template.parameters if p.default is not None}
-    return frozenset(
-        name
-        for name, value in arguments.items()
-        if name in defaults and equal(defaults[name], value)
-    )
-
-
-def _abstained(nearest: tuple[Match, ...], latency_ms: float, answer: str) -> Outcome:
-    best = nearest[0] if nearest else None
+    defaults = {p.name: p.default for p in templates[match.template_id].parameters}
     return Outcome(
-        template=None,
-        called=False,
-        confidence=best.confidence if best else 0.0,
+        template=match.template_id,
+        called=not isinstance(decision, MissingArguments),
+        confidence=match.confidence,
         latency_ms=latency_ms,
+        arguments=arguments,
+        defaulted=frozenset(
+            name
+            for name, value in arguments.items()
+            if defaults.get(name) is not None and equal(defaults[name], value)
+        ),
+        asked=asked,
         answer=answer,
-        nearest=best.template_id if best else None,
+        nearest=match.template_id,
     )
+
+
+def _candidates(decision: Ending) -> tuple[Match, ...]:
+    """Return the templates that an abstention leaned to, the nearest first."""
+    match decision:
+        case Clarify(options):
+            return options
+        case NoMatch(_, nearest):
+            return nearest
+        case _:
+            return ()
 
 
 class Rehearsal:
-    """Runs the calls that read, and says of those that write that they were not made."""
+    """Runs the calls that read; those that write end with an error instead."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner

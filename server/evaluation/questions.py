@@ -57,7 +57,6 @@ def load_questions(
         problems += found
         if not found:
             questions.append(question)
-    problems += _duplicates(document)
     return tuple(questions), tuple(problems)
 
 
@@ -73,8 +72,15 @@ def _items(document: Document, problems: list[Problem]) -> Iterator[tuple[Keys, 
         why = "expected `questions:` with a list of questions"
         problems.append(Problem(why, document.where(("questions",)), "wrong-type"))
         return
+    seen: dict[str, Keys] = {}
     for index, item in enumerate(listed):
-        yield ("questions", index), item
+        keys: Keys = ("questions", index)
+        yield keys, item
+        ask = item.get("ask") if isinstance(item, dict) else None
+        if isinstance(ask, str) and seen.setdefault(ask, keys) != keys:
+            # Two questions in the same words count one mistake twice.
+            why = f"is asked before, on line {document.where(seen[ask]).line}"
+            problems.append(Problem(why, document.where(keys), "duplicate", "warning"))
 
 
 _KINDS: Final = {"missing": "missing-key", "extra_forbidden": "unknown-key"}
@@ -113,20 +119,3 @@ def _inconsistencies(
     for name in sorted(set(question.asks) & set(question.arguments or {})):
         why = f"{name!r} is both given and asked for"
         yield Problem(why, document.where((*keys, "asks")), "contradiction")
-
-
-def _duplicates(document: Document) -> Iterator[Problem]:
-    """Two questions in the same words count one mistake twice."""
-    data = document.data if isinstance(document.data, dict) else {}
-    listed = data.get("questions")
-    first: dict[str, int] = {}
-    for index, item in enumerate(listed if isinstance(listed, list) else ()):
-        ask = item.get("ask") if isinstance(item, dict) else None
-        if not isinstance(ask, str):
-            continue
-        if ask in first:
-            line = document.where(("questions", first[ask])).line
-            why = f"is asked before, on line {line}"
-            yield Problem(why, document.where(("questions", index)), "duplicate", "warning")
-        else:
-            first[ask] = index

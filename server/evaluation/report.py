@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from server.core.json import to_json
@@ -49,52 +49,38 @@ class Report:
     latency_p50_ms: float | None
     latency_p99_ms: float | None
     confusions: tuple[Confusion, ...] = ()
-    confusion_counts: Mapping[Pair, int] | None = None
+    confusion_counts: Mapping[Pair, int] = field(default_factory=dict)
     argument_mistakes: tuple[Mistake, ...] = ()
     answer_mistakes: tuple[Mistake, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON-ready data."""
-        counts = self.confusion_counts or {}
+        """Return the report as JSON-ready data."""
+        counts = sorted(self.confusion_counts.items(), key=lambda item: (-item[1], str(item[0])))
         return {
             "questions": self.questions,
-            "template_accuracy": _rounded(self.template_accuracy),
-            "abstain_recall": _rounded(self.abstain_recall),
-            "wrong_call_rate": _rounded(self.wrong_call_rate),
-            "argument_accuracy": _rounded(self.argument_accuracy),
-            "answer_accuracy": _rounded(self.answer_accuracy),
-            "auroc": _rounded(self.auroc),
+            **{name: _rounded(getattr(self, name)) for name in _FIGURES},
             "latency_ms": {
                 "p50": _rounded(self.latency_p50_ms, 3),
                 "p99": _rounded(self.latency_p99_ms, 3),
             },
             "confusions": [
-                {
-                    "ask": c.ask,
-                    "expected": c.expected,
-                    "got": c.got,
-                    "confidence": _rounded(c.confidence),
-                    "called": c.called,
-                    "nearest": c.nearest,
-                }
-                for c in self.confusions
+                asdict(confusion) | {"confidence": _rounded(confusion.confidence)}
+                for confusion in self.confusions
             ],
             "confusion_counts": [
                 {"expected": expected, "got": got, "count": count}
-                for (expected, got), count in sorted(
-                    counts.items(), key=lambda item: (-item[1], str(item[0]))
-                )
+                for (expected, got), count in counts
             ],
-            "argument_mistakes": [_mistake(m) for m in self.argument_mistakes],
-            "answer_mistakes": [_mistake(m) for m in self.answer_mistakes],
+            "argument_mistakes": [json.loads(to_json(asdict(m))) for m in self.argument_mistakes],
+            "answer_mistakes": [json.loads(to_json(asdict(m))) for m in self.answer_mistakes],
         }
 
     def to_text(self) -> str:
-        """The report for people: a table of figures, then every question that went wrong."""
+        """Return the report for people: figures, then every question that went wrong."""
         return "\n".join(_lines(self))
 
 
-_HEADINGS: Final[Mapping[str, str]] = {
+_FIGURES: Final[Mapping[str, str]] = {
     "template_accuracy": "right template, of questions that have one",
     "abstain_recall": "nothing ran, of questions that nothing should answer",
     "wrong_call_rate": "wrong or needless calls, of all questions",
@@ -106,7 +92,7 @@ _HEADINGS: Final[Mapping[str, str]] = {
 
 def _lines(report: Report) -> Iterator[str]:
     yield f"{'questions':<18} {report.questions:>7}"
-    for name, meaning in _HEADINGS.items():
+    for name, meaning in _FIGURES.items():
         yield f"{name:<18} {_figure(getattr(report, name)):>7}  {meaning}"
     for name, value in (("p50", report.latency_p50_ms), ("p99", report.latency_p99_ms)):
         yield f"{'latency ' + name:<18} {_figure(value, 1):>7}  milliseconds"
@@ -115,7 +101,8 @@ def _lines(report: Report) -> Iterator[str]:
         for c in report.confusions:
             leaning = f", nearest {c.nearest}" if c.got is None and c.nearest else ""
             yield f"  {c.ask}"
-            yield f"    {_name(c.expected)} → {_name(c.got)} ({c.confidence:.2f}{leaning})"
+            route = f"{c.expected or 'nothing'} → {c.got or 'nothing'}"
+            yield f"    {route} ({c.confidence:.2f}{leaning})"
     for title, mistakes in (
         ("Other arguments than were meant", report.argument_mistakes),
         ("Another answer than was meant", report.answer_mistakes),
@@ -127,26 +114,9 @@ def _lines(report: Report) -> Iterator[str]:
             yield f"    {to_json(m.expected)} → {to_json(m.got)}"
 
 
-def _name(template: str | None) -> str:
-    return template or "nothing"
-
-
 def _figure(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
-
-
-def _mistake(mistake: Mistake) -> dict[str, Any]:
-    return {
-        "ask": mistake.ask,
-        "expected": _plain(mistake.expected),
-        "got": _plain(mistake.got),
-    }
-
-
-def _plain(value: Any) -> Any:
-    """The value in JSON's own types."""
-    return json.loads(to_json(value))

@@ -1,4 +1,4 @@
-"""Questions and outcomes in, one report out. Pure."""
+"""Questions and outcomes to one report."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
         ),
         confusion_counts=Counter((q.template, o.template) for q, o in confused),
         argument_mistakes=tuple(
-            Mistake(q.ask, _expected_arguments(q), _got_arguments(o))
+            Mistake(q.ask, _arguments(q.arguments or {}, q.asks), _arguments(o.arguments, o.asked))
             for q, o in argued
             if o.template == q.template and not _arguments_right(q, o)
         ),
@@ -58,12 +58,12 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
 
 
 def _called_wrongly(question: Question, outcome: Outcome) -> bool:
-    """A call of another template than was meant, or one that should not have been made."""
+    """Return whether a call was of another template than was meant, or needless."""
     return outcome.called and (outcome.template != question.template or bool(question.asks))
 
 
 def _arguments_right(question: Question, outcome: Outcome) -> bool:
-    """The same arguments, but for defaults, which a question need not spell out."""
+    """Return whether the arguments are the expected ones; defaults need not be spelt out."""
     if outcome.template != question.template or set(outcome.asked) != set(question.asks):
         return False
     expected = question.arguments or {}
@@ -78,18 +78,12 @@ def _answer_right(question: Question, outcome: Outcome) -> bool:
     return question.answer is not None and question.answer.strip() == outcome.answer.strip()
 
 
-def _expected_arguments(question: Question) -> Mapping[str, Any]:
-    asks = {"asks": list(question.asks)} if question.asks else {}
-    return {"arguments": dict(question.arguments or {}), **asks}
-
-
-def _got_arguments(outcome: Outcome) -> Mapping[str, Any]:
-    asks = {"asks": list(outcome.asked)} if outcome.asked else {}
-    return {"arguments": dict(outcome.arguments), **asks}
+def _arguments(given: Mapping[str, Any], asked: Sequence[str]) -> Mapping[str, Any]:
+    return {"arguments": dict(given), **({"asks": list(asked)} if asked else {})}
 
 
 async def evaluate(
     ask: Callable[[str], Awaitable[Outcome]], questions: Sequence[Question]
 ) -> Report:
-    """Put the questions one at a time, so that each latency is that of a question alone."""
+    """Ask one question at a time, so that each latency is that of a question alone."""
     return score(questions, [await ask(question.ask) for question in questions])

@@ -12,7 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
-from server.library.rendering import format_value
+from server.core.suggestions import format_value
 from server.llm.fact_tokens import VALUE_KINDS, FactToken, common_words, read_tokens
 from server.text.span import DateOrder
 from server.text.stems import stem

@@ -28,7 +28,7 @@ from server.llm.function_calls import request_function_call
 from server.llm.prompts import Prompt, as_data
 from server.llm.slot_filling import NOT_SAID, ArgumentValidator
 
-_WHY: Final = _WHY
+_WHY: Final = "proposed by a model"
 
 AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
 """The templates that a caller may run for an intent."""

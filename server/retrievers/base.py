@@ -11,14 +11,13 @@ from server.core.decision import (
     Decision,
     Match,
     MissingArguments,
-    MissingParameter,
     NoMatch,
 )
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.types import Extraction
 from server.extraction.values import note_ambiguous_dates
-from server.library.model import Library, Parameter, TemplateKind
+from server.library.model import Library, TemplateKind
 from server.matching.matcher import Matcher
 from server.matching.selection import Ranking, choose_template, in_reach, is_settled
 

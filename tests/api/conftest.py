@@ -10,11 +10,9 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.factory import create_api
 from server.api.state import ApiState
+from tests.support.api import api_over, api_state
 from tests.support.deciding import table_adapter
-
-MAX_BODY_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -26,6 +24,7 @@ class Edge:
     keys: KeyStore
     adapters: Adapters
     key: str
+    state: ApiState
 
 
 @pytest.fixture
@@ -34,8 +33,8 @@ async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
     adapters = Adapters(("arithmetic", "broken", "late"))
     adapters.opened(table_adapter())
     adapters.failed("broken", "no template can be used")
-    state = ApiState(adapters, keys, max_message_chars=200, turn_timeout_s=0.2, sample_keys=True)
-    api = create_api(state, max_body_bytes=MAX_BODY_BYTES)
+    state = api_state(adapters, keys, tmp_path, turn_timeout_s=0.2, sample_keys=True)
+    api = api_over(state)
     raw, _ = await keys.create(NewKey("arithmetic"))
     local = httpx.ASGITransport(api, client=("127.0.0.1", 1))
     far = httpx.ASGITransport(api, client=("192.0.2.7", 1))
@@ -43,5 +42,5 @@ async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
         httpx.AsyncClient(transport=local, base_url="http://localhost") as client,
         httpx.AsyncClient(transport=far, base_url="http://localhost") as remote,
     ):
-        yield Edge(client, remote, keys, adapters, raw)
+        yield Edge(client, remote, keys, adapters, raw, state)
     await keys.close()

@@ -12,11 +12,11 @@ import pytest
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.core.turn import Caller
 from server.errors import KeyRevoked
 from server.settings.loader import load_settings
 from tests.api.conftest import Edge
+from tests.support.api import running
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from server.access.models import NewKey
-from tests.api.conftest import MAX_BODY_BYTES, Edge
+from tests.api.conftest import Edge
+from tests.support.api import MAX_BODY_BYTES
 
 pytestmark = pytest.mark.anyio
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,18 +10,16 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.factory import create_api
-from server.api.state import ApiState
 from server.core.answer import Trace
 from server.core.decision import Decision
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from tests.api.conftest import Edge
+from tests.support.api import api_over, api_state, served_on_loopback
 from tests.support.deciding import table_adapter
 
 pytestmark = pytest.mark.anyio
@@ -207,17 +204,11 @@ async def served(folder: Path, failure: Exception | None = None) -> AsyncIterato
     adapters = Adapters(("arithmetic",))
     adapter = table_adapter()
     adapters.opened(replace(adapter, decider=Fails(failure)) if failure else adapter)
-    state = ApiState(adapters, keys, 200, 30, sample_keys=False, heartbeat_s=0.02)
-    config = uvicorn.Config(create_api(state, max_body_bytes=4096), log_config=None, lifespan="off")
-    server = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", key
-    finally:
-        server.should_exit = True
-        await serving
-        await keys.close()
+    async with served_on_loopback(
+        api_over(api_state(adapters, keys, folder, heartbeat_s=0.02))
+    ) as url:
+        yield f"{url}/v1", key
+    await keys.close()
 
 
 @pytest.mark.parametrize(

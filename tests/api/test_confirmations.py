@@ -1,7 +1,6 @@
 """`POST /chat/confirm`: what it answers, and that it runs once however often it is sent."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,14 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.factory import create_api
-from server.api.state import ApiState
 from tests.conversation.confirmations.shopfloor import Floor, floor
+from tests.support.api import api_over, api_state, served_on_loopback
 
 pytestmark = pytest.mark.anyio
 
@@ -52,19 +49,12 @@ async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
     async with floor(tmp_path) as opened:
         adapters = Adapters(("desk",))
         adapters.opened(opened.adapter)
-        state = ApiState(adapters, keys, 200, 30, sample_keys=False)
-        api = create_api(state, max_body_bytes=4096)
-        server = uvicorn.Server(uvicorn.Config(api, log_config=None, lifespan="off"))
-        listening = socket.create_server(("127.0.0.1", 0))
-        serving = asyncio.create_task(server.serve(sockets=[listening]))
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         async with (
+            served_on_loopback(api_over(api_state(adapters, keys, tmp_path))) as url,
             httpx.AsyncClient(base_url=url, headers={"X-API-Key": mine}, timeout=30) as client,
             httpx.AsyncClient(base_url=url, headers={"X-API-Key": theirs}, timeout=30) as other,
         ):
             yield Shop(opened, client, other)
-        server.should_exit = True
-        await serving
     await keys.close()
 
 

@@ -7,9 +7,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from server.access.models import NewKey
-from server.api.factory import create_api
 from server.api.state import ApiState
-from tests.api.conftest import MAX_BODY_BYTES, Edge
+from tests.api.conftest import Edge
+from tests.support.api import api_over
 
 pytestmark = pytest.mark.anyio
 
@@ -58,17 +58,16 @@ async def test_without_a_token_only_this_machine_may_read(edge: Edge) -> None:
     ("sent", "status"), [("Bearer s3cret", 200), ("Bearer wrong", 401), ("", 401)]
 )
 async def test_a_token_opens_metrics_from_anywhere(edge: Edge, sent: str, status: int) -> None:
-    state = ApiState(edge.adapters, edge.keys, 200, 1, sample_keys=True, metrics_token="s3cret")
+    state = replace(edge.state, metrics_token="s3cret")
     assert await get_status(state, sent) == status
 
 
 async def test_metrics_can_be_switched_off(edge: Edge) -> None:
-    state = ApiState(edge.adapters, edge.keys, 200, 1, sample_keys=True)
-    assert await get_status(replace(state, serve_metrics=False), "") == 404
+    assert await get_status(edge.state, "", serve_metrics=False) == 404
 
 
-async def get_status(state: ApiState, authorization: str) -> int:
-    api = create_api(state, max_body_bytes=MAX_BODY_BYTES)
+async def get_status(state: ApiState, authorization: str, *, serve_metrics: bool = True) -> int:
+    api = api_over(state, serve_metrics=serve_metrics)
     transport = httpx.ASGITransport(api, client=("192.0.2.7", 1))
     async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
         response = await client.get("/metrics", headers={"Authorization": authorization})

@@ -8,12 +8,11 @@ import pytest
 
 from server.access.gateway import Gateway, sign_caller
 from server.access.models import NewKey
-from server.api.factory import create_api
-from server.api.state import ApiState
 from server.core.answer import Trace
 from server.core.decision import Decision, NoMatch
 from server.core.turn import Caller, Turn
-from tests.api.conftest import MAX_BODY_BYTES, Edge
+from tests.api.conftest import Edge
+from tests.support.api import api_over
 from tests.support.deciding import table_adapter
 
 pytestmark = pytest.mark.anyio
@@ -77,11 +76,7 @@ async def test_a_gateway_speaks_for_its_users(edge: Edge) -> None:
     gateway = Gateway(
         SECRET, frozenset({record.key_id}), ("guest", "user", "premium"), clock_s=lambda: 1000.0
     )
-    state = ApiState(
-        edge.adapters, edge.keys, max_message_chars=200, turn_timeout_s=1, sample_keys=True,
-        gateway=gateway,
-    )  # fmt: skip
-    api = create_api(state, max_body_bytes=MAX_BODY_BYTES)
+    api = api_over(replace(edge.state, gateway=gateway))
     headers = {
         "X-API-Key": key,
         "X-Orbit-User": "ana",

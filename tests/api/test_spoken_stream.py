@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,17 +10,15 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-import uvicorn
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.factory import create_api
-from server.api.state import ApiState
 from server.core.chat_messages import Message, Reply
 from server.core.tools import ToolDefinition
 from server.errors import ProviderUnavailable
 from tests.llm.adapters import speaking
+from tests.support.api import api_over, api_state, served_on_loopback
 
 pytestmark = pytest.mark.anyio
 
@@ -88,17 +85,9 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     model = OnCue([])
     adapters = Adapters(("arithmetic",))
     adapters.opened(speaking(model))
-    state = ApiState(adapters, keys, 200, 30, sample_keys=False)
-    config = uvicorn.Config(create_api(state, max_body_bytes=4096), log_config=None, lifespan="off")
-    server = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}/chat", key, model)
-    finally:
-        server.should_exit = True
-        await serving
-        await keys.close()
+    async with served_on_loopback(api_over(api_state(adapters, keys, tmp_path))) as url:
+        yield Served(f"{url}/chat", key, model)
+    await keys.close()
 
 
 def words(events: Sequence[Mapping[str, Any]]) -> str:

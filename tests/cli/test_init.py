@@ -13,16 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from server.cli import check, init
+from server.cli.main import command_line
 from tests.authoring.documents import OPENAPI_31_YAML, SWAGGER_2_YAML
 from tests.tools.http.upstream import Answering, always, reply, upstream
 
-COMMANDS = typer.Typer()
-init.register(COMMANDS)
-check.register(COMMANDS)
+COMMANDS = command_line("init", "check")
 
 
 def run(*args: str) -> Result:

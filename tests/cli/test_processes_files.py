@@ -9,17 +9,18 @@ import threading
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from server.cli import logs, processes
+from server.cli import logs
 from server.cli.launcher import ask_readiness
 from server.cli.logs import follow_log, last_lines, log_path, make_room
+from server.cli.main import command_line
 from server.cli.output import failures_as_messages
 from server.cli.ports import PortUnusable, check_free, listen
 from server.cli.runfile import (
     IN_BACKGROUND,
     AlreadyRunning,
+    Launch,
     Running,
     _from_ps,
     describe_process,
@@ -34,9 +35,8 @@ from server.cli.runfile import (
 
 
 def this_process() -> Running:
-    running = describe_process(
-        os.getpid(), host="0.0.0.0", port=8000, config=Path("c"), shutdown_grace_s=10
-    )
+    launch = Launch("0.0.0.0", 8000, Path("c"), Path("data"), 10)
+    running = describe_process(os.getpid(), launch)
     assert running is not None
     return running
 
@@ -92,7 +92,7 @@ def test_the_foreground_is_on_record_while_it_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(IN_BACKGROUND, raising=False)
-    with recorded(tmp_path, host="::", port=9, config=Path("c"), shutdown_grace_s=1):
+    with recorded(Launch("::", 9, Path("c"), tmp_path, 1)):
         running = read_running(tmp_path)
         assert running is not None
         assert (running.pid, running.url, running.log) == (os.getpid(), "http://[::1]:9", None)
@@ -101,9 +101,9 @@ def test_the_foreground_is_on_record_while_it_serves(
 
 def test_two_servers_never_share_a_data_folder(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from server.cli.runfile import recorded\n"
-        "with recorded(Path(sys.argv[1]), host='h', port=7, config=Path('c'), "
-        "shutdown_grace_s=1):\n    print('serving', flush=True); input()\n"
+        "import sys; from pathlib import Path; from server.cli.runfile import Launch, recorded\n"
+        "with recorded(Launch('h', 7, Path('c'), Path(sys.argv[1]), 1)):\n"
+        "    print('serving', flush=True); input()\n"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path)],
@@ -115,7 +115,7 @@ def test_two_servers_never_share_a_data_folder(tmp_path: Path) -> None:
     assert other.stdout.readline() == "serving\n"
     with (
         pytest.raises(AlreadyRunning, match=rf"at http://h:7 \(pid {other.pid}\)"),
-        recorded(tmp_path, host="h", port=8, config=Path("c"), shutdown_grace_s=1),
+        recorded(Launch("h", 8, Path("c"), tmp_path, 1)),
     ):
         pass
     other.communicate("\n")
@@ -243,8 +243,7 @@ def test_the_port_is_free_again_at_once_after_a_connection_was_closed() -> None:
 
 def test_a_folder_that_cannot_be_written_is_named_and_not_thrown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    app = typer.Typer()
-    processes.register(app)
+    app = command_line("logs")
     stopped = CliRunner().invoke(app, ["logs", "--data", str(tmp_path / "file" / "data")])
     assert stopped.stderr.startswith("error: there is no log at ")
 

@@ -11,9 +11,15 @@ from pathlib import Path
 import pytest
 
 from server.cli import launcher
-from server.cli.launcher import Launch, ServerReadiness, StartFailed, ask_readiness, end, launch
+from server.cli.launcher import (
+    ServerReadiness,
+    StartFailed,
+    ask_readiness,
+    launch,
+    stop_process,
+)
 from server.cli.ports import check_free
-from server.cli.runfile import Running, read_running
+from server.cli.runfile import Launch, Running, read_running
 from tests.support.ports import free_port
 
 STANDIN = Path(__file__).with_name("standin.py")
@@ -100,7 +106,8 @@ def test_a_server_that_never_answers_is_given_up_and_ended(
 def test_interrupting_the_wait_leaves_no_orphan(yard: Yard, number: signal.Signals) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from server.cli.launcher import Launch, StartInterrupted, launch\n"
+        "from server.cli.launcher import StartInterrupted, launch\n"
+        "from server.cli.runfile import Launch\n"
         "data, port, *command = sys.argv[1:]\n"
         "wanted = Launch('127.0.0.1', int(port), Path('c'), Path(data), 1.0)\n"
         "try: launch(wanted, command)\n"
@@ -122,7 +129,7 @@ def test_interrupting_the_wait_leaves_no_orphan(yard: Yard, number: signal.Signa
 
 def test_ending_asks_first(yard: Yard) -> None:
     running, _ = yard.launch("ready")
-    assert (end(running), running.is_alive()) == ("stopped", False)
+    assert (stop_process(running), running.is_alive()) == ("stopped", False)
 
 
 def test_what_does_not_listen_is_killed_after_the_grace(
@@ -130,7 +137,7 @@ def test_what_does_not_listen_is_killed_after_the_grace(
 ) -> None:
     monkeypatch.setattr(launcher, "_WIND_DOWN_S", 0.1)
     running, _ = yard.launch("deaf")
-    assert (end(running), running.is_alive()) == ("killed", False)
+    assert (stop_process(running), running.is_alive()) == ("killed", False)
 
 
 def test_another_process_with_the_same_pid_is_never_signalled(yard: Yard) -> None:
@@ -144,7 +151,7 @@ def test_another_process_with_the_same_pid_is_never_signalled(yard: Yard) -> Non
         started_at="2025-01-01T00:00:00+00:00",
         shutdown_grace_s=1.0,
     )
-    assert (stale.is_alive(), end(stale)) == (False, "stopped")
+    assert (stale.is_alive(), stop_process(stale)) == (False, "stopped")
     assert bystander.poll() is None
     bystander.communicate(b"\n")
     assert bystander.returncode == 0

@@ -18,17 +18,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-import typer
 import uvicorn
 import yaml
 from typer.testing import CliRunner, Result
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
-from server.cli import talk
+from server.cli.main import command_line
 from server.cli.options import configured
 from tests.examples.running import ROOT, services
+from tests.support.api import running
 
 CLARIFY = (
     "I am not sure what you would like: a refund, an exchange, a return, the status of an order, "
@@ -51,8 +50,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
         yield path, address
 
 
-app = typer.Typer()
-talk.register(app)
+app = command_line("talk")
 
 
 def options_of(shop: tuple[Path, str]) -> list[str]:
@@ -62,7 +60,7 @@ def options_of(shop: tuple[Path, str]) -> list[str]:
 def piped(shop: tuple[Path, str], *lines: str, options: tuple[str, ...] = ()) -> Result:
     return CliRunner().invoke(
         app,
-        [*options_of(shop), *options],
+        ["talk", *options_of(shop), *options],
         input="".join(f"{line}\n" for line in lines),
         env={"DEMO_SERVICES_URL": shop[1]},
     )

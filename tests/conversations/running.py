@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from server.app import opened_adapter
+from server.adapters.local import open_adapter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.cli.options import configured
@@ -34,7 +34,7 @@ class Talks:
             found = configured(ROOT / "config" / "config.yaml", data=self._data / name)
             stack = AsyncExitStack()
             (adapter,) = (one for one in found.settings.adapters if one.name == name)
-            opening = opened_adapter(
+            opening = open_adapter(
                 found.settings,
                 {**found.environ, **self._environ},
                 adapter.model_copy(update={"enabled": True}),

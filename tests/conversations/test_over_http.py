@@ -10,9 +10,9 @@ import pytest
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.settings.loader import load_settings
 from tests.examples.running import ROOT, services
+from tests.support.api import running
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.cli.options import Configured, configured
+from tests.support.api import running
 
 ROOT = Path(__file__).parents[2]
 

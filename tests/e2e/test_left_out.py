@@ -5,20 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 from typer.testing import CliRunner
 
-from server.cli import check, init
-from server.cli.launcher import ServerReadiness, left_out
+from server.cli.launcher import ServerReadiness, left_out_lines
+from server.cli.main import command_line
 from tests.e2e.test_reloading import PACK, SUMS, serving
 from tests.support.configuring import NOW, PERCENTAGE, adapter, write_library
 
 pytestmark = pytest.mark.anyio
 
-COMMANDS = typer.Typer()
-check.register(COMMANDS)
-init.register(COMMANDS)  # Typer takes the name of a command only where there are two
+COMMANDS = command_line("check")
 
 BROKEN = {**NOW, "tool_operation": "later"}
 """Found when the tools are known, long after the YAML was read."""
@@ -145,12 +142,12 @@ def test_check_warns_of_what_is_always_asked_for(tmp_path: Path) -> None:
 
 def test_status_shows_it() -> None:
     row = {"name": "sums", "state": "ready", "details": {"left_out": [ROW, NAMELESS]}}
-    assert left_out(row) == (
+    assert left_out_lines(row) == (
         "now is left out: it is wrong @ tools.yaml:3",
         "a template is left out: is not valid YAML @ more.yaml:1",
     )
     assert ServerReadiness("ready", (row,)).complaints == tuple(
-        f"adapter sums: {line}" for line in left_out(row)
+        f"adapter sums: {line}" for line in left_out_lines(row)
     )
 
 

@@ -14,9 +14,9 @@ import yaml
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.providers.embeddings.local import LocalEmbedder
 from server.settings.loader import load_settings
+from tests.support.api import running
 from tests.support.ollama_server import OllamaStandIn, Said, ollama_stand_in
 
 pytestmark = pytest.mark.anyio

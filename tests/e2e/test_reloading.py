@@ -12,8 +12,8 @@ import pytest
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.cli.options import configured
+from tests.support.api import running
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from server.cli.evaluate import _evaluate
+from server.cli.evaluate import evaluate_adapter
 from tests.support.configuring import adapter, configure, write_library
 
 QUESTIONS = [
@@ -25,5 +25,5 @@ def test_no_model_words_an_answer(tmp_path: Path) -> None:
     found = configure(tmp_path, [adapter("sums", library, **models)])
     questions = tmp_path / "questions.yaml"
     questions.write_text(yaml.safe_dump({"questions": QUESTIONS}))
-    report = asyncio.run(_evaluate(found, found.adapter("sums"), questions, keep=False))
+    report = asyncio.run(evaluate_adapter(found, found.adapter("sums"), questions, keep=False))
     assert report.to_dict()["answer_accuracy"] == 1.0

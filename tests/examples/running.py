@@ -11,7 +11,7 @@ import httpx
 import uvicorn
 
 from examples.services.app import create_app
-from server.app import ask_once, confirm_once, opened_adapter
+from server.adapters.local import ask_once, confirm_once, open_adapter
 from server.cli.options import configured
 from server.core.answer import Answer
 from server.core.decision import PendingConfirmation
@@ -59,7 +59,7 @@ class Example:
         paths = {"domain_config_path": domain, "template_library_path": tuple(templates)}
         library = adapter.config.model_copy(update=paths)
         self._runner = asyncio.Runner()
-        self._opening = opened_adapter(
+        self._opening = open_adapter(
             self._found.settings,
             {**self._found.environ, **environ},
             adapter.model_copy(update={"config": library}),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.app import ask_once, opened_adapter
+from server.adapters.local import ask_once, open_adapter
 from server.core.answer import Answer
 from server.settings.loader import load_settings
 from tests.support.local_model import needs_local_model
@@ -35,7 +35,7 @@ async def answers(tmp_path: Path) -> AsyncIterator[list[Answer]]:
     settings = load_settings(path, {}).settings
     assert settings is not None
     questions = ("What is 15% of 200?", "Divide 81 by 9", "Hello, how are you?")
-    async with opened_adapter(settings, {}, settings.adapters[0]) as agent:
+    async with open_adapter(settings, {}, settings.adapters[0]) as agent:
         yield [await ask_once(settings, agent, question, "s") for question in questions]
 
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from server.evaluation.example_check import example_problems
 from server.evaluation.questions import Question, load_questions
 from server.extraction.extractor import Extractor
-from server.extraction.lint import example_problems
 from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Library
 from server.tools.registry import ToolRegistry

@@ -5,18 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from server.cli import ask, evaluate
+from server.cli.main import command_line
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config" / "config.yaml"
 EXAMPLE = "intent-agent-example"
 
-COMMANDS = typer.Typer()
-ask.register(COMMANDS)
-evaluate.register(COMMANDS)
+COMMANDS = command_line("ask", "eval")
 
 
 Figures = dict[str, Any]

@@ -10,13 +10,14 @@ import yaml
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import ask_once, opened_adapter, running
+from server.adapters.local import ask_once, open_adapter
 from server.cli.options import Configured, configured
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report
 from server.evaluation.scoring import evaluate
 from tests.examples.running import EXAMPLES, ROOT, services
+from tests.support.api import running
 
 QUESTIONS = EXAMPLES / "gov-decisions" / "questions.yaml"
 
@@ -92,7 +93,7 @@ def report(found: Configured, address: str) -> Report:
 
     async def run() -> Report:
         adapter = found.adapter("gov-decisions")
-        async with opened_adapter(found.settings, environ, adapter) as opened:
+        async with open_adapter(found.settings, environ, adapter) as opened:
             listed, problems = load_questions(QUESTIONS, opened.library.templates, environ)
             assert problems == ()
 

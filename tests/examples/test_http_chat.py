@@ -8,9 +8,9 @@ import httpx
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.cli.options import configured
 from tests.examples.running import EXAMPLES, services
+from tests.support.api import running
 
 CONFIG = f"""
 adapters:

@@ -14,11 +14,11 @@ import yaml
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.audit.entry import verify_chain
 from server.audit.writer import open_sink
 from server.settings.loader import load_settings
 from server.settings.models import Settings
+from tests.support.api import running
 
 pytestmark = pytest.mark.anyio
 

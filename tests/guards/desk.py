@@ -11,9 +11,9 @@ import httpx
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.app import running
 from server.settings.loader import load_settings
 from server.settings.models import Settings
+from tests.support.api import running
 
 FOLDER = Path(__file__).parents[2] / "examples" / "guards" / "litecoin"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.app import ask_once, opened_adapter
+from server.adapters.local import ask_once, open_adapter
 from server.cli.options import configured
 from server.core.answer import Answer
 
@@ -50,7 +50,7 @@ def asked(folder: Path, question: str, semantic: str) -> Answer:
 
     async def ask() -> Answer:
         adapter = found.adapter("desk")
-        async with opened_adapter(found.settings, found.environ, adapter) as opened:
+        async with open_adapter(found.settings, found.environ, adapter) as opened:
             return await ask_once(found.settings, opened, question, "s")
 
     return asyncio.run(ask())

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.core.suggestions import format_value
 from server.library.rendering import (
     RenderingFailed,
     format_items,
@@ -14,7 +15,6 @@ from server.library.rendering import (
     format_table,
     render,
 )
-from server.core.suggestions import format_value
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from typing import Any
 import httpx
 
 from server.access.models import NewKey
-from server.app import running
+from server.app import create_app
 from server.settings.loader import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,7 +131,8 @@ async def record(question: str) -> Recorder:
         loaded = load_settings(ROOT / "config" / "config.yaml", {})
         assert loaded.settings is not None, loaded.problems
         settings = loaded.settings.model_copy(update={"data_dir": Path(data)})
-        async with running(settings, loaded.environ) as app:
+        app = create_app(settings, loaded.environ)
+        async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 key, _ = await app.state.api.keys.create(NewKey(ADAPTER))

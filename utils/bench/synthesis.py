@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+from server.adapters.local import open_adapter
 from server.adapters.resources import SharedResources
-from server.app import opened_adapter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.core.answer import Answer, Trace
@@ -194,7 +194,7 @@ async def measure(count: int, said: Said) -> list[Worded]:
         settings = loaded.settings
         workshop = SharedResources(settings, loaded.environ)
         model = workshop.chat_model("llama_cpp", None)
-        async with opened_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
+        async with open_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
             answerable = [question.ask for question in questions if question.template]
             results = [await request_of(adapter, ask) for ask in answerable]
             able = [request for request in results if request is not None]

@@ -1,1 +1,1 @@
-"""One file per group of calls."""
+"""One module for each group of calls; each has a `router`."""

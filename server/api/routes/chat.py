@@ -1,56 +1,56 @@
-"""`POST /chat`: one question, one answer."""
+"""`/chat`: ask a question, answer a proposal, forget a conversation."""
 
 import asyncio
-from typing import Any, Final
+import re
+from typing import Final
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.auth import NEEDS_KEY, caller_of
+from server.api.auth import KeyHolder
 from server.api.disconnect import cancel_on_disconnect
 from server.api.error_responses import json_response
-from server.api.parsing import read_message, turn_of
-from server.api.schemas import ChatRequest, ChatResponse, ErrorResponse
-from server.api.state import state_of
+from server.api.parsing import read_body, turn_of
+from server.api.schemas import (
+    SESSION_ID,
+    ChatRequest,
+    ChatResponse,
+    ConfirmRequest,
+    refusals,
+    request_body,
+)
+from server.api.state import ApiState
 from server.api.streaming import AnswerStream
-from server.chat.pipeline import run_turn
+from server.chat.pipeline import run_confirmation, run_turn
 from server.core.streaming import StreamListener
+from server.errors import ProposalUnknown, RequestInvalid
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(prefix="/chat", tags=["chat"])
 
-_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorResponse, "description": description}
-    for status, description in (
-        (400, "The body is not JSON, or the message is empty, too long or not text."),
-        (401, "No key, or one that is unknown, expired or revoked."),
-        (403, "A good key, but not for this."),
-        (413, "The body is too large."),
-        (429, "The key or its adapter was used too often; `Retry-After` says when to come back."),
-        (422, "A field is missing, unknown or of the wrong type."),
-        (503, "The adapter, or a provider that it needs, is unavailable."),
-        (504, "No answer within the turn's deadline."),
-    )
-}
+_CONVERSATION_ERRORS: Final = refusals(
+    (400, "The body is not JSON, or no conversation can have such an id."),
+    401,
+    403,
+    429,
+    (503, "The adapter, or the database, is unavailable."),
+)
 
 
 @router.post(
-    "/chat",
+    "",
     response_model=ChatResponse,
-    responses=_ERRORS,
+    responses=refusals(
+        (400, "The body is not JSON, or the message is empty, too long or not text."),
+        *(401, 403, 413, 429, 422, 503, 504),
+    ),
     summary="Ask a question",
-    openapi_extra=NEEDS_KEY
-    | {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": ChatRequest.model_json_schema()}},
-        },
-    },
+    openapi_extra=request_body(ChatRequest),
 )
-async def chat(request: Request) -> Response:
+async def chat(request: Request, caller: KeyHolder) -> Response:
     """Answer `message` with the adapter that the key opens."""
-    state = state_of(request)
-    caller = await caller_of(request)
-    asked = read_message(ChatRequest, await request.body(), state.max_message_chars)
+    state: ApiState = request.app.state.api
+    body = await request.body()
+    asked = read_body(ChatRequest, body, max_message_chars=state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, asked.message, asked.session_id)
     listener = StreamListener() if asked.stream else None
@@ -61,3 +61,58 @@ async def chat(request: Request) -> Response:
         return AnswerStream(work, listener, turn.session_id, turn.id, state.heartbeat_s)
     answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
+
+
+@router.post(
+    "/confirm",
+    response_model=ChatResponse,
+    responses=_CONVERSATION_ERRORS
+    | refusals(
+        (404, "The conversation has no proposal of that id."),
+        (409, "It was confirmed or declined before, or is not what was shown."),
+        (410, "The time to confirm it is over."),
+        422,
+        (504, "No answer within the turn's deadline; what was begun is carried to its end."),
+    ),
+    summary="Say yes or no to what was proposed",
+    openapi_extra=request_body(ConfirmRequest),
+)
+async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
+    """Run a call that waits for a yes, once, or discard it."""
+    state: ApiState = request.app.state.api
+    reply = read_body(ConfirmRequest, await request.body())
+    adapter = state.adapters.opened_by(caller)
+    if adapter.proposals is None:
+        raise ProposalUnknown("this conversation has no proposal of that id")
+    turn = turn_of(request, caller, "yes" if reply.accept else "no", reply.session_id)
+    work = asyncio.create_task(
+        run_confirmation(
+            adapter,
+            turn,
+            reply.proposal_id,
+            accept=reply.accept,
+            seal=reply.seal,
+            timeout_s=state.turn_timeout_s,
+        )
+    )
+    answer = await cancel_on_disconnect(request.receive, work)
+    return json_response(answer.to_dict(turn.session_id))
+
+
+@router.delete(
+    "/sessions/{session_id}",
+    status_code=204,
+    response_class=Response,
+    responses=_CONVERSATION_ERRORS,
+    summary="Forget a conversation",
+)
+async def delete_session(request: Request, session_id: str, caller: KeyHolder) -> None:
+    """Forget the key's own conversation of that id, if there is one, and what waits in it."""
+    state: ApiState = request.app.state.api
+    if not re.fullmatch(SESSION_ID, session_id):
+        raise RequestInvalid(f"a session id is of the form {SESSION_ID}")
+    adapter = state.adapters.opened_by(caller)
+    if adapter.proposals is not None:
+        await adapter.proposals.forget(caller, session_id)
+    if adapter.conversations is not None:
+        await adapter.conversations.forget(caller, session_id)

@@ -1,67 +1,61 @@
 """`POST /v1/chat/completions` and `GET /v1/models`: adapters for clients of OpenAI's API."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import wraps
+from collections.abc import Callable, Coroutine
 from time import time
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
+from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from server.api.auth import NEEDS_KEY, caller_of
+from server.api.auth import KeyHolder
 from server.api.disconnect import cancel_on_disconnect
 from server.api.error_responses import json_response
 from server.api.openai_schemas import (
     CompletionRequest,
     ModelUnknown,
     completion,
-    failure_response,
-    model,
+    describe_model,
+    openai_error_response,
     read_completion,
 )
 from server.api.parsing import turn_of
-from server.api.state import state_of
+from server.api.schemas import request_body
+from server.api.state import ApiState
 from server.api.streaming import CompletionStream
 from server.chat.pipeline import run_turn
 from server.errors import OrbitError
 
-router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
-
 _STARTED: Final = int(time())
 
-Route = Callable[..., Awaitable[Response]]
+
+class OpenAIRoute(APIRoute):
+    """A route whose failures have OpenAI's shape."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_failures(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except OrbitError as failure:
+                return openai_error_response(failure, request.state.request_id)
+
+        return handle_failures
 
 
-def _in_their_words(route: Route) -> Route:
-    """The route with its failures in OpenAI's shape."""
-
-    @wraps(route)
-    async def told(request: Request, **given: Any) -> Response:
-        try:
-            return await route(request, **given)
-        except OrbitError as failure:
-            return failure_response(failure, request.state.request_id)
-
-    return told
+router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"], route_class=OpenAIRoute)
 
 
 @router.post(
     "/chat/completions",
     summary="Ask a question as OpenAI's clients do",
-    openapi_extra=NEEDS_KEY
-    | {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": CompletionRequest.model_json_schema()}},
-        },
-    },
+    openapi_extra=request_body(CompletionRequest),
 )
-@_in_their_words
-async def chat_completions(request: Request) -> Response:
+async def create_completion(request: Request, caller: KeyHolder) -> Response:
     """Answer the last user message with the adapter that the key opens."""
-    state = state_of(request)
-    caller = await caller_of(request)
+    state: ApiState = request.app.state.api
     body = await request.body()
     asked, question = read_completion(body, caller.adapter, state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
@@ -76,19 +70,15 @@ async def chat_completions(request: Request) -> Response:
     return json_response(completion(answer, adapter.name, turn.session_id, turn.id, created))
 
 
-@router.get("/models", summary="List the model of a key", openapi_extra=NEEDS_KEY)
-@_in_their_words
-async def models(request: Request) -> Response:
+@router.get("/models", summary="List the model of a key")
+async def list_models(caller: KeyHolder) -> Response:
     """The adapter that the key opens, as the one model there is."""
-    caller = await caller_of(request)
-    return json_response({"object": "list", "data": [model(caller.adapter, _STARTED)]})
+    return json_response({"object": "list", "data": [describe_model(caller.adapter, _STARTED)]})
 
 
-@router.get("/models/{name}", summary="Look a model up", openapi_extra=NEEDS_KEY)
-@_in_their_words
-async def one_model(request: Request, name: str) -> Response:
+@router.get("/models/{name}", summary="Look a model up")
+async def get_model(name: str, caller: KeyHolder) -> Response:
     """The adapter that the key opens, when that is its name."""
-    caller = await caller_of(request)
     if name != caller.adapter:
         raise ModelUnknown(f"there is no such model for this key; its model is {caller.adapter!r}")
-    return json_response(model(caller.adapter, _STARTED))
+    return json_response(describe_model(caller.adapter, _STARTED))

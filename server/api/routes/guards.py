@@ -1,42 +1,29 @@
-"""`/admin/guards`: what guards do, and changing it while they do it."""
+"""`/admin/guards`: what guards do, and changing them while the server runs."""
 
-from typing import Any, Final, TypeVar
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from server.api.auth import DOCUMENTED_SCHEMES, admin_of
-from server.api.error_responses import FieldsInvalid, json_response
-from server.api.schemas import ErrorResponse
-from server.api.state import ApiState, state_of
+from server.api.auth import Admin
+from server.api.error_responses import json_response
+from server.api.parsing import read_body
+from server.api.schemas import refusals, request_body
+from server.api.state import ApiState
 from server.core.turn import Caller
-from server.errors import AdapterUnknown, RequestInvalid
 from server.guards.changes import Change, Kind
-from server.guards.manager import GuardManager
-
-_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorResponse, "description": description}
-    for status, description in (
-        (400, "The change cannot be made; the message says why."),
-        (401, "No key, or one that is unknown, expired or revoked."),
-        (403, "Not an admin key."),
-        (404, "No guard stands before an adapter of that name."),
-        (422, "A field is missing, unknown or of the wrong type."),
-    )
-}
-
-
-def _documented(model: type[BaseModel]) -> dict[str, Any]:
-    content = {"application/json": {"schema": model.model_json_schema()}}
-    return {"requestBody": {"required": True, "content": content}}
-
 
 router = APIRouter(
     prefix="/admin/guards",
     tags=["admin"],
-    dependencies=list(DOCUMENTED_SCHEMES),
-    responses=_ERRORS,
+    responses=refusals(
+        (400, "The change cannot be made; the message says why."),
+        401,
+        (403, "Not an admin key."),
+        (404, "No guard stands before an adapter of that name."),
+        422,
+    ),
 )
 
 
@@ -60,6 +47,10 @@ class ChangeRequest(BaseModel):
         None, ge=0, le=1, description="A threshold; or from which similarity a question passes."
     )
 
+    def by(self, admin: Caller, adapter: str) -> Change:
+        """Return the change to the guard of `adapter`, in the name of `admin`."""
+        return Change(guard=adapter, by=f"key {admin.key_id}", **self.model_dump())
+
 
 class TrialRequest(BaseModel):
     """A question to try on a guard, and perhaps a change to try with it."""
@@ -71,93 +62,62 @@ class TrialRequest(BaseModel):
 
 
 @router.get("", summary="Every guard, with its counts")
-async def every(request: Request, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
-    keeper = _keeper(state_of(request))
+async def list_guards(request: Request, _: Admin) -> Response:
+    state: ApiState = request.app.state.api
     guards = [
-        keeper.get(name).describe() | {"counts": await keeper.counts(name)} for name in keeper.names
+        state.guards.get(name).describe() | {"counts": await state.guards.counts(name)}
+        for name in state.guards.names
     ]
     return json_response({"guards": guards})
 
 
 @router.get("/{adapter}", summary="One guard: categories, thresholds, counts")
-async def one(request: Request, adapter: str, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
-    keeper = _keeper(state_of(request))
-    body = keeper.get(adapter).describe() | {"counts": await keeper.counts(adapter)}
-    return json_response(body)
+async def get_guard(request: Request, adapter: str, _: Admin) -> Response:
+    state: ApiState = request.app.state.api
+    guard = state.guards.get(adapter)
+    return json_response(guard.describe() | {"counts": await state.guards.counts(adapter)})
 
 
 @router.get("/{adapter}/decisions", summary="The latest decisions, questions redacted")
-async def decisions(
+async def list_decisions(
     request: Request,
     adapter: str,
-    limit: int = Query(50, ge=1, le=1000),
-    differing: bool = Query(default=False, description="Where a compared set differs."),  # noqa: FBT001
-    _: Caller = Depends(admin_of),  # noqa: B008
+    _: Admin,
+    *,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    differing: Annotated[bool, Query(description="Where a compared set differs.")] = False,
 ) -> Response:
-    keeper = _keeper(state_of(request))
-    rows = await keeper.decisions(adapter, limit=limit, differing=differing)
+    state: ApiState = request.app.state.api
+    rows = await state.guards.decisions(adapter, limit=limit, differing=differing)
     return json_response({"decisions": rows})
 
 
 @router.get("/{adapter}/changes", summary="Every change that was made, and by whom")
-async def changes(request: Request, adapter: str, _: Caller = Depends(admin_of)) -> Response:  # noqa: B008
-    return json_response({"changes": await _keeper(state_of(request)).changes(adapter)})
+async def list_changes(request: Request, adapter: str, _: Admin) -> Response:
+    state: ApiState = request.app.state.api
+    return json_response({"changes": await state.guards.changes(adapter)})
 
 
 @router.post(
     "/{adapter}/changes",
     status_code=201,
     summary="Make a change; it holds at once",
-    openapi_extra=_documented(ChangeRequest),
+    openapi_extra=request_body(ChangeRequest),
 )
-async def change(request: Request, adapter: str, by: Caller = Depends(admin_of)) -> Response:  # noqa: B008
-    asked = _read(ChangeRequest, await request.body())
-    made = await _keeper(state_of(request)).change(_change(adapter, asked, by))
-    return json_response(made.to_dict(), 201)
+async def create_change(request: Request, adapter: str, admin: Admin) -> Response:
+    state: ApiState = request.app.state.api
+    asked = read_body(ChangeRequest, await request.body())
+    change = await state.guards.change(asked.by(admin, adapter))
+    return json_response(change.to_dict(), 201)
 
 
 @router.post(
     "/{adapter}/try",
     summary="Try a question, and perhaps a change, counting nothing",
-    openapi_extra=_documented(TrialRequest),
+    openapi_extra=request_body(TrialRequest),
 )
-async def trial(request: Request, adapter: str, by: Caller = Depends(admin_of)) -> Response:  # noqa: B008
-    asked = _read(TrialRequest, await request.body())
-    made = None if asked.change is None else _change(adapter, asked.change, by)
-    guard = _keeper(state_of(request)).get(adapter)
-    return json_response(await guard.trial(asked.question, made))
-
-
-M = TypeVar("M", bound=BaseModel)
-
-
-def _read(model: type[M], body: bytes) -> M:
-    try:
-        return model.model_validate_json(body)
-    except ValidationError as invalid:
-        errors = invalid.errors(include_url=False, include_context=False, include_input=False)
-    if any(error["type"] == "json_invalid" for error in errors):
-        raise RequestInvalid("the body is not JSON")
-    details = [
-        {"field": ".".join(map(str, error["loc"])) or "body", "problem": error["msg"]}
-        for error in errors
-    ]
-    message = "; ".join(f"{detail['field']}: {detail['problem']}" for detail in details)
-    raise FieldsInvalid(message, details)
-
-
-def _change(adapter: str, asked: ChangeRequest, by: Caller) -> Change:
-    return Change(
-        guard=adapter,
-        kind=asked.kind,
-        category=asked.category,
-        text=asked.text,
-        number=asked.number,
-        by=f"key {by.key_id}",
-    )
-
-
-def _keeper(state: ApiState) -> GuardManager:
-    if state.guards is None:
-        raise AdapterUnknown("this server has no guards")
-    return state.guards
+async def try_guard(request: Request, adapter: str, admin: Admin) -> Response:
+    state: ApiState = request.app.state.api
+    asked = read_body(TrialRequest, await request.body())
+    change = None if asked.change is None else asked.change.by(admin, adapter)
+    return json_response(await state.guards.get(adapter).trial(asked.question, change))

@@ -1,22 +1,29 @@
-"""`GET /health` and `GET /ready`: is it alive, and does it serve?"""
+"""`GET /health`, `GET /ready` and `GET /metrics`: is it alive, does it serve, and how much?"""
+
+import hmac
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server import __version__
 from server.adapters.registry import AdapterStatus
+from server.api.auth import is_loopback, key_of
 from server.api.error_responses import json_response
-from server.api.schemas import Health, Readiness
-from server.api.state import state_of
+from server.api.schemas import Health, Readiness, refusals
+from server.api.state import ApiState
+from server.errors import KeyForeign, KeyUnknown
+from server.metrics.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["health"])
+metrics_router = APIRouter(tags=["health"])
+"""On its own, because `metrics.enabled` can switch it off."""
 
 
 @router.get("/health", response_model=Health, summary="Liveness")
-async def health(request: Request) -> Response:
+async def get_health(request: Request) -> Response:
     """The process answers. Says nothing about adapters: that is `/ready`."""
-    instance = state_of(request).instance
-    return json_response({"status": "ok", "version": __version__, "instance": instance})
+    state: ApiState = request.app.state.api
+    return json_response({"status": "ok", "version": __version__, "instance": state.instance})
 
 
 @router.get(
@@ -25,29 +32,47 @@ async def health(request: Request) -> Response:
     responses={503: {"model": Readiness, "description": "No adapter serves (yet)."}},
     summary="Readiness, adapter by adapter",
 )
-async def ready(request: Request) -> Response:
+async def get_readiness(request: Request) -> Response:
     """200 when at least one adapter serves; the body says which do not, and why."""
-    statuses = state_of(request).adapters.statuses()
-    status = overall(statuses)
-    body = {"status": status, "adapters": [describe_status(row) for row in statuses]}
-    return json_response(body, 200 if status in ("ready", "degraded") else 503)
-
-
-def overall(statuses: list[AdapterStatus]) -> str:
-    """One word for all adapters: ready, degraded, opening or unavailable."""
+    state: ApiState = request.app.state.api
+    statuses = state.adapters.statuses()
     states = {row.state for row in statuses}
-    if states == {"ready"}:
-        return "ready"
     if "ready" in states:
-        return "degraded"
-    return "opening" if "opening" in states else "unavailable"
+        status = "ready" if states == {"ready"} else "degraded"
+    else:
+        status = "opening" if "opening" in states else "unavailable"
+    body = {"status": status, "adapters": [describe_status(row) for row in statuses]}
+    return json_response(body, 200 if "ready" in states else 503)
 
 
 def describe_status(status: AdapterStatus) -> dict[str, object]:
-    """How one adapter stands, as JSON-ready data."""
+    """Return the state of one adapter as JSON-ready data."""
     row: dict[str, object] = {"name": status.name, "state": status.state}
     if status.why:
         row["why"] = status.why
     if status.details:
         row["details"] = dict(status.details)
     return row
+
+
+@metrics_router.get(
+    "/metrics",
+    summary="Prometheus metrics",
+    response_class=Response,
+    responses={
+        200: {"content": {"text/plain": {}}},
+        **refusals(
+            (401, "A token is set, and was not sent."),
+            (403, "No token is set; only for this machine."),
+        ),
+    },
+)
+async def get_metrics(request: Request) -> Response:
+    """Needs `metrics.token` as a bearer token; without one, only this machine may read."""
+    state: ApiState = request.app.state.api
+    if state.metrics_token is None:
+        if not is_loopback(request):
+            raise KeyForeign("metrics are for this machine only, until metrics.token is set")
+    elif not hmac.compare_digest(key_of(request).encode(), state.metrics_token.encode()):
+        raise KeyUnknown("this is not the token of metrics.token")
+    return Response(state.metrics.text(), media_type=CONTENT_TYPE)

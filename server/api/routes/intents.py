@@ -1,4 +1,4 @@
-"""`POST /intents/detect`: what an adapter's rule pack makes of a question."""
+"""`POST /intents/detect`: the intent of a question, by an adapter's rule pack."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -7,53 +7,40 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from server.api.auth import NEEDS_KEY, caller_of
+from server.api.auth import KeyHolder
 from server.api.error_responses import json_response
-from server.api.parsing import read_message
-from server.api.schemas import DETECTION_EXAMPLE, ErrorResponse, IntentRequest
-from server.api.state import state_of
+from server.api.parsing import read_body
+from server.api.schemas import DETECTION_EXAMPLE, IntentRequest, refusals, request_body
+from server.api.state import ApiState
 from server.errors import IntentsUndefined, TurnTimedOut
 
 router = APIRouter(tags=["intents"])
 
-_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+_DETECTION: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The fields that the rule pack declares, and no others.",
         "content": {"application/json": {"example": DETECTION_EXAMPLE}},
-    },
-    **{
-        status: {"model": ErrorResponse, "description": description}
-        for status, description in (
-            (400, "The body is not JSON, or the message is empty, too long or not text."),
-            (401, "No key, or one that is unknown, expired or revoked."),
-            (403, "A good key, but not for this."),
-            (404, "The adapter has no rule pack."),
-            (413, "The body is too large."),
-            (422, "A field is missing, unknown or of the wrong type."),
-            (503, "The adapter, or a provider that it needs, is unavailable."),
-            (504, "Nothing was detected within the turn's deadline."),
-        )
-    },
+    }
 }
 
 
 @router.post(
     "/intents/detect",
-    responses=_RESPONSES,
+    responses=_DETECTION
+    | refusals(
+        (400, "The body is not JSON, or the message is empty, too long or not text."),
+        *(401, 403, 413, 422, 503),
+        (404, "The adapter has no rule pack."),
+        (504, "Nothing was detected within the turn's deadline."),
+    ),
     summary="Detect what a question asks for",
-    openapi_extra=NEEDS_KEY
-    | {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": IntentRequest.model_json_schema()}},
-        },
-    },
+    openapi_extra=request_body(IntentRequest),
 )
-async def detect(request: Request) -> Response:
+async def detect_by_rules(request: Request, caller: KeyHolder) -> Response:
     """Read `message` with the rule pack of the adapter that the key opens; nothing runs."""
-    state = state_of(request)
-    caller = await caller_of(request)
-    asked = read_message(IntentRequest, await request.body(), state.max_message_chars)
+    state: ApiState = request.app.state.api
+    body = await request.body()
+    asked = read_body(IntentRequest, body, max_message_chars=state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     if adapter.detect is None:
         raise IntentsUndefined(

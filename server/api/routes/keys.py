@@ -1,8 +1,8 @@
-"""`/admin/keys`: every key, and making, ending and replacing them while the server runs."""
+"""`/admin/keys`: list, make, end and replace keys while the server runs."""
 
 import logging
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,32 +11,31 @@ from starlette.responses import Response
 from server.access.key_format import is_key_id, issued_id
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
 from server.access.models import KeyRecord
-from server.api.auth import NEEDS_KEY, admin_of
+from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.parsing import read_body
-from server.api.schemas import refusals
-from server.api.state import state_of
+from server.api.schemas import refusals, request_body
+from server.api.state import ApiState
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
 _log = logging.getLogger(__name__)
 
-_ERRORS: Final = refusals(
-    (401, "No key, or one that is unknown, expired or revoked."),
-    (403, "Not an admin key."),
-    (503, "The database of keys is unavailable."),
+_BODY_ERRORS: Final = refusals(
+    (400, "The body is not JSON, or a value in it cannot be used; the message says which."), 422
 )
-_BODY: Final = refusals(
-    (400, "The body is not JSON, or a value in it cannot be used; the message says which."),
-    (422, "A field is missing, unknown or of the wrong type."),
-)
-_CHANGE: Final = _BODY | refusals(
+_CHANGE_ERRORS: Final = _BODY_ERRORS | refusals(
     (404, "There is no key of that id."),
     (409, "There is, and it cannot be changed so; the message says why."),
 )
-_SHOWN_ONCE: Final = {"Cache-Control": "no-store"}
 
-router = APIRouter(prefix="/admin/keys", tags=["admin"], responses=_ERRORS)
+router = APIRouter(
+    prefix="/admin/keys",
+    tags=["admin"],
+    responses=refusals(
+        401, (403, "Not an admin key."), (503, "The database of keys is unavailable.")
+    ),
+)
 
 
 class KeyRequest(BaseModel):
@@ -80,19 +79,10 @@ class RotateRequest(BaseModel):
     )
 
 
-def _documented(model: type[BaseModel], *, required: bool) -> dict[str, Any]:
-    content = {"application/json": {"schema": model.model_json_schema()}}
-    return NEEDS_KEY | {"requestBody": {"required": required, "content": content}}
-
-
-@router.get(
-    "",
-    summary="Every key, revoked and expired ones too, without secrets",
-    openapi_extra=NEEDS_KEY,
-)
-async def every(request: Request) -> Response:
-    await admin_of(request)
-    records = await state_of(request).keys.list()
+@router.get("", summary="Every key, revoked and expired ones too, without secrets")
+async def list_keys(request: Request, _: Admin) -> Response:
+    state: ApiState = request.app.state.api
+    records = await state.keys.list()
     now = datetime.now(UTC)
     return json_response({"keys": [record.to_dict(now) for record in records]})
 
@@ -101,77 +91,71 @@ async def every(request: Request) -> Response:
     "",
     status_code=201,
     summary="Make a key; it is shown this once",
-    responses=_BODY,
-    openapi_extra=_documented(KeyRequest, required=True),
+    responses=_BODY_ERRORS,
+    openapi_extra=request_body(KeyRequest),
 )
-async def create(request: Request) -> Response:
-    state = state_of(request)
-    by = await admin_of(request)
+async def create_key(request: Request, admin: Admin) -> Response:
+    state: ApiState = request.app.state.api
     asked = read_body(KeyRequest, await request.body())
-    new = new_key(
-        asked.adapter,
-        user_id=asked.user_id,
-        role=asked.role,
-        limits=asked.limits,
-        expires=asked.expires,
-        label=asked.label,
-    )
+    new = new_key(**dict(asked))
     check_adapter(new.adapter, state.adapters.names)
     check_role(new.role, state.roles)
     raw, record = await state.keys.create(new)
-    _note(by, "made", record)
-    return _shown_once(raw, record, 201)
+    _log_change(admin, "made", record)
+    return _key_response(raw, record, 201)
 
 
 @router.post(
     "/{key_id}/revoke",
     summary="End a key for good",
-    responses=_CHANGE,
-    openapi_extra=_documented(RevokeRequest, required=False),
+    responses=_CHANGE_ERRORS,
+    openapi_extra=request_body(RevokeRequest, required=False),
 )
-async def revoke(request: Request, key_id: str) -> Response:
-    by = await admin_of(request)
+async def revoke_key(request: Request, key_id: str, admin: Admin) -> Response:
+    state: ApiState = request.app.state.api
     asked = read_body(RevokeRequest, await request.body() or b"{}")
-    if _checked(key_id) == by.key_id and not asked.myself:
+    _check_id(key_id)
+    if key_id == admin.key_id and not asked.myself:
         raise KeyIsOwn(
             f"{key_id} is the key that asks: another admin key may end it, or send "
             '{"myself": true} if it shall end itself'
         )
-    record = await state_of(request).keys.revoke(key_id)
-    _note(by, "revoked", record)
+    record = await state.keys.revoke(key_id)
+    _log_change(admin, "revoked", record)
     return json_response(record.to_dict(datetime.now(UTC)))
 
 
 @router.post(
     "/{key_id}/rotate",
     summary="Replace a key by a new one, which is shown this once",
-    responses=_CHANGE,
-    openapi_extra=_documented(RotateRequest, required=False),
+    responses=_CHANGE_ERRORS,
+    openapi_extra=request_body(RotateRequest, required=False),
 )
-async def rotate(request: Request, key_id: str) -> Response:
-    by = await admin_of(request)
+async def rotate_key(request: Request, key_id: str, admin: Admin) -> Response:
+    state: ApiState = request.app.state.api
     asked = read_body(RotateRequest, await request.body() or b"{}")
     grace = None if asked.grace is None else parse_lifetime(asked.grace)
-    raw, record = await state_of(request).keys.rotate(_checked(key_id), grace=grace)
-    _note(by, f"rotated {key_id} into", record)
-    return _shown_once(raw, record, 200)
+    _check_id(key_id)
+    raw, record = await state.keys.rotate(key_id, grace=grace)
+    _log_change(admin, f"rotated {key_id} into", record)
+    return _key_response(raw, record, 200)
 
 
-def _checked(key_id: str) -> str:
-    """The id in an address, which is no place for a whole key: addresses are written down."""
+def _check_id(key_id: str) -> None:
+    """Refuse an id in an address that is a whole key (addresses are logged) or no id at all."""
     issued = issued_id(key_id)
     if issued is not None:
         raise RequestInvalid(f"this is a whole key: name it by its id alone, {issued}")
     if not is_key_id(key_id):
         raise KeyNotFound("there is no key of that id: no key has an id of that form")
-    return key_id
 
 
-def _note(by: Caller, did: str, record: KeyRecord) -> None:
+def _log_change(admin: Caller, did: str, record: KeyRecord) -> None:
     what = f"key {record.key_id} (adapter {record.adapter!r}, role {record.role!r})"
-    _log.info("key %s (user %r) %s %s", by.key_id, by.user_id, did, what)
+    _log.info("key %s (user %r) %s %s", admin.key_id, admin.user_id, did, what)
 
 
-def _shown_once(raw: str, record: KeyRecord, status: int) -> Response:
+def _key_response(raw: str, record: KeyRecord, status: int) -> Response:
+    """Return a response with the key itself, which nothing may keep."""
     body = {"key": raw} | record.to_dict(datetime.now(UTC))
-    return json_response(body, status, _SHOWN_ONCE)
+    return json_response(body, status, {"Cache-Control": "no-store"})

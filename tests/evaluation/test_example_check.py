@@ -1,8 +1,8 @@
 """Examples that do not give what their template needs."""
 
 from server.errors import Location, Problem
+from server.evaluation.example_check import example_problems
 from server.extraction.extractor import Extractor
-from server.extraction.lint import example_problems
 from server.library.model import Domain, Library, Parameter
 from tests.extraction.support import everyday, everyday_extractor, template_of
 

@@ -12,36 +12,31 @@ from server.library.model import Library, Parameter, Template
 _KIND = "example-unextractable"
 _MOST_QUOTED = 3
 
-
-def no_intent(_: str) -> Intent | None:
-    """What there is to know of a question without a rule pack."""
-    return None
+ReadIntent = Callable[[str], Intent | None]
+"""Reads a text by a rule pack, whose entities fill parameters too."""
 
 
 def example_problems(
-    library: Library,
-    extractor: Extractor,
-    read: Callable[[str], Intent | None] = no_intent,
+    library: Library, extractor: Extractor, read_intent: ReadIntent = lambda _: None
 ) -> list[Problem]:
-    """Required parameters that `nl_examples` do not fill, as warnings about their template.
+    """Return a warning for each required parameter that `nl_examples` do not fill.
 
-    `read` is what a rule pack makes of an example, whose entities fill parameters too. An
-    example may leave an argument out on purpose, to be asked for. A template without
-    examples has none.
+    An example may leave an argument out on purpose, to be asked for. A template without
+    examples has no problems.
     """
     return [
         problem
         for template in library.templates.values()
-        for problem in _of_template(template, extractor, read)
+        for problem in _template_problems(template, extractor, read_intent)
     ]
 
 
-def _of_template(
-    template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
+def _template_problems(
+    template: Template, extractor: Extractor, read_intent: ReadIntent
 ) -> list[Problem]:
     lacking: dict[str, list[str]] = {}
     for example in template.nl_examples:
-        found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
+        found = extractor.extract(example, template, now=ANY_DAY, intent=read_intent(example))
         for missing in found.missing:
             because = f" ({missing.problem})" if missing.problem else ""
             lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")

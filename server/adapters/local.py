@@ -1,0 +1,101 @@
+"""One adapter in this process, without a server and without a key."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from server.adapters.build import build_adapter
+from server.adapters.resources import SharedResources
+from server.chat.adapter import Adapter
+from server.chat.pipeline import run_confirmation, run_turn
+from server.core.answer import Answer
+from server.core.streaming import StreamListener
+from server.core.turn import Caller, Turn
+from server.settings.models import AdapterSettings, Settings
+
+
+@asynccontextmanager
+async def open_adapter(
+    settings: Settings,
+    environ: Mapping[str, str],
+    adapter: AdapterSettings,
+    *,
+    remembers: bool = False,
+) -> AsyncIterator[Adapter]:
+    """Open one adapter; with `remembers`, it keeps conversations.
+
+    Raises:
+        ConfigurationInvalid, ProviderError, PluginInvalid: as `build_adapter`.
+    """
+    resources = SharedResources(settings, environ, remembers=remembers)
+    try:
+        opened = await build_adapter(adapter, resources)
+        try:
+            yield opened
+        finally:
+            await resources.finish(deliver=True)
+            await opened.close()
+    finally:
+        await resources.close()
+
+
+async def ask_once(
+    settings: Settings,
+    adapter: Adapter,
+    text: str,
+    session_id: str,
+    *,
+    continues: bool = False,
+    listener: StreamListener | None = None,
+) -> Answer:
+    """Ask an open adapter one question, as the person at this machine.
+
+    `continues` says that there may be earlier turns of the session to remember, and
+    `listener` hears what a model says of the answer.
+    """
+    turn = _local_turn(settings, adapter, text, session_id, continues=continues)
+    timeout_s = settings.server.turn_timeout_s
+    return await run_turn(adapter, turn, timeout_s=timeout_s, listener=listener)
+
+
+async def confirm_once(
+    settings: Settings, adapter: Adapter, proposal_id: str, session_id: str, *, accept: bool
+) -> Answer:
+    """Answer a proposal of the session, as the person at this machine.
+
+    Raises:
+        ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered: nothing ran.
+    """
+    text = "yes" if accept else "no"
+    turn = _local_turn(settings, adapter, text, session_id, continues=True)
+    timeout_s = settings.server.turn_timeout_s
+    return await run_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
+
+
+async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
+    """Forget what the person at this machine said in a session.
+
+    Raises:
+        StoreUnavailable: it could not be forgotten.
+    """
+    if adapter.conversations is not None:
+        await adapter.conversations.forget(_local_caller(settings, adapter), session_id)
+
+
+def _local_turn(
+    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool
+) -> Turn:
+    return Turn(
+        id=uuid4().hex,
+        text=text,
+        session_id=session_id,
+        caller=_local_caller(settings, adapter),
+        received_at=datetime.now(UTC),
+        continues=continues,
+    )
+
+
+def _local_caller(settings: Settings, adapter: Adapter) -> Caller:
+    role = settings.access.roles.names[-1]  # whoever is at this machine may do everything
+    return Caller(key_id="local", adapter=adapter.name, user_id="local", role=role)

@@ -1,0 +1,71 @@
+"""The HTTP edge over any adapters, and the whole server, with and without a socket."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from server.access.keys import KeyStore
+from server.access.rate_limits import RateLimits
+from server.adapters.manager import AdapterManager
+from server.adapters.registry import Adapters
+from server.adapters.resources import SharedResources
+from server.api.factory import create_api
+from server.api.state import ApiState
+from server.app import create_app
+from server.metrics.metrics import Metrics
+from server.settings.models import AdapterSettings, Settings
+
+MAX_BODY_BYTES = 4096
+
+
+def api_state(adapters: Adapters, keys: KeyStore, data_dir: Path, **options: Any) -> ApiState:
+    """What a server over these adapters has; there is nothing to reload and no guard."""
+    settings = Settings(data_dir=data_dir, adapters=())
+    resources = SharedResources(settings, {}, Metrics())
+    defaults: dict[str, Any] = {"max_message_chars": 200, "turn_timeout_s": 30.0}
+    return ApiState(
+        adapters=adapters,
+        manager=AdapterManager(adapters, resources, lambda: ()),
+        guards=resources.guards,
+        keys=keys,
+        limits=RateLimits(),
+        metrics=resources.metrics,
+        **(defaults | options),
+    )
+
+
+def api_over(state: ApiState, *, serve_metrics: bool = True) -> FastAPI:
+    api = create_api(state.metrics, max_body_bytes=MAX_BODY_BYTES, serve_metrics=serve_metrics)
+    api.state.api = state
+    return api
+
+
+@asynccontextmanager
+async def served_on_loopback(api: FastAPI) -> AsyncIterator[str]:
+    """Serve an application whose state is there already; its address."""
+    server = uvicorn.Server(uvicorn.Config(api, log_config=None, lifespan="off"))
+    listening = socket.create_server(("127.0.0.1", 0))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    environ: Mapping[str, str],
+    reread: Callable[[], Sequence[AdapterSettings]] | None = None,
+) -> AsyncIterator[FastAPI]:
+    """The whole server, started."""
+    app = create_app(settings, environ, reread)
+    async with app.router.lifespan_context(app):
+        yield app
