@@ -4,44 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from server.core.suggestions import described_value, unknown
-from server.errors import ArgumentsInvalid, ToolFailed
+from server.core.tools import read_vocabulary
+from server.errors import ToolFailed
 from server.tools.numbers import add_up, divide, plain, read_numbers
 from server.tools.rows.fields import Rank, rank
 
-_PHRASES: Final[Mapping[str, str]] = {
-    "sum": "total, add, add up, sum up",
-    "average": "avg, mean",
-    "min": "minimum, lowest, smallest, cheapest, earliest",
-    "max": "maximum, highest, largest, biggest, greatest, latest",
-    "count": "number, number of, how many",
-    "median": "middle",
-    "distinct": "unique, distinct values, unique values, values",
-    "count_distinct": "count unique, distinct count, unique count, number of distinct",
-}
-"""Operation → its other names."""
-
-AGGREGATES: Final = tuple(_PHRASES)
-
-_NAMES: Final[Mapping[str, str]] = {
-    phrase.strip(): operation
-    for operation, phrases in _PHRASES.items()
-    for phrase in (operation.replace("_", " "), *phrases.split(","))
-}
-
-
-def read_aggregate(value: Any, name: str) -> str:
-    """Return the operation, one of `AGGREGATES`, that a word names.
-
-    Raises:
-        ArgumentsInvalid: no such operation; the message lists those there are.
-    """
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
-    try:
-        return _NAMES[" ".join(value[:60].casefold().replace("_", " ").split())]
-    except KeyError:
-        raise ArgumentsInvalid(unknown(name, value, AGGREGATES)) from None
+AGGREGATES: Final = read_vocabulary(
+    {
+        "sum": "total, add, add up, sum up",
+        "average": "avg, mean",
+        "min": "minimum, lowest, smallest, cheapest, earliest",
+        "max": "maximum, highest, largest, biggest, greatest, latest",
+        "count": "number, number of, how many",
+        "median": "middle",
+        "distinct": "unique, distinct values, unique values, values",
+        "count_distinct": "count unique, distinct count, unique count, number of distinct",
+    }
+)
+"""Each aggregate, and other words for it."""
 
 
 def aggregate(operation: str, values: Sequence[Any], label: str) -> Any:
@@ -75,18 +55,6 @@ def _median(values: Sequence[Any], label: str) -> Any:
     return divide(add_up(ordered[middle - 1 : middle + 1]), Decimal(2))
 
 
-def _min(values: Sequence[Any], _label: str) -> Any:
-    return min(values, key=rank)
-
-
-def _max(values: Sequence[Any], _label: str) -> Any:
-    return max(values, key=rank)
-
-
-def _count(values: Sequence[Any], _label: str) -> Any:
-    return len(values)
-
-
 def _distinct(values: Sequence[Any], _label: str) -> list[Any]:
     """Each value once, the first of its spellings, in order of appearance."""
     first: dict[Rank, Any] = {}
@@ -95,19 +63,15 @@ def _distinct(values: Sequence[Any], _label: str) -> list[Any]:
     return list(first.values())
 
 
-def _count_distinct(values: Sequence[Any], label: str) -> Any:
-    return len(_distinct(values, label))
-
-
 _AGGREGATES: Final[Mapping[str, Callable[[Sequence[Any], str], Any]]] = {
     "sum": _sum,
     "average": _average,
-    "min": _min,
-    "max": _max,
-    "count": _count,
+    "min": lambda values, _: min(values, key=rank),
+    "max": lambda values, _: max(values, key=rank),
+    "count": lambda values, _: len(values),
     "median": _median,
     "distinct": _distinct,
-    "count_distinct": _count_distinct,
+    "count_distinct": lambda values, label: len(_distinct(values, label)),
 }
 _OF_SOMETHING: Final = frozenset({"average", "median", "min", "max"})
 

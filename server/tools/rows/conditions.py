@@ -6,7 +6,8 @@ from decimal import Decimal
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
-from server.core.suggestions import described_value, unknown
+from server.core.suggestions import described_value
+from server.core.tools import read_vocabulary
 from server.errors import ArgumentsInvalid
 from server.tools.numbers import plain, read_number
 from server.tools.rows.fields import MISSING, NUMBER, TEXT, Rank, rank
@@ -15,58 +16,37 @@ from server.tools.rows.reader import check_values, parse_json_rows
 Condition = Callable[[Any], bool]
 """Whether a value, or `MISSING`, is one that was asked for."""
 
-_PHRASES: Final[Mapping[str, str]] = {
-    "eq": "=, ==, ===, equals, equal, equal to, is, is equal to, exactly, same as",
-    "ne": "!=, <>, ≠, neq, not, is not, isnt, isn't, not equal, not equals, not equal to, "
-    "is not equal to, other than, different from",
-    "gt": ">, greater, greater than, more, more than, above, over, higher than, bigger than, "
-    "larger than, exceeds, exceeding, after, later than",
-    "gte": ">=, =>, ≥, ge, at least, minimum, min, no less than, not less than, not below, from, "
-    "since, greater than or equal, greater than or equal to, greater or equal",
-    "lt": "<, less, less than, fewer than, below, under, lower than, smaller than, cheaper than, "
-    "before, earlier than",
-    "lte": "<=, =<, ≤, le, at most, maximum, max, no more than, not more than, not above, up to, "
-    "until, less than or equal, less than or equal to, less or equal",
-    "contains": "contain, containing, includes, include, including, has, like",
-    "not_contains": "not contain, not containing, does not contain, doesn't contain, excludes, "
-    "excluding, not like, without",
-    "in": "one of, any of, is one of, among",
-    "not_in": "none of, not one of, is not one of, not any of",
-    "starts_with": "startswith, start with, starting with, begins with, begin with, prefix",
-    "ends_with": "endswith, end with, ending with, suffix",
-    "exists": "exist, is set, set, present, is present, not null, is not null, not empty, "
-    "is not empty, has value",
-    "missing": "not exists, does not exist, not set, is not set, absent, null, is null, empty, "
-    "is empty, not present",
-}
-"""Operator → its other names."""
+OPERATORS: Final = read_vocabulary(
+    {
+        "eq": "=, ==, ===, equals, equal, equal to, is, is equal to, exactly, same as",
+        "ne": "!=, <>, ≠, neq, not, is not, isnt, isn't, not equal, not equals, not equal to, "
+        "is not equal to, other than, different from",
+        "gt": ">, greater, greater than, more, more than, above, over, higher than, bigger than, "
+        "larger than, exceeds, exceeding, after, later than",
+        "gte": ">=, =>, ≥, ge, at least, minimum, min, no less than, not less than, not below, from, "
+        "since, greater than or equal, greater than or equal to, greater or equal",
+        "lt": "<, less, less than, fewer than, below, under, lower than, smaller than, cheaper than, "
+        "before, earlier than",
+        "lte": "<=, =<, ≤, le, at most, maximum, max, no more than, not more than, not above, up to, "
+        "until, less than or equal, less than or equal to, less or equal",
+        "contains": "contain, containing, includes, include, including, has, like",
+        "not_contains": "not contain, not containing, does not contain, doesn't contain, excludes, "
+        "excluding, not like, without",
+        "in": "one of, any of, is one of, among",
+        "not_in": "none of, not one of, is not one of, not any of",
+        "starts_with": "startswith, start with, starting with, begins with, begin with, prefix",
+        "ends_with": "endswith, end with, ending with, suffix",
+        "exists": "exist, is set, set, present, is present, not null, is not null, not empty, "
+        "is not empty, has value",
+        "missing": "not exists, does not exist, not set, is not set, absent, null, is null, empty, "
+        "is empty, not present",
+    }
+)
+"""Each operator, and other words for it."""
 
-OPERATORS: Final = tuple(_PHRASES)
-_ORDINARY: Final = 2**53
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
 
-_OPERATORS: Final[Mapping[str, str]] = {
-    phrase.strip(): operator
-    for operator, phrases in _PHRASES.items()
-    for phrase in (operator.replace("_", " "), *phrases.split(","))
-}
-
-
-def read_operator(value: Any, name: str) -> str:
-    """Return the operator, one of `OPERATORS`, that a symbol or phrase names.
-
-    Raises:
-        ArgumentsInvalid: no such operator; the message lists those there are.
-    """
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
-    if (known := _OPERATORS.get(value)) is not None:
-        return known
-    words = " ".join(value[:60].casefold().replace("_", " ").split())
-    found = _OPERATORS.get(words) or _OPERATORS.get(words.removeprefix("is "))
-    if found is None:
-        raise ArgumentsInvalid(unknown(name, value, OPERATORS))
-    return found
+_ORDINARY: Final = 2**53
 
 
 def condition(operator: str, target: Any) -> Condition:
