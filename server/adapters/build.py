@@ -27,7 +27,7 @@ from server.retrievers.followups.follower import Follower
 from server.settings.models import AdapterSettings
 from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
-from server.tools.policy.assembly import build_chain
+from server.tools.policy.chain import build_chain
 from server.tools.python import PythonCalls
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from server.core.tools import ToolCall
 from server.errors import PluginInvalid, Problem, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.model import Library, PythonExecution, Template
-from server.tools.policy.template_checks import SYSTEM_PARAMETERS
+from server.tools.policy.checks import SYSTEM_PARAMETERS
 from server.tools.workers import Workers, WorkersBusy
 
 

@@ -37,6 +37,6 @@ async def tools(name: str, request: Request, caller: Caller = Depends(caller_of)
     if name != caller.adapter:
         raise KeyForeign("this key is for another adapter")
     adapter = state_of(request).adapters.opened_by(caller)
-    templates = adapter.chain.open_to(caller, whatever_is_asked=True)
+    templates = adapter.chain.open_to(caller, any_intent=True)
     listed = [template.to_tool_definition().to_openai_schema() for template in templates]
     return json_response({"tools": listed})

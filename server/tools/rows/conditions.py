@@ -21,14 +21,14 @@ OPERATORS: Final = read_vocabulary(
         "eq": "=, ==, ===, equals, equal, equal to, is, is equal to, exactly, same as",
         "ne": "!=, <>, ≠, neq, not, is not, isnt, isn't, not equal, not equals, not equal to, "
         "is not equal to, other than, different from",
-        "gt": ">, greater, greater than, more, more than, above, over, higher than, bigger than, "
-        "larger than, exceeds, exceeding, after, later than",
-        "gte": ">=, =>, ≥, ge, at least, minimum, min, no less than, not less than, not below, from, "
-        "since, greater than or equal, greater than or equal to, greater or equal",
-        "lt": "<, less, less than, fewer than, below, under, lower than, smaller than, cheaper than, "
-        "before, earlier than",
-        "lte": "<=, =<, ≤, le, at most, maximum, max, no more than, not more than, not above, up to, "
-        "until, less than or equal, less than or equal to, less or equal",
+        "gt": ">, greater, greater than, more, more than, above, over, higher than, "
+        "bigger than, larger than, exceeds, exceeding, after, later than",
+        "gte": ">=, =>, ≥, ge, at least, minimum, min, no less than, not less than, not below, "
+        "from, since, greater than or equal, greater than or equal to, greater or equal",
+        "lt": "<, less, less than, fewer than, below, under, lower than, smaller than, "
+        "cheaper than, before, earlier than",
+        "lte": "<=, =<, ≤, le, at most, maximum, max, no more than, not more than, not above, "
+        "up to, until, less than or equal, less than or equal to, less or equal",
         "contains": "contain, containing, includes, include, including, has, like",
         "not_contains": "not contain, not containing, does not contain, doesn't contain, excludes, "
         "excluding, not like, without",
