@@ -211,11 +211,6 @@ class ToolDefinition:
     parameters: tuple[ToolParameter, ...] | list[ToolParameter] = ()
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the parameters."""
-        return tuple(parameter.name for parameter in self.parameters)
-
     def check_names(self, given: Collection[str], label: str) -> None:
         """Check which arguments are given; `label` is how messages call the operation.
 
@@ -223,7 +218,7 @@ class ToolDefinition:
             ArgumentsInvalid: one is not known, a required one is missing, or there is not
                 exactly one of a group.
         """
-        names = self.names
+        names = [p.name for p in self.parameters]
         for name in given:
             if name not in names:
                 raise ArgumentsInvalid(unknown(f"{label} argument", name, names))

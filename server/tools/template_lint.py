@@ -72,7 +72,7 @@ def _parameter_problems(
     template: Template, definition: ToolDefinition, label: str
 ) -> Iterator[Problem]:
     given = {parameter.name: parameter for parameter in template.parameters}
-    names = definition.names
+    names = [p.name for p in definition.parameters]
     for name, parameter in given.items():
         if name not in names:
             what = (

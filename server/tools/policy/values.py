@@ -97,7 +97,7 @@ _KINDS: Final[Mapping[str, ValueCheck]] = {
     "integer": _integer_problem,
     "boolean": _of_type(bool, "true or false"),
     "array": _of_type((list, tuple), "a list"),
-    "object": _of_type(Mapping, "an object"),  # type: ignore[type-abstract]
+    "object": _of_type(Mapping, "an object"),
     "scalar": _of_type((str, int, float, Decimal), "one value"),
 }
 
