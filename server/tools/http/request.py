@@ -1,6 +1,5 @@
 """A request with its holes filled: the last step before anything is sent."""
 
-import base64
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from server.core.json import to_json
 from server.errors import ArgumentsInvalid
-from server.library.http_model import HttpAuth, HttpBody, HttpMethod, HttpRequest, HttpService
+from server.library.http_auth import AUTH_SCHEMES
+from server.library.http_model import HttpBody, HttpMethod, HttpRequest, HttpService
 from server.library.placeholders import NO_VALUE, ExpressionFailed, PlaceholderText
 
 _HEADER_SAFE: Final = "".join(map(chr, range(0x20, 0x7F)))
@@ -163,8 +163,13 @@ def fill_request(
         ArgumentsInvalid: a value that cannot stand where it is asked for.
     """
     try:
-        query = (*_query(request, arguments), *_auth_query(service.auth))
-        headers = _headers(request, service, arguments)
+        scheme = AUTH_SCHEMES[service.auth.kind]
+        signed = scheme.query(service.auth).items()
+        query = (
+            *_query(request, arguments),
+            *((query_literal(name), query_value(value)) for name, value in signed),
+        )
+        headers = _headers(request, arguments) | dict(scheme.headers(service.auth))
         return FilledRequest(
             method=request.method,
             address=request.origin + _path(request, arguments),
@@ -208,9 +213,7 @@ def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[s
     return [] if filled is None else [filled]
 
 
-def _headers(
-    request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
-) -> dict[str, str]:
+def _headers(request: HttpRequest, arguments: Mapping[str, Any]) -> dict[str, str]:
     headers = {}
     if request.body is not None:
         kind = request.body.content_type or _CONTENT_TYPES[request.body.kind]
@@ -219,24 +222,7 @@ def _headers(
         filled = text.fill(arguments, header_value)
         if filled is not None:
             headers[name.lower()] = filled.strip()
-    return headers | _auth_headers(service.auth)
-
-
-def _auth_headers(auth: HttpAuth) -> dict[str, str]:
-    if auth.kind == "bearer":
-        return {"authorization": f"Bearer {auth.secret}"}
-    if auth.kind == "basic":
-        pair = f"{auth.username}:{auth.secret}".encode()
-        return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
-    if auth.kind == "api_key" and auth.place == "header":
-        return {auth.name.lower(): auth.secret}
-    return {}
-
-
-def _auth_query(auth: HttpAuth) -> list[tuple[str, str | None]]:
-    if auth.kind == "api_key" and auth.place == "query":
-        return [(query_literal(auth.name), query_value(auth.secret))]
-    return []
+    return headers
 
 
 def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:

@@ -10,7 +10,8 @@ import pytest
 import trustme
 
 from server.errors import ToolError, ToolFailed, ToolTimedOut
-from server.library.http_model import HttpAuth, HttpMethod
+from server.library.http_auth import HttpAuth
+from server.library.http_model import HttpMethod
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.calls import FAST, LOOPBACK, ask, execution, once
 from tests.tools.http.upstream import Answering, Asked, always, calculated, in_turn, reply, upstream
