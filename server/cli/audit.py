@@ -18,6 +18,12 @@ audit_app = typer.Typer(
     no_args_is_help=True,
 )
 
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.add_typer(audit_app, name="audit")
+
+
 _LOOK_EVERY_S = 1.0
 _SHOWN = ("at", "outcome", "template_id", "user_id", "role", "key_id", "reason")
 

@@ -26,6 +26,11 @@ guards_app = typer.Typer(
 )
 
 
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.add_typer(guards_app, name="guards")
+
+
 @guards_app.command()
 def show(
     adapter: AdapterOption = None,

@@ -2,25 +2,28 @@
 
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
 from server import __version__
-from server.cli import (
-    ask,
-    audit,
-    check,
-    demo_services,
-    detect,
-    evaluate,
-    guards,
-    init,
-    keys,
-    processes,
-    serve,
-    talk,
+
+COMMANDS: Final = (
+    "processes",
+    "serve",
+    "ask",
+    "talk",
+    "check",
+    "evaluate",
+    "init",
+    "demo_services",
+    "detect",
+    "keys",
+    "audit",
+    "guards",
 )
+"""The modules of `server.cli` that have a command, or several, in the order of the help."""
 
 app = typer.Typer(
     name="orbit",
@@ -47,11 +50,8 @@ def root(
     """Plain questions in, safe and exact tool calls out."""
 
 
-for _module in (processes, serve, ask, talk, check, evaluate, init, demo_services, detect):
-    _module.register(app)
-app.add_typer(keys.keys_app, name="keys")
-app.add_typer(audit.audit_app, name="audit")
-app.add_typer(guards.guards_app, name="guards")
+for _name in COMMANDS:
+    import_module(f"server.cli.{_name}").register(app)
 
 
 def main() -> None:
