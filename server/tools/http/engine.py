@@ -21,12 +21,10 @@ from server.library.http_model import (
 from server.library.model import Library, Template
 from server.library.placeholders import ExpressionFailed
 from server.tools.http.egress import EgressPolicy, open_client
-from server.tools.http.failures import redact_secrets
-from server.tools.http.mapping import Gathered, Mapped, map_answer, to_result
-from server.tools.http.pagination import first_page, next_page
+from server.tools.http.pagination import Gathered, first_page, next_page, to_result
 from server.tools.http.request import FilledRequest, encode_value, fill_request
-from server.tools.http.response import Received, read_answer
-from server.tools.http.sender import Sender
+from server.tools.http.response import Mapped, Received, map_answer, read_answer
+from server.tools.http.sender import Sender, redact_secrets
 
 _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 32_000_000
