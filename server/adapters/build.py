@@ -76,12 +76,12 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     conversing = await asyncio.to_thread(workshop.conversing)
     policy = adapter.config.policy
     python = PythonCalls(read.functions)
-    cage = egress_policy(adapter)
+    egress = egress_policy(adapter)
     chain = build_chain(
         adapter.name,
         library,
         registry,
-        ToolExecutor(registry, http=HttpCalls.of(library, cage=cage), python=python),
+        ToolExecutor(registry, http=HttpCalls.of(library, egress=egress), python=python),
         guardrails,
         intent_tools=policy.intent_tools,
         system=python.system,

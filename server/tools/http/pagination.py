@@ -1,6 +1,6 @@
 """Pages: which comes next, when there is none, and the result of all of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -62,8 +62,10 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     here = urlsplit(request.address)
     there = urlsplit(urljoin(request.url, target))
     if (there.scheme, there.netloc.lower()) != (here.scheme, here.netloc):
-        raise ToolFailed("put its next page on another host, which is not followed")
-    named = tuple(_pairs(there.query))
+        what = "put its next page on another host, which is not followed"
+        raise ToolFailed(f"{received.host} {what}")
+    pairs = (pair.partition("=") for pair in there.query.split("&") if pair)
+    named = tuple((name, value if equals else None) for name, equals, value in pairs)
     # A key that travels in the query is not always repeated in the link.
     present = {name for name, _ in named}
     kept = tuple(pair for pair in request.query if pair[0] not in present and pair[1] is not None)
@@ -76,15 +78,9 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     return None if following == request else following
 
 
-def _pairs(query: str) -> Iterable[tuple[str, Any]]:
-    for pair in filter(None, query.split("&")):
-        name, equals, value = pair.partition("=")
-        yield name, value if equals else None
-
-
 @dataclass(slots=True)
 class Gathered:
-    """Pages as they come in."""
+    """What the pages that came in hold together."""
 
     service: str
     status: int = 200

@@ -1,4 +1,4 @@
-"""A request with its holes filled: the last step before anything is sent."""
+"""Requests with their placeholders filled and every value encoded for its place."""
 
 import math
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _LITERAL_QUERY_SAFE: Final = "-._~!$'()*,;:@/?[]"
 
 
 def encode_value(value: Any) -> str:
-    """One value as text: integral numbers without a fraction, dates as ISO 8601.
+    """Return one value as text: integral numbers without a fraction, dates as ISO 8601.
 
     Raises:
         ArgumentsInvalid: a number that is not finite, or text that is not Unicode.
@@ -47,7 +47,7 @@ def encode_value(value: Any) -> str:
 
 
 def path_segment(value: Any) -> str:
-    """A value inside a path: everything but letters, digits and `-._~` is encoded.
+    """Return a value for a path: everything but letters, digits and `-._~` is encoded.
 
     Raises:
         ArgumentsInvalid: an empty value, which would shorten the path.
@@ -59,17 +59,17 @@ def path_segment(value: Any) -> str:
 
 
 def query_value(value: Any) -> str:
-    """A value inside a query: everything but letters, digits and `-._~` is encoded."""
+    """Return a value for a query: everything but letters, digits and `-._~` is encoded."""
     return quote(encode_value(value), safe="")
 
 
 def query_literal(text: str) -> str:
-    """The author's own words inside a query, such as the commas of a list."""
+    """Return the author's own text for a query, which may have the commas of a list."""
     return quote(text, safe=_LITERAL_QUERY_SAFE)
 
 
 def header_value(value: Any) -> str:
-    """A value inside a header: one line of ASCII, other characters percent-encoded.
+    """Return a value for a header: one line of ASCII, other characters percent-encoded.
 
     Raises:
         ArgumentsInvalid: line breaks or other control characters.
@@ -81,7 +81,7 @@ def header_value(value: Any) -> str:
 
 
 def encode_scalar(value: Any) -> Any:
-    """A value as JSON knows it: decimals become numbers, dates become text.
+    """Return a value as JSON knows it: decimals become numbers, dates become text.
 
     Raises:
         ArgumentsInvalid: a number that is not finite.
@@ -147,7 +147,7 @@ class FilledRequest:
         return urlsplit(self.address).netloc
 
     def with_query(self, name: str, value: Any) -> "FilledRequest":
-        """The same request with one query parameter set."""
+        """Return the same request with one query parameter set."""
         kept = tuple(pair for pair in self.query if pair[0] != name)
         return replace(self, query=(*kept, (query_literal(name), query_value(value))))
 
@@ -240,7 +240,7 @@ def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | Non
 
 
 def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
-    """A body's value with its texts filled; what has no value is left out."""
+    """Return a body's value with its texts filled; what has no value is left out."""
     if isinstance(value, PlaceholderText):
         slot = value.only_slot
         if slot is not None:

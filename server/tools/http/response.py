@@ -166,13 +166,13 @@ def map_answer(data: Any, mapping: ResponseMapping, *, next_path: str = "") -> M
     Raises:
         ToolFailed: the answer reports a failure of its own, or has another shape.
     """
-    complaint = _search(mapping.error, data)
+    complaint = _search(mapping.error, data) if mapping.error else None
     if complaint:
         detail = one_line(complaint) if isinstance(complaint, str) else ""
         raise ToolFailed(f"says: {detail}" if detail else "reported an error")
     found = _search(mapping.items, data) if mapping.items else data
-    total = _whole_number(_search(mapping.total, data))
-    following = _search(next_path, data)
+    total = _whole_number(_search(mapping.total, data)) if mapping.total else None
+    following = _search(next_path, data) if next_path else None
     if found is None:
         return Mapped([], single=data is None, total=total, next=following)
     if isinstance(found, list):
@@ -194,9 +194,8 @@ def _map_fields(item: Any, fields: Mapping[str, str]) -> Any:
 
 
 def _search(path: str, data: Any) -> Any:
-    """Return what a JMESPath leads to; None for no path."""
     try:
-        return compile_path(path).search(data) if path else None
+        return compile_path(path).search(data)
     except JMESPathError as wrong:
         raise ToolFailed("answered in another shape than the template expects") from wrong
 

@@ -1,4 +1,7 @@
-"""One call over the wire: bounded in time, size, redirects and retries."""
+"""Sending one call, bounded in time, size, redirects and retries, and what can go wrong.
+
+Messages name the service and hold no secret.
+"""
 
 import asyncio
 import ssl
@@ -101,7 +104,7 @@ class _Exchange:
             async with self._slots:
                 received = await self._follow(self._build())
         except httpx.TransportError as error:
-            failure = from_transport(self._request.host, error)
+            failure = _transport_failure(self._request.host, error)
             if self._may_repeat(error):
                 raise TryAgain(failure) from error
             raise failure from error
@@ -109,11 +112,11 @@ class _Exchange:
             raise ToolFailed(f"{self._request.host} {unusable}") from unusable
         if 200 <= received.status < 300:
             return received
-        failure = from_status(received, self._secrets)
+        failure = _status_failure(received, self._secrets)
         if received.status == _TOO_MANY_REQUESTS or (
             received.status in _PASSING_FAULTS and self._request.method in IDEMPOTENT
         ):
-            raise TryAgain(failure, retry_after_s(received.headers))
+            raise TryAgain(failure, _retry_after_s(received.headers))
         raise failure
 
     def _build(self) -> httpx.Request:
@@ -163,7 +166,7 @@ class _Exchange:
     def _may_repeat(self, error: httpx.TransportError) -> bool:
         # A connection that never stood has carried nothing, whatever the method.
         never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError) or is_refused(
+        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError) or _is_refused(
             error
         ):
             return False
@@ -175,7 +178,9 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
     jitter = wait_random(0, service.backoff_s)
 
     def pause_s(state: RetryCallState) -> float:
-        return max(_asked_s(state), backoff(state)) + jitter(state)
+        error = state.outcome.exception() if state.outcome else None
+        asked_s = error.after_s if isinstance(error, TryAgain) else 0.0
+        return max(asked_s, backoff(state)) + jitter(state)
 
     def too_late(state: RetryCallState) -> bool:
         # Waiting past the deadline would only turn a clear refusal into a timeout.
@@ -190,31 +195,26 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
     )
 
 
-def _asked_s(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    return error.after_s if isinstance(error, TryAgain) else 0.0
-
-
-def from_status(received: Received, secrets: Sequence[str]) -> ToolFailed:
-    """The failure for an answer with a status other than 2xx."""
+def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
+    """Return the failure for an answer with a status other than 2xx."""
     status = received.status
     try:
         phrase = f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         phrase = str(status)
     message = f"{received.host} answered {phrase}"
-    if status == HTTPStatus.TOO_MANY_REQUESTS and (wait := retry_after_s(received.headers)):
+    if status == HTTPStatus.TOO_MANY_REQUESTS and (wait := _retry_after_s(received.headers)):
         message += f"; it asks to wait {wait:.0f} s"
     detail = _detail(received)
     return ToolFailed(redact_secrets(f"{message}: {detail}" if detail else message, secrets))
 
 
-def from_transport(host: str, error: httpx.TransportError) -> ToolError:
-    """The failure for a call that got no whole answer."""
+def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
+    """Return the failure for a call that got no whole answer."""
     match error:
         case httpx.TimeoutException():
             return ToolTimedOut(f"{host} did not answer in time")
-        case httpx.ConnectError() if is_refused(error):
+        case httpx.ConnectError() if _is_refused(error):
             return ToolFailed(f"{host} stands where this server makes no calls")
         case httpx.ConnectError() if _cause(error, ssl.SSLError) is not None:
             return ToolFailed(f"{host} could not prove who it is (TLS: {_tls_reason(error)})")
@@ -228,13 +228,13 @@ def from_transport(host: str, error: httpx.TransportError) -> ToolError:
             return ToolFailed(f"the call to {host} failed ({type(error).__name__})")
 
 
-def is_refused(error: httpx.TransportError) -> bool:
-    """Whether no connection was even tried, because none may go there."""
+def _is_refused(error: httpx.TransportError) -> bool:
+    """Whether no connection was tried, because the policy admits none."""
     return _cause(error, AddressRefused) is not None
 
 
-def retry_after_s(headers: httpx.Headers) -> float:
-    """Seconds that `Retry-After` asks to wait: a number or a date; 0 when it says nothing."""
+def _retry_after_s(headers: httpx.Headers) -> float:
+    """Return the seconds that `Retry-After` asks to wait, as a number or a date; else 0."""
     text = headers.get("retry-after", "").strip()
     if text.isdecimal():
         return float(text[:9])
@@ -248,14 +248,14 @@ def retry_after_s(headers: httpx.Headers) -> float:
 
 
 def redact_secrets(text: str, secrets: Sequence[str]) -> str:
-    """The text with every secret blacked out."""
+    """Return the text with every secret blacked out."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
     return text
 
 
 def _detail(received: Received) -> str:
-    """What a JSON answer says of its own failure: one short line, or nothing."""
+    """Return what a JSON answer says of its own failure: one short line, or nothing."""
     if "json" not in received.headers.get("content-type", ""):
         return ""
     try:
