@@ -11,10 +11,10 @@ Action = Literal["block", "route", "allow", "flag"]
 Method = Literal["regex", "semantic", "allow_list", "default", "failure"]
 
 FAILED: Final = "router_failure"
-"""What stands for a category when a guard refuses because it could not judge."""
+"""The category of a verdict when a guard refuses because it could not judge."""
 
 NOTHING: Final = "none"
-"""What stands for a category when no category fits."""
+"""The category of a verdict when no category fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,7 @@ class GuardRoute:
     template: str | None = None
 
     def to_dict(self) -> dict[str, str]:
-        pairs = (("adapter", self.adapter), ("template", self.template))
-        return {name: value for name, value in pairs if value is not None}
+        return {n: v for n, v in (("adapter", self.adapter), ("template", self.template)) if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,11 @@ class GuardSet:
     responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failure_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     allowed: tuple[Allowed, ...] = ()
+
+    @property
+    def semantic(self) -> tuple[Category, ...]:
+        """The categories that are recognised by meaning: those that have examples."""
+        return tuple(category for category in self.categories if category.examples)
 
     def category(self, name: str) -> Category | None:
         return next((c for c in self.categories if c.name == name), None)
@@ -114,9 +118,9 @@ class GuardVerdict:
         return data
 
 
-_OF_LAST_RESORT: Final = "I cannot help with that type of question."
+_DEFAULT_RESPONSE: Final = "I cannot help with that type of question."
 WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later."
-"""What is said when a guard could not judge, and its packs have no words for it."""
+"""The response when a guard could not judge, and its packs have no words for it."""
 
 
 def choose_response(
@@ -132,7 +136,7 @@ def choose_response(
     found = next((by_tag[tag] for tag in (*wanted, "", *by_tag) if tag in by_tag), None)
     texts = [text for text in responses.get(found, ()) if text.strip()] if found is not None else []
     if found is None or not texts:
-        return _OF_LAST_RESORT, ""
+        return _DEFAULT_RESPONSE, ""
     return texts[zlib.crc32(seed.encode()) % len(texts)], found
 
 
@@ -146,13 +150,13 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def normalize_question(text: str) -> str:
-    """`text` as patterns see it: one line, plain letters, nothing invisible, lower case."""
+    """Return `text` as patterns see it: one line, plain letters, nothing invisible, lower case."""
     plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("’", "'")
     return " ".join(plain.split()).lower()
 
 
 def redact_question(text: str, *, limit: int) -> str:
-    """The beginning of `text`, without what may name a person or open something."""
+    """Return the beginning of `text`, without what may name a person or open something."""
     if limit <= 0:
         return ""
     # Cut first, but not inside what is to be taken out.

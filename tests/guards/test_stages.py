@@ -142,7 +142,7 @@ def test_changes_add_up_in_order_and_those_that_do_not_fit_are_passed_over() -> 
     assert changed.guards.categories[0].patterns == ("a.*b", "okapi")
     assert changed.thresholds == {"second": 0.7}
     assert [a.question for a in changed.guards.allowed] == ["A Lion"]
-    assert changed.passed_over == changes[2:4]
+    assert changed.unusable == changes[2:4]
     again = with_changes(SET, (*changes, Change("g", "forget_question", text="a  lion")))
     assert again.guards.allowed == ()
 
