@@ -118,7 +118,7 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def _ordered(operator: str, target: Any) -> Condition:
-    """Numbers with numbers and text with text; no other pair stands in this order."""
+    """Compare numbers with numbers and text with text; no other pair has an order."""
     compare = _COMPARE[operator]
     wanted = rank(target)
     group, bound = wanted
@@ -153,7 +153,7 @@ def _in(target: Any) -> Condition:
 
 
 def _items(target: Any) -> list[Any]:
-    """The values of a list, of a JSON array, or between commas."""
+    """Return the values of a list, of a JSON array, or between commas."""
     if isinstance(target, str) and target.lstrip().startswith("["):
         target = parse_json_rows(target, "value")
     elif isinstance(target, str):
@@ -179,7 +179,7 @@ def _is_textual(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as the text that a part is looked for in; folded."""
+    """Return a value as folded text, in which parts are looked for."""
     if isinstance(value, str):
         return value.casefold()
     if isinstance(value, bool):
@@ -192,7 +192,7 @@ def _text(value: Any) -> str:
 
 
 def _truth(value: Any) -> bool | None:
-    """What a value says when it is read as true or false; None when it says neither."""
+    """Return what a value means as true or false; None when it is neither."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
