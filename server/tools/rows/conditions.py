@@ -10,7 +10,7 @@ from server.core.suggestions import described_value
 from server.core.tools import read_vocabulary
 from server.errors import ArgumentsInvalid
 from server.tools.numbers import plain, read_number
-from server.tools.rows.fields import MISSING, NUMBER, TEXT, Rank, rank
+from server.tools.rows.fields import MISSING, NUMBER, TEXT, rank
 from server.tools.rows.reader import check_values, parse_json_rows
 
 Condition = Callable[[Any], bool]
@@ -45,8 +45,6 @@ OPERATORS: Final = read_vocabulary(
 """Each operator, and other words for it."""
 
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
-
-_ORDINARY: Final = 2**53
 
 
 def condition(operator: str, target: Any) -> Condition:
@@ -91,18 +89,11 @@ def _not(test: Condition) -> Condition:
 
 def _equal(target: Any) -> Condition:
     wanted, truth = rank(target), _truth(target)
-    number: float | None = wanted[1] if _is_simple(wanted) else None
-    words: str | None = wanted[1] if wanted[0] == TEXT else None
 
     def test(value: Any) -> bool:
-        kind = type(value)
-        if number is not None and (kind is int or kind is float):
-            return value == number  # type: ignore[no-any-return]
-        if words is not None and kind is str:
-            return value.casefold() == words  # type: ignore[no-any-return]
         if value is MISSING or value is None:
             return False
-        if truth is not None and (kind is bool or isinstance(target, bool)):
+        if truth is not None and (isinstance(value, bool) or isinstance(target, bool)):
             return _truth(value) is truth
         return rank(value) == wanted
 
@@ -120,16 +111,11 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 def _ordered(operator: str, target: Any) -> Condition:
     """Compare numbers with numbers and text with text; no other pair has an order."""
     compare = _COMPARE[operator]
-    wanted = rank(target)
-    group, bound = wanted
-    simple = group == NUMBER and _is_simple(wanted)
-    if group != NUMBER and group != TEXT:
+    group, bound = rank(target)
+    if group not in (NUMBER, TEXT):
         raise ArgumentsInvalid(f"value must be a number or text to compare by {operator}")
 
     def test(value: Any) -> bool:
-        kind = type(value)
-        if simple and (kind is int or kind is float):
-            return compare(value, bound)
         if value is MISSING or value is None:
             return False
         other_group, other = rank(value)
@@ -201,13 +187,3 @@ def _truth(value: Any) -> bool | None:
 
 
 _TRUTHS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
-
-
-def _is_simple(wanted: Rank) -> bool:
-    """Whether ints and floats compare with this number directly and exactly.
-
-    A float stands for the shortest decimal that rounds to it. Up to 2⁵³ comparing the
-    binary values comes to the same; beyond, decimals with equal floats can differ.
-    """
-    group, number = wanted
-    return group == NUMBER and not isinstance(number, Decimal) and abs(number) <= _ORDINARY
