@@ -30,7 +30,7 @@ def encode_value(value: Any) -> str:
         case bool():
             text = "true" if value else "false"
         case float() | Decimal():
-            text = _number(value)
+            text = _number_text(value)
         case date() | time():
             text = value.isoformat()
         case Mapping():
@@ -91,13 +91,11 @@ def encode_scalar(value: Any) -> Any:
             return value
         case str():
             return encode_value(value)
-        case float():
+        case float() | Decimal():
             if not math.isfinite(value):
                 raise ArgumentsInvalid(f"{value} is not a finite number")
-            return value
-        case Decimal():
-            if not value.is_finite():
-                raise ArgumentsInvalid(f"{value} is not a finite number")
+            if isinstance(value, float):
+                return value
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
             return {str(name): encode_scalar(item) for name, item in value.items()}
@@ -107,7 +105,7 @@ def encode_scalar(value: Any) -> Any:
             return encode_value(value)
 
 
-def _number(value: float | Decimal) -> str:
+def _number_text(value: float | Decimal) -> str:
     if not math.isfinite(value):
         raise ArgumentsInvalid(f"{value} is not a finite number")
     exact = Decimal(repr(value)) if isinstance(value, float) else value
@@ -166,22 +164,22 @@ def fill_request(
         scheme = AUTH_SCHEMES[service.auth.kind]
         signed = scheme.query(service.auth).items()
         query = (
-            *_query(request, arguments),
+            *_fill_query(request, arguments),
             *((query_literal(name), query_value(value)) for name, value in signed),
         )
-        headers = _headers(request, arguments) | dict(scheme.headers(service.auth))
+        headers = _fill_headers(request, arguments) | dict(scheme.headers(service.auth))
         return FilledRequest(
             method=request.method,
-            address=request.origin + _path(request, arguments),
+            address=request.origin + _fill_path(request, arguments),
             query=query,
             headers=tuple(headers.items()),
-            content=_content(request.body, arguments),
+            content=_fill_body(request.body, arguments),
         )
     except ExpressionFailed as failed:
         raise ArgumentsInvalid(str(failed)) from failed
 
 
-def _path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
+def _fill_path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
     path = request.path.fill(arguments, path_segment)
     if path is None:
         missing = sorted(n for n in request.path.names if arguments.get(n) is None)
@@ -191,7 +189,7 @@ def _path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
     return path
 
 
-def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+def _fill_query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     pairs: list[tuple[str, str | None]] = []
     for name, value in request.query:
         encoded = query_literal(name)
@@ -199,11 +197,11 @@ def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str
             pairs.append((encoded, None))
             continue
         for text in value if isinstance(value, tuple) else (value,):
-            pairs += [(encoded, item) for item in _query_values(text, arguments)]
+            pairs += [(encoded, item) for item in _fill_query_value(text, arguments)]
     return pairs
 
 
-def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[str]:
+def _fill_query_value(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[str]:
     slot = text.only_slot
     if slot is not None:
         value = slot.value(arguments)
@@ -213,7 +211,7 @@ def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[s
     return [] if filled is None else [filled]
 
 
-def _headers(request: HttpRequest, arguments: Mapping[str, Any]) -> dict[str, str]:
+def _fill_headers(request: HttpRequest, arguments: Mapping[str, Any]) -> dict[str, str]:
     headers = {}
     if request.body is not None:
         kind = request.body.content_type or _CONTENT_TYPES[request.body.kind]
@@ -225,21 +223,21 @@ def _headers(request: HttpRequest, arguments: Mapping[str, Any]) -> dict[str, st
     return headers
 
 
-def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:
+def _fill_body(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:
     if body is None:
         return None
-    filled = _fill(body.content, arguments)
+    filled = _fill_value(body.content, arguments)
     if filled is NO_VALUE:
         return None
     if body.kind == "json":
         return to_json(encode_scalar(filled)).encode()
     if body.kind == "form":
-        pairs = {name: _form_value(value) for name, value in dict(filled).items()}
+        pairs = {name: _form_text(value) for name, value in dict(filled).items()}
         return urlencode(pairs, doseq=True).encode()
     return encode_value(filled).encode()
 
 
-def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
+def _fill_value(value: Any, arguments: Mapping[str, Any]) -> Any:
     """Return a body's value with its texts filled; what has no value is left out."""
     if isinstance(value, PlaceholderText):
         slot = value.only_slot
@@ -248,14 +246,14 @@ def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
         filled = value.fill(arguments, encode_value)
         return NO_VALUE if filled is None else filled
     if isinstance(value, Mapping):
-        items = {name: _fill(item, arguments) for name, item in value.items()}
+        items = {name: _fill_value(item, arguments) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not NO_VALUE}
     if isinstance(value, list | tuple):
-        return [item for item in (_fill(v, arguments) for v in value) if item is not NO_VALUE]
+        return [item for item in (_fill_value(v, arguments) for v in value) if item is not NO_VALUE]
     return value
 
 
-def _form_value(value: Any) -> str | list[str]:
+def _form_text(value: Any) -> str | list[str]:
     return (
         [encode_value(item) for item in value]
         if isinstance(value, list | tuple)

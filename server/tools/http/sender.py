@@ -59,7 +59,7 @@ class Sender:
         service: HttpService,
         *,
         deadline: float,
-        secrets: tuple[str, ...] = (),
+        secrets: Sequence[str] = (),
     ) -> Received:
         """Return the answer once its status is 2xx and its body is in.
 
@@ -71,106 +71,85 @@ class Sender:
             ToolTimedOut: the deadline passed.
             ToolFailed: any other reason, in words.
         """
-        exchange = _Exchange(self._client, self._slots, request, service, secrets)
         try:
             async with asyncio.timeout_at(deadline):
-                return await _retrying(service, deadline)(exchange.run)
+                return await _retrying(service, deadline)(self._try, request, service, secrets)
         except TryAgain as last:
             raise last.failure from last.__cause__
         except TimeoutError:
             raise ToolTimedOut(f"{request.host} did not answer in time") from None
 
-
-class _Exchange:
-    """One request and its redirects, to be run once for each try."""
-
-    def __init__(
-        self,
-        client: httpx.AsyncClient,
-        slots: asyncio.Semaphore,
-        request: FilledRequest,
-        service: HttpService,
-        secrets: tuple[str, ...],
-    ) -> None:
-        self._client = client
-        self._slots = slots
-        self._request = request
-        self._service = service
-        self._secrets = secrets
-
-    async def run(self) -> Received:
-        """Raises `TryAgain` where sending the same once more may help."""
+    async def _try(
+        self, request: FilledRequest, service: HttpService, secrets: Sequence[str]
+    ) -> Received:
+        """Send once, redirects included. Raises `TryAgain` where trying once more may help."""
         try:
             async with self._slots:
-                received = await self._follow(self._build())
+                received = await self._follow(request, service)
         except httpx.TransportError as error:
-            failure = _transport_failure(self._request.host, error)
-            if self._may_repeat(error):
+            failure = _transport_failure(request.host, error)
+            if _may_repeat(request, error):
                 raise TryAgain(failure) from error
             raise failure from error
         except BodyUnusable as unusable:
-            raise ToolFailed(f"{self._request.host} {unusable}") from unusable
-        if 200 <= received.status < 300:
-            return received
-        failure = _status_failure(received, self._secrets)
-        if received.status == _TOO_MANY_REQUESTS or (
-            received.status in _PASSING_FAULTS and self._request.method in IDEMPOTENT
-        ):
-            raise TryAgain(failure, _retry_after_s(received.headers))
-        raise failure
-
-    def _build(self) -> httpx.Request:
-        request = self._request
-        try:
-            return self._client.build_request(
-                request.method, request.url, headers=request.headers, content=request.content
-            )
+            raise ToolFailed(f"{request.host} {unusable}") from unusable
         except (httpx.InvalidURL, UnicodeEncodeError) as error:
             # Addresses and headers are checked when they are filled, so this is rare: an
             # address that is too long, or a secret that no header can hold.
             raise ToolFailed(f"the call to {request.host} cannot be written down") from error
+        if 200 <= received.status < 300:
+            return received
+        failed = _status_failure(received, secrets)
+        if received.status == _TOO_MANY_REQUESTS or (
+            received.status in _PASSING_FAULTS and request.method in IDEMPOTENT
+        ):
+            raise TryAgain(failed, _retry_after_s(received.headers))
+        raise failed
 
-    async def _follow(self, request: httpx.Request) -> Received:
-        for _ in range(self._service.max_redirects + 1):
-            response = await self._client.send(request, stream=True)
+    async def _follow(self, request: FilledRequest, service: HttpService) -> Received:
+        """Send a request, and follow its redirects on the same host."""
+        sent = self._client.build_request(
+            request.method, request.url, headers=request.headers, content=request.content
+        )
+        for _ in range(service.max_redirects + 1):
+            response = await self._client.send(sent, stream=True)
             try:
                 following = response.next_request
                 if following is None:
-                    return await self._receive(response)
+                    body = await _read_body(response, service.max_response_bytes)
+                    return Received(request.host, response.status_code, response.headers, body)
             finally:
                 await response.aclose()
-            self._check_redirect(request.url, following.url)
-            request = following
-        raise ToolFailed(f"{self._request.host} redirected too often")
+            if not _is_same_host(sent.url, following.url):
+                what = "redirected to another host, which is not followed"
+                raise ToolFailed(f"{request.host} {what}")
+            sent = following
+        raise ToolFailed(f"{request.host} redirected too often")
 
-    async def _receive(self, response: httpx.Response) -> Received:
-        limit = self._service.max_response_bytes
-        if response.is_success:
-            body = await read_limited(response, limit)
-        else:
-            try:
-                body = await read_limited(response, min(limit, _ERROR_BODY_BYTES))
-            except BodyUnusable:
-                body = b""  # the status alone says enough
-        return Received(self._request.host, response.status_code, response.headers, body)
 
-    def _check_redirect(self, here: httpx.URL, there: httpx.URL) -> None:
-        same_port = here.port == there.port or (here.port, there.port) == (None, None)
-        upgraded = (here.scheme, there.scheme) == ("http", "https")
-        if there.host == here.host and (
-            (there.scheme == here.scheme and same_port) or (upgraded and there.port is None)
-        ):
-            return
-        raise ToolFailed(f"{self._request.host} redirected to another host, which is not followed")
+async def _read_body(response: httpx.Response, limit: int) -> bytes:
+    if response.is_success:
+        return await read_limited(response, limit)
+    try:
+        return await read_limited(response, min(limit, _ERROR_BODY_BYTES))
+    except BodyUnusable:
+        return b""  # the status alone says enough
 
-    def _may_repeat(self, error: httpx.TransportError) -> bool:
-        # A connection that never stood has carried nothing, whatever the method.
-        never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError) or _is_refused(
-            error
-        ):
-            return False
-        return never_sent or self._request.method in IDEMPOTENT
+
+def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
+    """Whether two addresses are of one host and port; https instead of http counts as well."""
+    upgraded = (here.scheme, there.scheme) == ("http", "https") and there.port is None
+    same = (here.scheme, here.port) == (there.scheme, there.port)
+    return there.host == here.host and (same or upgraded)
+
+
+def _may_repeat(request: FilledRequest, error: httpx.TransportError) -> bool:
+    """Whether sending again can do no harm, and may help."""
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return False
+    # A connection that was never made has carried nothing, whatever the method.
+    never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+    return not _is_refused(error) and (never_sent or request.method in IDEMPOTENT)
 
 
 def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
