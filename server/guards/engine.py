@@ -89,7 +89,6 @@ class Engine:
 
         Raises:
             ProviderError: examples could not be embedded.
-            PatternRefused: a pattern does not compile.
         """
         categories = guards.semantic
         owned = [

@@ -164,6 +164,7 @@ class Guard:
     def _count(
         self, turn: Turn, verdict: GuardVerdict, other: GuardVerdict | None, seconds: float
     ) -> None:
+        """Put a decision into metrics, log and store."""
         options, outcome = self.options, verdict.outcome
         differs = other is not None and _restriction(other) != _restriction(verdict)
         self._metrics.guard_decided(
@@ -180,7 +181,18 @@ class Guard:
         if differs:
             self._metrics.guards_differ(options.adapter)
         preview = redact_question(turn.text, limit=options.preview_chars)
-        self._log(turn, verdict, preview)
+        fields = {"adapter": options.adapter, "turn": turn.id} | verdict.to_dict()
+        _log.log(
+            logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG,
+            "guard of %s: %s: intent=%s method=%s confidence=%.3f%s",
+            options.adapter,
+            outcome,
+            verdict.category,
+            verdict.method,
+            verdict.confidence,
+            f" question={preview!r}" if preview else "",
+            extra={"fields": fields | ({"question": preview} if preview else {})},
+        )
         kept = None
         if differs or verdict.failures or verdict.action not in (None, "allow"):
             compared = other.to_dict() if differs and other is not None else None
@@ -188,25 +200,6 @@ class Guard:
                 datetime.now(UTC), options.adapter, turn.id, preview, verdict.to_dict(), compared
             )
         self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
-
-    def _log(self, turn: Turn, verdict: GuardVerdict, preview: str) -> None:
-        level = logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG
-        if not _log.isEnabledFor(level):
-            return
-        fields = {"adapter": self.options.adapter, "turn": turn.id} | verdict.to_dict()
-        if preview:
-            fields["question"] = preview
-        _log.log(
-            level,
-            "guard of %s: %s: intent=%s method=%s confidence=%.3f%s",
-            self.options.adapter,
-            verdict.outcome,
-            verdict.category,
-            verdict.method,
-            verdict.confidence,
-            f" question={preview!r}" if preview else "",
-            extra={"fields": fields},
-        )
 
 
 def _restriction(verdict: GuardVerdict) -> tuple[str | None, str]:

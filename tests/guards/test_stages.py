@@ -16,7 +16,7 @@ from server.guards.model import (
     redact_question,
 )
 from server.guards.options import GuardOptions, guard_options
-from server.guards.patterns import PatternHit, PatternRefused, PatternStage
+from server.guards.patterns import PatternHit, PatternStage
 from server.guards.scorer import learn_scorer
 from server.settings.adapters import AdapterGuards
 from server.settings.models import GuardsSettings
@@ -80,11 +80,6 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     stage._set.Add("what is in no question")
     stage._set.Compile()
     assert stage.find("a zebra") == PatternHit("first", "zebra")
-
-
-def test_a_pattern_that_cannot_be_compiled_is_refused() -> None:
-    with pytest.raises(PatternRefused, match="pattern of 'c' cannot be used"):
-        PatternStage([Category("c", "block", patterns=("(",))])
 
 
 def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
