@@ -7,7 +7,7 @@ their order, so that the list of changes is the audit as well.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from server.errors import RequestInvalid
 from server.guards.model import Allowed, Category, GuardSet, normalize_question
@@ -23,7 +23,6 @@ Kind = Literal[
     "allow_question",
     "forget_question",
 ]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 _MAX_CHARS: Final = 2000
 

@@ -37,7 +37,6 @@ class Category:
 
     name: str
     action: Action
-    description: str = ""
     patterns: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,8 +58,6 @@ class GuardSet:
 
     name: str
     categories: tuple[Category, ...]
-    threshold: float | None = None
-    responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failure_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     allowed: tuple[Allowed, ...] = ()
 

@@ -133,7 +133,6 @@ def _category(name: str, written: CategoryYaml, pack: PackYaml) -> Category:
     return Category(
         name=name,
         action=written.action,
-        description=written.description,
         patterns=written.patterns,
         examples=tuple(dict.fromkeys(written.examples)),
         responses=written.response or pack.response,

@@ -126,8 +126,6 @@ class ExampleVectors:
         self._path = folder / f"{name}.npz"
         self._embedder = embedder
         self._known: dict[str, Vectors] | None = None
-        self.made = 0
-        """How many had to be embedded since this was opened."""
 
     async def of(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), d) unit rows, in their order.
@@ -141,7 +139,6 @@ class ExampleVectors:
         missing = [text for text in dict.fromkeys(texts) if _key(text) not in known]
         if missing:
             rows = await self._embedder.embed(missing)
-            self.made += len(missing)
             known |= {_key(text): row for text, row in zip(missing, rows, strict=True)}
             await asyncio.to_thread(self._write, dict(known))
         if not texts:

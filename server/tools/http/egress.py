@@ -133,16 +133,12 @@ _CONNECT_TIMEOUT_S: Final = 10.0
 
 
 _ERRORS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
-    httpcore.ConnectTimeout: httpx.ConnectTimeout,
-    httpcore.ReadTimeout: httpx.ReadTimeout,
-    httpcore.WriteTimeout: httpx.WriteTimeout,
-    httpcore.PoolTimeout: httpx.PoolTimeout,
-    httpcore.ConnectError: httpx.ConnectError,
-    httpcore.ReadError: httpx.ReadError,
-    httpcore.WriteError: httpx.WriteError,
-    httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
-    httpcore.LocalProtocolError: httpx.LocalProtocolError,
-    httpcore.RemoteProtocolError: httpx.RemoteProtocolError,
+    getattr(httpcore, name): getattr(httpx, name)
+    for name in (
+        *("ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout"),
+        *("ConnectError", "ReadError", "WriteError"),
+        *("UnsupportedProtocol", "LocalProtocolError", "RemoteProtocolError"),
+    )
 }
 
 
