@@ -182,7 +182,7 @@ class Engine:
 def _learn(
     rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
 ) -> GuardScorer:
-    """Learn, leaving out harmless questions that are all but examples themselves."""
+    """Learn, leaving out harmless questions that are nearly examples themselves."""
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near

@@ -99,7 +99,7 @@ class GuardVerdict:
         return self.action
 
     def to_dict(self) -> dict[str, Any]:
-        """The verdict as JSON-ready data, without the words of the response."""
+        """Return the verdict as JSON-ready data, without the words of the response."""
         data: dict[str, Any] = {
             "outcome": self.outcome,
             "category": self.category,

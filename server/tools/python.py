@@ -81,7 +81,7 @@ def _import_function(module: str, attribute: str, paths: Sequence[Path]) -> Func
 
 
 def _parameter_problems(template: Template, function: Function) -> Iterator[str]:
-    """Say where the template's parameters and the function's do not fit together."""
+    """Yield where the template's parameters and the function's do not fit together."""
     signature = inspect.signature(function.call).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.values())
     given = {parameter.name: parameter for parameter in template.parameters}

@@ -92,7 +92,7 @@ def _reader_of(parameter: ToolParameter, readers: Mapping[str, ArgumentReader]) 
 
 
 def _as_data(given: Any, read: Any) -> Any:
-    """An argument as the result repeats it: numbers as they were read, dates as ISO text."""
+    """Return an argument as the result repeats it: numbers as they were read, dates as ISO text."""
     if isinstance(read, Decimal):
         return plain(read)
     if isinstance(read, list) and read and isinstance(read[0], Decimal):

@@ -144,7 +144,7 @@ def _read_list(value: Any, name: str) -> list[Decimal]:
 
 
 def _split(text: str, name: str) -> Any:
-    """Text to items: a JSON array, else what stands between separators.
+    """Return the items of a text: of a JSON array, else those between separators.
 
     A comma before a digit may group thousands, so it separates only when the text
     makes no sense otherwise: `1,500` is one number and `1,2,3` are three.

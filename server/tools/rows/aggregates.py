@@ -56,7 +56,7 @@ def _median(values: Sequence[Any], label: str) -> Any:
 
 
 def _distinct(values: Sequence[Any], _label: str) -> list[Any]:
-    """Each value once, the first of its spellings, in order of appearance."""
+    """Return each value once, the first of its spellings, in order of appearance."""
     first: dict[Rank, Any] = {}
     for value in values:
         first.setdefault(rank(value), value)
