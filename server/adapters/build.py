@@ -27,8 +27,7 @@ from server.settings.models import AdapterSettings
 from server.text.language import everyday_sentences
 from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
-from server.tools.policy.assembly import build_chain
-from server.tools.policy.chain import PolicyChain
+from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
 
 _log = logging.getLogger(__name__)
@@ -77,12 +76,12 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
     conversing = await asyncio.to_thread(workshop.conversing)
     policy = adapter.config.policy
     python = PythonCalls(read.functions)
-    cage = egress_policy(adapter)
+    egress = egress_policy(adapter)
     chain = build_chain(
         adapter.name,
         library,
         registry,
-        ToolExecutor(registry, http=HttpCalls.of(library, cage=cage), python=python),
+        ToolExecutor(registry, http=HttpCalls.of(library, egress=egress), python=python),
         guardrails,
         intent_tools=policy.intent_tools,
         system=python.system,

@@ -14,10 +14,13 @@ from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
 from server.tools.http.egress import EgressPolicy, host_problems
-from server.tools.policy.assembly import intent_tools_problems, role_problems
 from server.tools.python import Function, find_functions
 from server.tools.registry import ToolRegistry
-from server.tools.template_lint import template_problems
+from server.tools.template_lint import (
+    intent_tools_problems,
+    role_problems,
+    template_problems,
+)
 
 if TYPE_CHECKING:
     from server.conversation.reformulation.model import Reformulation

@@ -16,7 +16,7 @@ from server.metrics.providers import MeteredEmbedder
 from server.providers.embeddings.factory import build_embedder
 from server.settings.models import Settings
 from server.storage.files import make_private
-from server.tools.policy.assembly import Guardrails
+from server.tools.policy.chain import Guardrails
 
 
 class SharedResources:

@@ -93,6 +93,11 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
     return GuardedAdapter(found, chosen, loaded.guards)
 
 
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.add_typer(guards_app, name="guards")
+
+
 @guards_app.command()
 def show(
     adapter: AdapterOption = None,

@@ -27,6 +27,12 @@ keys_app = typer.Typer(
     cls=CommandGroup, help="Make, list, end and replace API keys.", no_args_is_help=True
 )
 
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.add_typer(keys_app, name="keys")
+
+
 KeyAdapter = Annotated[
     str, typer.Option("--adapter", metavar="NAME", help="The one adapter that the key opens.")
 ]

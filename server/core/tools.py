@@ -1,9 +1,12 @@
 """Tools: definitions, calls and results."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from server.core.suggestions import described_value, join_words, unknown
+from server.errors import ArgumentsInvalid
 
 Effect = Literal["read", "write"]
 
@@ -104,9 +107,25 @@ class ToolResult:
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 
 
+_MAX_WORD_CHARS: Final = 60
+
+Vocabulary = Mapping[str, tuple[str, ...]]
+"""Each value that may be given, with other words for it."""
+
+
+def read_vocabulary(words: Mapping[str, str]) -> Vocabulary:
+    """Return the vocabulary whose other words are written with commas between them."""
+    return {value: tuple(text.split(", ")) for value, text in words.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class ToolParameter:
-    """One parameter of a tool, in JSON Schema's words."""
+    """One parameter of a tool, in JSON Schema's words.
+
+    `format` says more closely than `type` how a value is written and read (`date`, `percent`).
+    `unit` is what a number counts. `vocabulary` maps each value that may be given to other
+    words for it (`desc` to `descending`, `highest first`); its keys are then the `enum`.
+    """
 
     name: str
     type: JsonType
@@ -121,6 +140,34 @@ class ToolParameter:
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
+    unit: str | None = None
+    vocabulary: Vocabulary | None = None
+    _values: Mapping[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.vocabulary is None:
+            return
+        values = {
+            _folded(word): value
+            for value, words in self.vocabulary.items()
+            for word in (value, *words)
+        }
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "enum", tuple(self.vocabulary))
+
+    def value_of(self, word: Any) -> str:
+        """Return the value of the vocabulary that a word stands for, whatever its case.
+
+        Raises:
+            ArgumentsInvalid: it stands for none; the message lists the values.
+        """
+        if not isinstance(word, str):
+            raise ArgumentsInvalid(f"{self.name} must be text, not {described_value(word)}")
+        folded = _folded(word)
+        found = self._values.get(folded) or self._values.get(folded.removeprefix("is "))
+        if found is None:
+            raise ArgumentsInvalid(unknown(self.name, word, self.enum or ()))
+        return found
 
     def to_json_schema(self) -> dict[str, Any]:
         """Return this parameter as a JSON Schema property."""
@@ -146,17 +193,46 @@ class ToolParameter:
         return schema
 
 
+def _folded(word: str) -> str:
+    words = word[:_MAX_WORD_CHARS].casefold().replace("_", " ").split()
+    return " ".join(words).rstrip(".")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a function, for models and other programs.
+    """One operation of a tool: the function that models and other programs are told about.
 
-    `exactly_one_of` holds groups of optional parameters: a call gives one of each group.
+    Everything that has to know what an operation takes asks here. `exactly_one_of` holds
+    groups of optional parameters: a call gives one of each group.
     """
 
     name: str
     description: str
     parameters: tuple[ToolParameter, ...] | list[ToolParameter] = ()
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
+
+    def check_names(self, given: Collection[str], label: str) -> None:
+        """Check which arguments are given; `label` is how messages call the operation.
+
+        Raises:
+            ArgumentsInvalid: one is not known, a required one is missing, or there is not
+                exactly one of a group.
+        """
+        names = [p.name for p in self.parameters]
+        for name in given:
+            if name not in names:
+                raise ArgumentsInvalid(unknown(f"{label} argument", name, names))
+        required = [p.name for p in self.parameters if p.required]
+        missing = [name for name in required if name not in given]
+        if missing:
+            raise ArgumentsInvalid(f"{label} needs {', '.join(missing)}")
+        for group in self.exactly_one_of:
+            count = len([name for name in group if name in given])
+            if count > 1:
+                raise ArgumentsInvalid(f"{self.name} takes either {join_words(group)}, not both")
+            if not count:
+                beside = f" beside {join_words(required, 'and')}" if required else ""
+                raise ArgumentsInvalid(f"{self.name} needs {join_words(group)}{beside}")
 
     def to_openai_schema(self) -> dict[str, Any]:
         """Return this tool in OpenAI's function-calling format."""

@@ -1,13 +1,13 @@
-"""Changes that operators make to a guard while it runs, and what a set is with them.
+"""Changes that operators make to a guard while it runs.
 
-A change is never edited or removed: what holds is what the changes, in their order, make
-of the packs. So the list of changes is the audit as well.
+A change is never edited or removed: the guard is its packs with all changes applied in
+their order, so that the list of changes is the audit as well.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from server.errors import RequestInvalid
 from server.guards.model import Allowed, Category, GuardSet
@@ -24,9 +24,8 @@ Kind = Literal[
     "allow_question",
     "forget_question",
 ]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-_LONGEST: Final = 2000
+_MAX_CHARS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +62,31 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A set with its changes. `passed_over` no longer fit the packs, and do nothing."""
+class ChangedGuards:
+    """A set with its changes. `unusable` ones no longer fit the packs, and do nothing."""
 
     guards: GuardSet
     thresholds: dict[str, float]
     active: tuple[Change, ...] = ()
-    passed_over: tuple[Change, ...] = ()
+    unusable: tuple[Change, ...] = ()
 
 
-def with_changes(guards: GuardSet, changes: Iterable[Change]) -> Changed:
-    """Apply `changes` in their order; one that no longer fits is passed over."""
+def with_changes(guards: GuardSet, changes: Iterable[Change]) -> ChangedGuards:
+    """Return the set with `changes` applied in their order; one that no longer fits is left out."""
     thresholds: dict[str, float] = {}
-    active, passed_over = [], []
+    active, unusable = [], []
     for change in changes:
         try:
             guards = _apply(guards, thresholds, change)
         except RequestInvalid:
-            passed_over.append(change)
+            unusable.append(change)
         else:
             active.append(change)
-    return Changed(guards, thresholds, tuple(active), tuple(passed_over))
+    return ChangedGuards(guards, thresholds, tuple(active), tuple(unusable))
 
 
-def check_change(now: Changed, change: Change) -> None:
-    """Raise what is wrong with a new change.
+def check_change(now: ChangedGuards, change: Change) -> None:
+    """Check a new change.
 
     Raises:
         RequestInvalid: it names what is not there, or what cannot be used.
@@ -96,8 +95,8 @@ def check_change(now: Changed, change: Change) -> None:
 
 
 def _apply(guards: GuardSet, thresholds: dict[str, float], change: Change) -> GuardSet:
-    if len(change.text) > _LONGEST:
-        raise RequestInvalid(f"a text of a guard has at most {_LONGEST} characters")
+    if len(change.text) > _MAX_CHARS:
+        raise RequestInvalid(f"a text of a guard has at most {_MAX_CHARS} characters")
     if change.kind in ("allow_question", "forget_question"):
         return _allow(guards, change)
     category = guards.category(change.category)
@@ -111,39 +110,38 @@ def _apply(guards: GuardSet, thresholds: dict[str, float], change: Change) -> Gu
         if thresholds.pop(category.name, None) is None:
             raise RequestInvalid(f"the threshold of {category.name!r} was not changed")
         return guards
-    of_patterns = change.kind in ("add_pattern", "remove_pattern")
-    changed = _patterns(category, change) if of_patterns else _examples(category, change)
+    changed = _changed_category(category, change)
     rest = tuple(changed if c.name == changed.name else c for c in guards.categories)
     return replace(guards, categories=rest)
 
 
-def _patterns(category: Category, change: Change) -> Category:
-    if change.kind == "remove_pattern":
-        if change.text not in category.patterns:
-            raise RequestInvalid(f"category {category.name!r} has no pattern {change.text!r}")
-        kept = tuple(p for p in category.patterns if p != change.text)
-        return replace(category, patterns=kept)
-    problem = pattern_problem(change.text)
+def _changed_category(category: Category, change: Change) -> Category:
+    """Add a pattern or an example to a category, or remove one."""
+    action, _, what = change.kind.partition("_")
+    texts = category.patterns if what == "pattern" else category.examples
+    if action == "remove":
+        if change.text not in texts:
+            raise RequestInvalid(f"category {category.name!r} has no {what} {change.text!r}")
+        texts = tuple(text for text in texts if text != change.text)
+    else:
+        if what == "pattern":
+            _check_pattern(change.text)
+        elif not change.text.strip():
+            raise RequestInvalid("an example cannot be empty")
+        if change.text in texts:
+            raise RequestInvalid(f"category {category.name!r} has this {what} already")
+        texts = (*texts, change.text)
+    if what == "pattern":
+        return replace(category, patterns=texts)
+    return replace(category, examples=texts)
+
+
+def _check_pattern(pattern: str) -> None:
+    problem = pattern_problem(pattern)
     if problem is not None:
         raise RequestInvalid(f"pattern cannot be used: {problem}")
-    if not change.text or matches_nothing(change.text):
+    if not pattern or matches_nothing(pattern):
         raise RequestInvalid("this pattern matches the empty text, so every question")
-    if change.text in category.patterns:
-        raise RequestInvalid(f"category {category.name!r} has this pattern already")
-    return replace(category, patterns=(*category.patterns, change.text))
-
-
-def _examples(category: Category, change: Change) -> Category:
-    if change.kind == "remove_example":
-        if change.text not in category.examples:
-            raise RequestInvalid(f"category {category.name!r} has no example {change.text!r}")
-        kept = tuple(e for e in category.examples if e != change.text)
-        return replace(category, examples=kept)
-    if not change.text.strip():
-        raise RequestInvalid("an example cannot be empty")
-    if change.text in category.examples:
-        raise RequestInvalid(f"category {category.name!r} has this example already")
-    return replace(category, examples=(*category.examples, change.text))
 
 
 def _allow(guards: GuardSet, change: Change) -> GuardSet:

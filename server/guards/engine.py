@@ -30,8 +30,8 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """Thresholds that are given from outside the packs: for all, and for one category."""
+class GivenThresholds:
+    """Thresholds from outside the packs: for all categories, and by an admin for one."""
 
     for_all: float | None = None
     by_admin: Mapping[str, float] | None = None
@@ -48,25 +48,25 @@ class Fixed:
 
 
 class Engine:
-    """Judges; knows nothing of deadlines, shadow mode or what to do about failures."""
+    """Judges questions. Deadlines, shadow mode and failures are not its business."""
 
     def __init__(
         self,
         guards: GuardSet,
         scorer: GuardScorer | None,
         similar: Sequence[tuple[Allowed, Vectors]],
-        fixed: Fixed,
+        given: GivenThresholds,
     ) -> None:
         self.guards = guards
         self._patterns = PatternStage(guards.categories)
         self._by_name = {category.name: category for category in guards.categories}
-        self._meant = meant(guards)
+        self._semantic = guards.semantic
         self._scorer = scorer
         self._similar = tuple(similar)
         self._exact = {normalize_text(a.question) for a in guards.allowed}
         self.thresholds = {
-            category.name: fixed.of(category, scorer.thresholds[n])
-            for n, category in enumerate(self._meant)
+            category.name: given.of(category, scorer.thresholds[n])
+            for n, category in enumerate(self._semantic)
             if scorer is not None
         }
 
@@ -77,15 +77,14 @@ class Engine:
         vectors: ExampleVectors,
         readings: Readings,
         harmless: Sequence[str],
-        fixed: Fixed,
+        given: GivenThresholds,
     ) -> Self:
         """Embed what is not known yet, and learn.
 
         Raises:
             ProviderError: examples could not be embedded.
-            PatternRefused: a pattern does not compile.
         """
-        categories = meant(guards)
+        categories = guards.semantic
         owned = [
             (reading, n)
             for n, category in enumerate(categories)
@@ -99,16 +98,16 @@ class Engine:
         scorer = None
         if owned:
             owners = np.array([n for _, n in owned] + [-1] * len(others))
-            scorer = await asyncio.to_thread(_learnt, rows[: len(texts)], owners, len(categories))
+            scorer = await asyncio.to_thread(_learn, rows[: len(texts)], owners, len(categories))
         similar, place = [], len(texts)
         for entry, found in allowed:
             similar.append((entry, rows[place : place + len(found)]))
             place += len(found)
-        return cls(guards, scorer, similar, fixed)
+        return cls(guards, scorer, similar, given)
 
     @property
     def needs_vectors(self) -> bool:
-        """Whether meaning has anything to say at all."""
+        """Whether any category is recognised by meaning."""
         return self._scorer is not None
 
     @property
@@ -120,7 +119,7 @@ class Engine:
         return len(self._patterns)
 
     def allowed_exactly(self, text: str) -> GuardVerdict | None:
-        """`text` is normalized."""
+        """Return the verdict where the very question, normalized, is on the allow-list."""
         if text not in self._exact:
             return None
         return GuardVerdict(
@@ -138,7 +137,7 @@ class Engine:
         return None
 
     def by_pattern(self, text: str) -> GuardVerdict | None:
-        """`text` is normalized."""
+        """Return the verdict for the first pattern that is found in a normalized question."""
         hit = self._patterns.find(text)
         if hit is None:
             return None
@@ -147,15 +146,17 @@ class Engine:
         return GuardVerdict(category.action, category.name, "regex", 1.0, why, route=category.route)
 
     def by_meaning(self, vectors: Vectors) -> tuple[GuardVerdict, dict[str, float]]:
-        """The likeliest category that clears its threshold, and every category's score."""
+        """Return the verdict by the likeliest category over its threshold, and all scores."""
         if self._scorer is None or not vectors.size:
             return GuardVerdict(None), {}
         found = dict(
-            zip((c.name for c in self._meant), self._scorer.scores(vectors).tolist(), strict=True)
+            zip(
+                (c.name for c in self._semantic), self._scorer.scores(vectors).tolist(), strict=True
+            )
         )
         best = max(found, key=lambda name: found[name])
         # What is likelier to be allowed is not restricted, however likely it seems.
-        harmless = max((found[c.name] for c in self._meant if c.action == "allow"), default=0.0)
+        harmless = max((found[c.name] for c in self._semantic if c.action == "allow"), default=0.0)
         clear = [
             name for name in found if found[name] >= max(self.thresholds[name].value, harmless)
         ]
@@ -163,27 +164,19 @@ class Engine:
             needed = self.thresholds[best]
             why = f"nearest is {best}, which needs {needed.value:.2f} ({needed.origin})"
             return GuardVerdict(None, confidence=found[best], why=why), found
-        chosen = self._by_name[max(clear, key=lambda name: found[name])]
+        chosen = self._by_name[max(clear, key=found.__getitem__)]
         needed = self.thresholds[chosen.name]
         why = f"{found[chosen.name]:.2f}, at least {needed.value:.2f} ({needed.origin})"
-        confidence = found[chosen.name]
-        return (
-            GuardVerdict(
-                chosen.action, chosen.name, "semantic", confidence, why, route=chosen.route
-            ),
-            found,
+        verdict = GuardVerdict(
+            chosen.action, chosen.name, "semantic", found[chosen.name], why, route=chosen.route
         )
+        return verdict, found
 
 
-def meant(guards: GuardSet) -> tuple[Category, ...]:
-    """The categories that are recognised by meaning: those that have examples."""
-    return tuple(category for category in guards.categories if category.examples)
-
-
-def _learnt(
+def _learn(
     rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
 ) -> GuardScorer:
-    """Learn, leaving out harmless questions that are all but examples themselves."""
+    """Learn, leaving out harmless questions that are nearly examples themselves."""
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near
@@ -204,8 +197,8 @@ class GuardQuestion:
         self._vectors: Vectors | None = None
 
     async def vectors(self) -> Vectors:
-        """The vectors of its readings, each asked for by itself: the embedder knows some
-        already, and matching, which asks for the same, will find them known.
+        """Return the vectors of its readings, each embedded by itself so that matching,
+        which needs the same ones, finds them cached.
         """
         if self._vectors is None:
             texts = self._readings(self._text)
@@ -245,17 +238,14 @@ async def evaluate_set(
             if similar is not None:
                 return replace(similar, failures=tuple(failures)), {}
             if found is None:
-                meant, scores = engine.by_meaning(vectors)
-                found = meant
-        except TimeoutError as late:
-            _note(failures, "semantic", late)
+                found, scores = engine.by_meaning(vectors)
         except Exception as failure:
-            # An encoder, perhaps an operator's own, may raise anything.
+            # It was late, or an encoder, perhaps an operator's own, raised anything.
             _note(failures, "semantic", failure)
-    return _closed(found, failures, fail_closed=fail_closed), scores
+    return _with_failures(found, failures, fail_closed=fail_closed), scores
 
 
-def _closed(
+def _with_failures(
     found: GuardVerdict | None, failures: Sequence[str], *, fail_closed: bool
 ) -> GuardVerdict:
     verdict = replace(found or GuardVerdict(None), failures=tuple(failures))
@@ -270,7 +260,7 @@ def _closed(
     return replace(verdict, why=f"{verdict.why}; {why}" if verdict.why else why)
 
 
-def _note(failures: list[str], stage: str, failure: BaseException) -> None:
+def _note(failures: list[str], stage: str, failure: Exception) -> None:
     failures.append(stage)
-    said = str(failure) or type(failure).__name__
-    _log.warning("guard stage %s failed: %s", stage, said, extra={"fields": {"stage": stage}})
+    reason = str(failure) or type(failure).__name__
+    _log.warning("guard stage %s failed: %s", stage, reason, extra={"fields": {"stage": stage}})

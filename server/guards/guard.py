@@ -10,11 +10,12 @@ from typing import Any
 from server.core.answer import Trace
 from server.core.ports import Embedder
 from server.core.turn import Turn
-from server.guards.changes import Change, Changed, with_changes
-from server.guards.engine import Engine, Fixed, GuardQuestion, Readings, evaluate_set
+from server.guards.changes import Change, ChangedGuards, with_changes
+from server.guards.engine import Engine, GivenThresholds, GuardQuestion, Readings, evaluate_set
 from server.guards.model import (
     NOTHING,
     WHEN_FAILED,
+    Category,
     GuardSet,
     GuardVerdict,
     choose_response,
@@ -53,18 +54,18 @@ class Guard:
         self._harmless = tuple(harmless)
         self._metrics = metrics
         self._store = store
-        self.changed = Changed(packs, {})
+        self.changed = ChangedGuards(packs, {})
         self._engine: Engine | None = None
         self._compared: Engine | None = None
 
     async def rebuild(self, changes: Iterable[Change]) -> None:
-        """Take `changes` on top of the packs; questions go on being judged meanwhile.
+        """Apply `changes` to the packs; questions go on being judged meanwhile.
 
         Raises:
             ProviderError: new examples could not be embedded; the guard is as it was.
         """
         changed = with_changes(self.packs, changes)
-        for change in changed.passed_over:
+        for change in changed.unusable:
             _log.warning("guard %s: %s does not fit its packs", self.options.adapter, change)
         engine = await self._build(changed.guards, changed.thresholds)
         if self._compared is None and self._compared_packs is not None:
@@ -72,18 +73,18 @@ class Guard:
         self._engine, self.changed = engine, changed
 
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
-        """What the guard makes of a question, now and with a change, counting nothing.
+        """Return what the guard makes of a question, now and with a change, counting nothing.
 
         Raises:
             RequestInvalid: the change cannot be made.
             ProviderError: its example could not be embedded.
         """
         question = GuardQuestion(text, self._readings, self._embedder)
-        answer = {"now": await self._tried(self._ready(), question)}
+        answer = {"now": await self._try(self._ready(), question)}
         if change is not None:
             changed = with_changes(self.packs, (*self.changed.active, change))
             engine = await self._build(changed.guards, changed.thresholds)
-            answer["then"] = await self._tried(engine, question)
+            answer["then"] = await self._try(engine, question)
         return answer
 
     async def check(self, turn: Turn, trace: Trace) -> GuardVerdict:
@@ -95,24 +96,22 @@ class Guard:
         options = self.options
         question = GuardQuestion(turn.text, self._readings, self._embedder)
         with trace.stage("guard") as details:
-            verdict, scores = await self._judged(self._ready(), question)
+            verdict, scores = await self._judge(self._ready(), question)
             verdict = replace(verdict, enforced=not options.shadow)
             if verdict.action == "block":
                 verdict = replace(verdict, response=self._response(verdict, turn))
-            details |= verdict.to_dict()
-            if scores:
-                details["scores"] = {name: round(score, 4) for name, score in scores.items()}
+            details |= verdict.to_dict() | scores
             if self.changed.active:
                 details["changes"] = [str(change) for change in self.changed.active]
             other = None
             if self._compared is not None:
-                other, _ = await self._judged(self._compared, question)
+                other, _ = await self._judge(self._compared, question)
                 details["compared"] = other.to_dict()
         self._count(turn, verdict, other, perf_counter() - since)
         return verdict
 
     def describe(self) -> dict[str, Any]:
-        """Its categories with their thresholds, its mode, and its changes, JSON-ready."""
+        """Return its categories with their thresholds, its mode, and its changes, JSON-ready."""
         engine, options = self._ready(), self.options
         return {
             "adapter": options.adapter,
@@ -121,27 +120,11 @@ class Guard:
             "mode": "shadow" if options.shadow else "enforce",
             "fail_closed": options.fail_closed,
             "patterns": engine.pattern_count,
-            "categories": [self._described(engine, name) for name in self._names(engine)],
+            "categories": [_category_row(engine, each) for each in engine.guards.categories],
             "allowed": [
                 {"question": a.question, "similarity": a.similarity} for a in engine.guards.allowed
             ],
             "changes": len(self.changed.active),
-        }
-
-    def _names(self, engine: Engine) -> list[str]:
-        return [category.name for category in engine.guards.categories]
-
-    def _described(self, engine: Engine, name: str) -> dict[str, Any]:
-        category = engine.guards.category(name)
-        assert category is not None  # noqa: S101  named by the set itself
-        threshold = engine.thresholds.get(name)
-        return {
-            "name": name,
-            "action": category.action,
-            "patterns": list(category.patterns),
-            "examples": list(category.examples),
-            "threshold": None if threshold is None else round(threshold.value, 4),
-            "threshold_origin": None if threshold is None else threshold.origin,
         }
 
     def _ready(self) -> Engine:
@@ -149,23 +132,26 @@ class Guard:
         return self._engine
 
     async def _build(self, guards: GuardSet, by_admin: dict[str, float]) -> Engine:
-        fixed = Fixed(self.options.threshold, by_admin)
-        return await Engine.build(guards, self._vectors, self._readings, self._harmless, fixed)
+        given = GivenThresholds(self.options.threshold, by_admin)
+        return await Engine.build(guards, self._vectors, self._readings, self._harmless, given)
 
-    async def _judged(
+    async def _judge(
         self, engine: Engine, question: GuardQuestion
-    ) -> tuple[GuardVerdict, dict[str, float]]:
-        return await evaluate_set(
+    ) -> tuple[GuardVerdict, dict[str, Any]]:
+        """Return the verdict, and the scores as traces and trials show them."""
+        options = self.options
+        verdict, scores = await evaluate_set(
             engine,
             question,
-            fail_closed=self.options.fail_closed,
-            stage_timeout_s=self.options.stage_timeout_s,
+            fail_closed=options.fail_closed,
+            stage_timeout_s=options.stage_timeout_s,
         )
-
-    async def _tried(self, engine: Engine, question: GuardQuestion) -> dict[str, Any]:
-        verdict, scores = await self._judged(engine, question)
         rounded = {name: round(score, 4) for name, score in scores.items()}
-        return verdict.to_dict() | ({"scores": rounded} if rounded else {})
+        return verdict, {"scores": rounded} if rounded else {}
+
+    async def _try(self, engine: Engine, question: GuardQuestion) -> dict[str, Any]:
+        verdict, scores = await self._judge(engine, question)
+        return verdict.to_dict() | scores
 
     def _response(self, verdict: GuardVerdict, turn: Turn) -> str:
         category = self.changed.guards.category(verdict.category)
@@ -178,8 +164,9 @@ class Guard:
     def _count(
         self, turn: Turn, verdict: GuardVerdict, other: GuardVerdict | None, seconds: float
     ) -> None:
+        """Put a decision into metrics, log and store."""
         options, outcome = self.options, verdict.outcome
-        differs = other is not None and _told(other) != _told(verdict)
+        differs = other is not None and _restriction(other) != _restriction(verdict)
         self._metrics.guard_decided(
             options.adapter,
             outcome,
@@ -194,34 +181,40 @@ class Guard:
         if differs:
             self._metrics.guards_differ(options.adapter)
         preview = redact_question(turn.text, limit=options.preview_chars)
-        self._log(turn, verdict, preview)
-        kept = None
-        if differs or verdict.failures or verdict.action not in (None, "allow"):
-            told = other.to_dict() if differs and other is not None else None
-            now = datetime.now(UTC)
-            kept = GuardDecision(now, options.adapter, turn.id, preview, verdict.to_dict(), told)
-        self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
-
-    def _log(self, turn: Turn, verdict: GuardVerdict, preview: str) -> None:
-        level = logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG
-        if not _log.isEnabledFor(level):
-            return
-        fields = {"adapter": self.options.adapter, "turn": turn.id} | verdict.to_dict()
-        if preview:
-            fields["question"] = preview
+        fields = {"adapter": options.adapter, "turn": turn.id} | verdict.to_dict()
         _log.log(
-            level,
+            logging.INFO if verdict.action in ("block", "route", "flag") else logging.DEBUG,
             "guard of %s: %s: intent=%s method=%s confidence=%.3f%s",
-            self.options.adapter,
-            verdict.outcome,
+            options.adapter,
+            outcome,
             verdict.category,
             verdict.method,
             verdict.confidence,
             f" question={preview!r}" if preview else "",
-            extra={"fields": fields},
+            extra={"fields": fields | ({"question": preview} if preview else {})},
         )
+        kept = None
+        if differs or verdict.failures or verdict.action not in (None, "allow"):
+            compared = other.to_dict() if differs and other is not None else None
+            kept = GuardDecision(
+                datetime.now(UTC), options.adapter, turn.id, preview, verdict.to_dict(), compared
+            )
+        self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
 
 
-def _told(verdict: GuardVerdict) -> tuple[str | None, str]:
+def _restriction(verdict: GuardVerdict) -> tuple[str | None, str]:
+    """Return what two sets are compared by: the action and category, where it restricts."""
     restricts = verdict.action in ("block", "route", "flag")
-    return (verdict.action if restricts else None, verdict.category if restricts else NOTHING)
+    return (verdict.action, verdict.category) if restricts else (None, NOTHING)
+
+
+def _category_row(engine: Engine, category: Category) -> dict[str, Any]:
+    threshold = engine.thresholds.get(category.name)
+    return {
+        "name": category.name,
+        "action": category.action,
+        "patterns": list(category.patterns),
+        "examples": list(category.examples),
+        "threshold": None if threshold is None else round(threshold.value, 4),
+        "threshold_origin": None if threshold is None else threshold.origin,
+    }

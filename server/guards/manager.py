@@ -20,7 +20,7 @@ from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
 
-_LOOK_EVERY_S: Final = 2.0
+_WATCH_EVERY_S: Final = 2.0
 
 
 class GuardManager:
@@ -38,7 +38,7 @@ class GuardManager:
         self._store: GuardStore | None = None
         self._opening = asyncio.Lock()
         self._seen = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
 
     async def open(
         self,
@@ -59,8 +59,8 @@ class GuardManager:
         if not options.packs:
             self.forget(options.adapter)
             return None
-        packs, compared = await asyncio.to_thread(_read, options, environ)
-        store = await self._opened()
+        packs, compared = await asyncio.to_thread(_load_packs, options, environ)
+        store = await self._open_store()
         guard = Guard(
             options,
             packs,
@@ -77,7 +77,7 @@ class GuardManager:
         return guard
 
     def forget(self, adapter: str) -> None:
-        """Know of no guard before an adapter any more; what was changed stays written down."""
+        """Forget the guard of an adapter; its changes stay in the database."""
         self._guards.pop(adapter, None)
 
     @property
@@ -85,7 +85,11 @@ class GuardManager:
         return tuple(self._guards)
 
     def get(self, name: str) -> Guard:
-        """Raises AdapterUnknown when no guard stands before an adapter of that name."""
+        """Return the guard of an adapter.
+
+        Raises:
+            AdapterUnknown: no guard stands before an adapter of that name.
+        """
         try:
             return self._guards[name]
         except KeyError:
@@ -93,13 +97,13 @@ class GuardManager:
             raise AdapterUnknown(f"no guard stands before {name!r}; guarded are: {known}") from None
 
     async def change(self, change: Change) -> Change:
-        """Make a change: kept in the database, and in force when this returns.
+        """Make a change, which is in the database and in force when this returns.
 
         Raises:
             AdapterUnknown, RequestInvalid, ProviderError, StoreUnavailable: nothing is changed.
         """
         guard = self.get(change.guard)
-        store = await self._opened()
+        store = await self._open_store()
         async with self._opening:
             before = await store.changes(change.guard)
             check_change(with_changes(guard.packs, before), change)
@@ -112,37 +116,37 @@ class GuardManager:
                 raise
 
     async def counts(self, name: str) -> list[dict[str, Any]]:
-        store = await self._opened()
+        store = await self._open_store()
         return await store.counts(self.get(name).options.adapter)
 
     async def decisions(self, name: str, *, limit: int, differing: bool) -> list[dict[str, Any]]:
-        store = await self._opened()
+        store = await self._open_store()
         guard = self.get(name).options.adapter
         found = await store.decisions(guard, limit=limit, differing=differing)
         return [decided.to_dict() for decided in found]
 
     async def changes(self, name: str) -> list[dict[str, Any]]:
-        store = await self._opened()
+        store = await self._open_store()
         return [c.to_dict() for c in await store.changes(self.get(name).options.adapter)]
 
     async def close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.gather(self._watcher, return_exceptions=True)
         if self._store is not None:
             await self._store.close()
 
-    async def _opened(self) -> GuardStore:
+    async def _open_store(self) -> GuardStore:
         async with self._opening:
             if self._store is None:
                 self._store = await GuardStore.open(self._database_url)
                 self._seen = await self._store.last_change()
-                self._looking = asyncio.create_task(self._look(self._store))
+                self._watcher = asyncio.create_task(self._watch(self._store))
             return self._store
 
-    async def _look(self, store: GuardStore) -> None:
+    async def _watch(self, store: GuardStore) -> None:
         while True:
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(_WATCH_EVERY_S)
             try:
                 last = await store.last_change()
                 if last != self._seen:
@@ -151,12 +155,13 @@ class GuardManager:
                     self._seen = last
             except OrbitError as failed:
                 _log.warning("changes to guards cannot be taken up yet: %s", failed)
-            except Exception:
-                # One change that cannot be taken up must not end the looking.
+            except Exception:  # one change that cannot be taken up must not end the task
                 _log.exception("changes to guards cannot be taken up yet")
 
 
-def _read(options: GuardOptions, environ: Mapping[str, str]) -> tuple[GuardSet, GuardSet | None]:
+def _load_packs(
+    options: GuardOptions, environ: Mapping[str, str]
+) -> tuple[GuardSet, GuardSet | None]:
     first = load_guards(options.packs, environ)
     second = load_guards(options.compare, environ) if options.compare else None
     problems = [*first.problems, *(second.problems if second else ())]

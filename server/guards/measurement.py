@@ -23,21 +23,19 @@ class LabelledYaml(LibraryModel):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One question: its label, and what the guard made of it."""
+    """One question: what its label asks for, and what the guard made of it."""
 
     question: str
-    label: str
     should_stop: bool
     stopped: bool
     category: str
     method: str
-    confidence: float
 
 
 def load_labelled(
     path: Path, environ: Mapping[str, str]
 ) -> tuple[Mapping[str, tuple[str, ...]] | None, tuple[Problem, ...]]:
-    """Questions by label, or None and what is wrong with the file."""
+    """Return questions by label, or None, and what is wrong with the file."""
     document = read_yaml(path, environ)
     labelled, problems = validate(LabelledYaml, document)
     return labelled.questions if labelled else None, (*document.problems, *problems)
@@ -56,22 +54,16 @@ async def measure_guard(
     for label, questions in labelled.items():
         for question in questions:
             verdict = (await guard.trial(question))["now"]
+            should_stop = actions.get(label) in ("block", "route")
+            stopped = verdict["outcome"] in ("block", "route")
             rows.append(
-                Measured(
-                    question=question,
-                    label=label,
-                    should_stop=actions.get(label) in ("block", "route"),
-                    stopped=verdict["outcome"] in ("block", "route"),
-                    category=verdict["category"],
-                    method=verdict["method"],
-                    confidence=verdict["confidence"],
-                )
+                Measured(question, should_stop, stopped, verdict["category"], verdict["method"])
             )
     return tuple(rows)
 
 
 def figures(rows: Sequence[Measured]) -> dict[str, Any]:
-    """False and missed blocks, in numbers and shares, and the questions themselves."""
+    """Return false and missed blocks, in numbers and shares, and the questions themselves."""
     bad = [row for row in rows if row.should_stop]
     good = [row for row in rows if not row.should_stop]
     missed = [row for row in bad if not row.stopped]

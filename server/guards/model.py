@@ -10,10 +10,10 @@ Action = Literal["block", "route", "allow", "flag"]
 Method = Literal["regex", "semantic", "allow_list", "default", "failure"]
 
 FAILED: Final = "router_failure"
-"""What stands for a category when a guard refuses because it could not judge."""
+"""The category of a verdict when a guard refuses because it could not judge."""
 
 NOTHING: Final = "none"
-"""What stands for a category when no category fits."""
+"""The category of a verdict when no category fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,7 @@ class GuardRoute:
     template: str | None = None
 
     def to_dict(self) -> dict[str, str]:
-        pairs = (("adapter", self.adapter), ("template", self.template))
-        return {name: value for name, value in pairs if value is not None}
+        return {n: v for n, v in (("adapter", self.adapter), ("template", self.template)) if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class Category:
 
     name: str
     action: Action
-    description: str = ""
     patterns: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,10 +57,13 @@ class GuardSet:
 
     name: str
     categories: tuple[Category, ...]
-    threshold: float | None = None
-    responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failure_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     allowed: tuple[Allowed, ...] = ()
+
+    @property
+    def semantic(self) -> tuple[Category, ...]:
+        """The categories that are recognised by meaning: those that have examples."""
+        return tuple(category for category in self.categories if category.examples)
 
     def category(self, name: str) -> Category | None:
         return next((c for c in self.categories if c.name == name), None)
@@ -97,7 +98,7 @@ class GuardVerdict:
         return self.action
 
     def to_dict(self) -> dict[str, Any]:
-        """The verdict as JSON-ready data, without the words of the response."""
+        """Return the verdict as JSON-ready data, without the words of the response."""
         data: dict[str, Any] = {
             "outcome": self.outcome,
             "category": self.category,
@@ -113,9 +114,9 @@ class GuardVerdict:
         return data
 
 
-_OF_LAST_RESORT: Final = "I cannot help with that type of question."
+_DEFAULT_RESPONSE: Final = "I cannot help with that type of question."
 WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later."
-"""What is said when a guard could not judge, and its packs have no words for it."""
+"""The response when a guard could not judge, and its packs have no words for it."""
 
 
 def choose_response(
@@ -131,7 +132,7 @@ def choose_response(
     found = next((by_tag[tag] for tag in (*wanted, "", *by_tag) if tag in by_tag), None)
     texts = [text for text in responses.get(found, ()) if text.strip()] if found is not None else []
     if found is None or not texts:
-        return _OF_LAST_RESORT, ""
+        return _DEFAULT_RESPONSE, ""
     return texts[zlib.crc32(seed.encode()) % len(texts)], found
 
 
@@ -144,7 +145,7 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def redact_question(text: str, *, limit: int) -> str:
-    """The beginning of `text`, without what may name a person or open something."""
+    """Return the beginning of `text`, without what may name a person or open something."""
     if limit <= 0:
         return ""
     # Cut first, but not inside what is to be taken out.

@@ -1,4 +1,4 @@
-"""How one adapter is guarded: the settings of all, its own, and the environment on top."""
+"""How an adapter is guarded: by the settings of all, its own, and the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,15 +55,13 @@ def guard_options(
     packs = (*shared.packs, *own.packs)
     if not _first(enabled, own.enabled, shared.enabled):
         packs = ()
-    given = own.semantic_threshold
+    thresholds = (threshold, own.semantic_threshold, shared.semantic_threshold)
     return GuardOptions(
         adapter=adapter,
         packs=tuple(dict.fromkeys(packs)),
         compare=shared.compare if own.compare is None else own.compare,
         fail_closed=_first(fail_closed, own.fail_closed, shared.fail_closed),
-        threshold=next(
-            (t for t in (threshold, given, shared.semantic_threshold) if t is not None), None
-        ),
+        threshold=next((each for each in thresholds if each is not None), None),
         stage_timeout_s=shared.stage_timeout_s,
         shadow=_first(own.shadow, shared.shadow),
         preview_chars=preview_chars,
@@ -76,13 +74,12 @@ def _first(*given: bool | None) -> bool:
 
 def _truth(name: str, environ: Mapping[str, str], problems: list[Problem]) -> bool | None:
     written = environ.get(name, "").strip().lower()
-    if written in _TRUE:
-        return True
-    if not written or written in _FALSE:
-        return False if written else None
-    what = f"{name}: expected true or false, got {written!r}"
-    problems.append(Problem(what, Location("environment"), "wrong-value"))
-    return None
+    if not written:
+        return None
+    if written not in _TRUE | _FALSE:
+        what = f"{name}: expected true or false, got {written!r}"
+        problems.append(Problem(what, Location("environment"), "wrong-value"))
+    return written in _TRUE
 
 
 def _share(name: str, environ: Mapping[str, str], problems: list[Problem]) -> float | None:
@@ -93,17 +90,16 @@ def _share(name: str, environ: Mapping[str, str], problems: list[Problem]) -> fl
         number = float(written)
     except ValueError:
         number = -1.0
-    if 0 <= number <= 1:
-        return number
-    what = f"{name}: expected a number between 0 and 1, got {written!r}"
-    problems.append(Problem(what, Location("environment"), "out-of-range"))
-    return None
+    if not 0 <= number <= 1:
+        what = f"{name}: expected a number between 0 and 1, got {written!r}"
+        problems.append(Problem(what, Location("environment"), "out-of-range"))
+    return number
 
 
 def options_of(
     adapter: AdapterSettings, settings: Settings, environ: Mapping[str, str]
 ) -> GuardOptions:
-    """How an adapter is guarded.
+    """Return how an adapter is guarded.
 
     Raises:
         ConfigurationInvalid: an environment variable holds what it cannot.
@@ -123,7 +119,7 @@ def guard_problems(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> list[Problem]:
-    """What is wrong with the guard of an adapter: packs, variables, and where routes lead.
+    """Return what is wrong with the guard of an adapter: packs, variables, and its routes.
 
     Templates are not looked for when not all of the library could be read.
     """
@@ -140,11 +136,9 @@ def guard_problems(
             route = category.route.to_dict() if category.route else {}
             known = {"adapter": adapters, "template": library.written if library else None}
             for kind, name in route.items():
-                there = known[kind]
-                if there is not None and name not in there:
-                    what = (
-                        f"guard category {category.name!r} leads to {kind} {name!r}, "
-                        "which is not there"
-                    )
+                names = known[kind]
+                if names is not None and name not in names:
+                    what = f"guard category {category.name!r} leads to {kind} {name!r}"
+                    what += ", which is not there"
                     problems.append(Problem(what, adapter.where, "unknown-route"))
     return problems

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from server.errors import Location, Problem
+from server.errors import Problem
 from server.guards.model import Category, GuardRoute, GuardSet
 from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.yaml_base import LibraryModel, Words
@@ -112,7 +112,7 @@ def load_guards(paths: Sequence[Path], environ: Mapping[str, str]) -> LoadedGuar
         problems += [*document.problems, *found]
         if pack is None:
             continue
-        problems += _judged(pack, document)
+        problems += _pack_problems(pack, document)
         names.append(pack.name)
         failure = failure or pack.failure_response
         for name, written in pack.categories.items():
@@ -133,7 +133,6 @@ def _category(name: str, written: CategoryYaml, pack: PackYaml) -> Category:
     return Category(
         name=name,
         action=written.action,
-        description=written.description,
         patterns=written.patterns,
         examples=tuple(dict.fromkeys(written.examples)),
         responses=written.response or pack.response,
@@ -142,17 +141,17 @@ def _category(name: str, written: CategoryYaml, pack: PackYaml) -> Category:
     )
 
 
-def _judged(pack: PackYaml, document: Document) -> Iterator[Problem]:
-    yield from _responses(pack.response, document, ("response",))
-    yield from _responses(pack.failure_response, document, ("failure_response",))
+def _pack_problems(pack: PackYaml, document: Document) -> Iterator[Problem]:
+    yield from _response_problems(pack.response, document, ("response",))
+    yield from _response_problems(pack.failure_response, document, ("failure_response",))
     for name, category in pack.categories.items():
         at: Keys = ("categories", name)
         if not NAME.fullmatch(name):
             what = f"{name!r} cannot be a category; use letters, digits, '.', '_' and '-'"
             yield Problem(what, document.where(at), "bad-name")
-        yield from _responses(category.response, document, (*at, "response"))
+        yield from _response_problems(category.response, document, (*at, "response"))
         for number, pattern in enumerate(category.patterns):
-            where = _item(document, (*at, "patterns"), number)
+            where = document.where((*at, "patterns", number))
             wrong = pattern_problem(pattern)
             if wrong is not None:
                 yield Problem(f"pattern cannot be used: {wrong}", where, "bad-pattern")
@@ -161,11 +160,11 @@ def _judged(pack: PackYaml, document: Document) -> Iterator[Problem]:
                 yield Problem(what, where, "bad-pattern")
         for number, example in enumerate(category.examples):
             if not example.strip():
-                where = _item(document, (*at, "examples"), number)
+                where = document.where((*at, "examples", number))
                 yield Problem("an example is empty", where, "empty-example")
 
 
-def _responses(
+def _response_problems(
     responses: Mapping[str, Sequence[str]], document: Document, at: Keys
 ) -> Iterator[Problem]:
     for language, texts in responses.items():
@@ -173,15 +172,10 @@ def _responses(
         for number, text in enumerate(texts):
             found = examine(text)
             unknown = sorted(found.variables - RESPONSE_VARIABLES)
-            where = _item(document, keys, number)
+            where = document.where((*keys, number))
             if found.problem is not None:
                 yield Problem(f"response: {found.problem}", where, "bad-template")
             elif unknown:
                 known = ", ".join(sorted(RESPONSE_VARIABLES))
                 what = f"response: there is no {unknown[0]!r} here; there are: {known}"
                 yield Problem(what, where, "unknown-variable")
-
-
-def _item(document: Document, keys: Keys, number: int) -> Location:
-    """Where one of several stands; a single text stands at its key."""
-    return document.where((*keys, number))

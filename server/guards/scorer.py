@@ -1,4 +1,4 @@
-"""How sure one can be that a question is of a category, learnt from a few examples of each.
+"""The probability that a question is of a category, learnt from a few examples of each.
 
 Each category is a regression, over the distances between embeddings, towards 1 on its own
 examples and 0 on everyone else's; far from all of them it says 0. Ridge regression has its
@@ -36,7 +36,7 @@ _SAME: Final = 0.97
 
 @dataclass(frozen=True, slots=True)
 class GuardScorer:
-    """What was learnt: for category k, probability = sigmoid(slope[k] · f[k] + offset[k])."""
+    """What was learnt. For category k, probability = sigmoid(slope[k] · f[k] + offset[k])."""
 
     rows: Vectors
     owners: NDArray[np.int64]
@@ -48,7 +48,7 @@ class GuardScorer:
     """The calibrated threshold of each category."""
 
     def scores(self, vectors: Vectors) -> Numbers:
-        """(categories,) probabilities; of several readings of a question, the likeliest."""
+        """Return (categories,) probabilities; of several readings of a question, the likeliest."""
         cosines = (vectors @ self.rows.T).astype(np.float64)
         raw = np.exp(_SHARPNESS * (cosines - 1)) @ self.weights
         found = _sigmoid(self.slopes * raw + self.offsets)
@@ -82,7 +82,7 @@ def _sigmoid(values: Numbers) -> Numbers:
 
 
 def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
-    """Slope and offset of a logistic curve, both sides weighing the same. Newton's method."""
+    """Return slope and offset of a logistic curve, both sides weighing the same (Newton)."""
     positives = max(targets.sum(), 1.0)
     negatives = max(len(targets) - targets.sum(), 1.0)
     shares = np.where(targets > 0, 0.5 / positives, 0.5 / negatives)
@@ -102,7 +102,7 @@ def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
 
 
 def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
-    """The middle of the range of thresholds that cost least on what was left out."""
+    """Return the middle of the range of thresholds that cost least on what was left out."""
     if own.all() or not own.any():
         return _HIGHEST
     places = np.unique(odds)
@@ -126,11 +126,9 @@ class ExampleVectors:
         self._path = folder / f"{name}.npz"
         self._embedder = embedder
         self._known: dict[str, Vectors] | None = None
-        self.made = 0
-        """How many had to be embedded since this was opened."""
 
     async def of(self, texts: Sequence[str]) -> Vectors:
-        """(len(texts), d) unit rows, in their order.
+        """Return (len(texts), d) unit rows, in their order.
 
         Raises:
             ProviderError: what is not known could not be embedded.
@@ -141,7 +139,6 @@ class ExampleVectors:
         missing = [text for text in dict.fromkeys(texts) if _key(text) not in known]
         if missing:
             rows = await self._embedder.embed(missing)
-            self.made += len(missing)
             known |= {_key(text): row for text, row in zip(missing, rows, strict=True)}
             await asyncio.to_thread(self._write, dict(known))
         if not texts:

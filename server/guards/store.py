@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Self
@@ -69,13 +69,9 @@ class GuardDecision:
     other: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        data = {
-            "at": self.at.isoformat(),
-            "turn": self.turn,
-            "question": self.question,
-            **self.verdict,
-        }
-        return data if self.other is None else data | {"compared": dict(self.other)}
+        data = {"at": self.at.isoformat(), "turn": self.turn, "question": self.question}
+        compared = {} if self.other is None else {"compared": dict(self.other)}
+        return data | dict(self.verdict) | compared
 
 
 class GuardStore:
@@ -90,16 +86,20 @@ class GuardStore:
 
     @classmethod
     async def open(cls, url: str) -> Self:
-        """Raises StoreUnavailable when the database cannot be used."""
+        """Open the store.
+
+        Raises:
+            StoreUnavailable: the database cannot be used.
+        """
         return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
 
     async def close(self) -> None:
-        """Write down what waits, and let go of the database."""
+        """Write what waits, and close the database."""
         await self._behind.close()
         await self._database.close()
 
     async def changes(self, guard: str) -> tuple[Change, ...]:
-        """Every change of a guard, oldest first."""
+        """Return every change of a guard, oldest first."""
         asked = sa.select(CHANGES).where(CHANGES.c.guard == guard).order_by(CHANGES.c.id)
         rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Change(**row) for row in rows)
@@ -110,53 +110,35 @@ class GuardStore:
 
     async def add_change(self, change: Change) -> Change:
         """Keep a change, and return it with its id and time."""
-        at = datetime.now(UTC)
-        row = {
-            "at": at,
-            "by": change.by,
-            "guard": change.guard,
-            "kind": change.kind,
-            "category": change.category,
-            "text": change.text,
-            "number": change.number,
-        }
+        change = replace(change, at=datetime.now(UTC))
+        row = {column: getattr(change, column) for column in CHANGES.c.keys() if column != "id"}  # noqa: SIM118
         made = await self._database.run(
             lambda c: c.execute(CHANGES.insert(), row).inserted_primary_key
         )
-        return replace(change, at=at, id=made[0] if made else 0)
+        return replace(change, id=made[0] if made else 0)
 
     def note(self, key: Counted, decided: GuardDecision | None) -> None:
-        """Count a decision soon; `decided` is given when it is worth keeping itself."""
+        """Count a decision soon; `decided` is given when the decision itself is to be kept."""
         self._behind.note(next(self._noted), (key, decided))
 
     async def _write(self, noted: Mapping[int, tuple[Counted, GuardDecision | None]]) -> None:
         """Add to the counts, and keep the latest decisions."""
         counts = Counter(key for key, _ in noted.values())
-        decided = [one for _, one in noted.values() if one is not None]
+        decided = [decision for _, decision in noted.values() if decision is not None]
+        rows = [asdict(decision) | {"turn": decision.turn[:64]} for decision in decided]
 
         def work(connection: sa.Connection) -> None:
             for key, count in counts.items():
-                _count(connection, key, count)
-            if decided:
-                rows = [
-                    {
-                        "at": d.at,
-                        "guard": d.guard,
-                        "turn": d.turn[:64],
-                        "question": d.question,
-                        "verdict": dict(d.verdict),
-                        "other": None if d.other is None else dict(d.other),
-                    }
-                    for d in decided
-                ]
+                _add_count(connection, key, count)
+            if rows:
                 connection.execute(DECISIONS.insert(), rows)
-                for guard in {d.guard for d in decided}:
-                    _prune(connection, guard)
+                for guard in {row["guard"] for row in rows}:
+                    _drop_oldest(connection, guard)
 
         await self._database.run(work)
 
     async def counts(self, guard: str) -> list[dict[str, Any]]:
-        """Rows of category, method, outcome and count, most first."""
+        """Return rows of category, method, outcome and count, highest count first."""
         await self._behind.flush()
         asked = (
             sa.select(COUNTS.c.category, COUNTS.c.method, COUNTS.c.outcome, COUNTS.c.count)
@@ -169,7 +151,7 @@ class GuardStore:
     async def decisions(
         self, guard: str, *, limit: int, differing: bool = False
     ) -> tuple[GuardDecision, ...]:
-        """The latest decisions, latest first; or those that a compared set judged otherwise."""
+        """Return the latest decisions first, or of those that a compared set judged otherwise."""
         await self._behind.flush()
         asked = sa.select(DECISIONS).where(DECISIONS.c.guard == guard)
         if differing:
@@ -179,7 +161,7 @@ class GuardStore:
         return tuple(GuardDecision(**{k: v for k, v in row.items() if k != "id"}) for row in rows)
 
 
-def _count(connection: sa.Connection, key: Counted, count: int) -> None:
+def _add_count(connection: sa.Connection, key: Counted, count: int) -> None:
     names = ("guard", "category", "method", "outcome")
     row = dict(zip(names, key, strict=True))
     here = sa.and_(*(COUNTS.c[name] == value for name, value in row.items()))
@@ -193,7 +175,7 @@ def _count(connection: sa.Connection, key: Counted, count: int) -> None:
         connection.execute(more)
 
 
-def _prune(connection: sa.Connection, guard: str) -> None:
+def _drop_oldest(connection: sa.Connection, guard: str) -> None:
     of_guard = DECISIONS.c.guard == guard
     oldest = (
         sa.select(DECISIONS.c.id)

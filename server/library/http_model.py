@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
+from server.library.http_auth import HttpAuth
 from server.library.placeholders import PlaceholderInvalid, PlaceholderText, Slot, parse_text
 
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -20,18 +21,6 @@ ResponseType = Literal["auto", "json", "csv", "text"]
 PageStyle = Literal["page", "offset", "cursor", "link"]
 
 _SECRET_WORDS: Final = ("auth", "key", "token", "secret", "password", "cookie")
-
-
-@dataclass(frozen=True, slots=True)
-class HttpAuth:
-    """Credentials for a service. `secret` is the password, the token or the key."""
-
-    kind: Literal["none", "basic", "bearer", "api_key"] = "none"
-    username: str = ""
-    secret: str = field(default="", repr=False)
-    name: str = "X-API-Key"
-    """Header or query parameter that carries an API key."""
-    place: Literal["header", "query"] = "header"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +66,7 @@ class HttpRequest:
 class HttpService:
     """What the calls to one service share."""
 
-    auth: HttpAuth = HttpAuth()
+    auth: HttpAuth = field(default_factory=HttpAuth)
     timeout_s: float = 30.0
     retries: int = 2
     """How often a call that may be sent twice is tried again."""

@@ -8,10 +8,10 @@ from typing import Any, Final, cast
 from jmespath.exceptions import JMESPathError
 
 from server.library.expressions import compile_path
+from server.library.http_auth import AUTH_SCHEMES, AuthenticationYaml, HttpAuth
 from server.library.http_model import (
     BaseUrlMissing,
     Endpoint,
-    HttpAuth,
     HttpBody,
     HttpDefaults,
     HttpExecution,
@@ -27,7 +27,6 @@ from server.library.http_model import (
 )
 from server.library.http_yaml import (
     ApiConfigYaml,
-    AuthenticationYaml,
     HttpYaml,
     PaginationYaml,
     PrepareYaml,
@@ -59,7 +58,6 @@ _FIELDS: Final = {
     "max_redirects": "max_redirects",
     "cache_ttl": "cache_ttl_s",
 }
-_SECRET_KEYS: Final = {"basic": "password", "bearer": "token", "api_key": "key"}
 
 
 def build_defaults(
@@ -101,7 +99,7 @@ def _auth(written: AuthenticationYaml | None, section: Section) -> HttpAuth:
     """Return how the service knows us; without a secret nothing is sent, and a warning says so."""
     if written is None or written.type == "none":
         return HttpAuth()
-    key = _SECRET_KEYS[written.type]
+    key = AUTH_SCHEMES[written.type].secret_key
     secret = getattr(written, key).strip()
     if not secret:
         what = f"authentication: {key} is empty, so calls go out without it"

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from server.library.http_auth import AuthenticationYaml
 from server.library.yaml_base import LibraryModel
 
 
@@ -15,34 +16,7 @@ def _paths_by_name(value: Any) -> Any:
     return {name: name for name in value} if isinstance(value, list) else value
 
 
-def _text_or_empty(value: Any) -> Any:
-    # In YAML an unset `${NAME:-}` is nothing at all, and a password of digits a number.
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Secret = Annotated[str, BeforeValidator(_text_or_empty), Field(repr=False)]
 Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_uppercase)]
-
-
-class AuthenticationYaml(LibraryModel):
-    """How a service knows us. Keep secrets in the environment: `${NAME}`."""
-
-    type: Literal["none", "basic", "bearer", "api_key"]
-    """`none`, `basic` (username and password), `bearer` (token) or `api_key` (key)."""
-    username: Annotated[str, BeforeValidator(_text_or_empty)] = ""
-    """Name for `basic`."""
-    password: Secret = ""
-    """Password for `basic`."""
-    token: Secret = ""
-    """Token for `bearer`."""
-    key: Secret = ""
-    """Key for `api_key`."""
-    name: str = Field(default="X-API-Key", min_length=1)
-    """Header or query parameter that carries the key."""
-    in_: Literal["header", "query"] = Field(default="header", alias="in")
-    """Where the key travels."""
 
 
 class ServiceYaml(LibraryModel):

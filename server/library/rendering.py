@@ -1,7 +1,8 @@
 """Values and Jinja text to what a person reads. Knows nothing of turns or tools."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -58,15 +59,8 @@ def render(source: str, context: Mapping[str, Any]) -> str:
 
 
 def format_result(value: Any) -> str:
-    """A whole result as Markdown: a table for rows, a list for fields, else one line."""
-    if isinstance(value, Mapping):
-        return _field_list(value)
-    if isinstance(value, list | tuple):
-        rows = [row for row in value if isinstance(row, Mapping)]
-        if value and len(rows) == len(value):
-            return format_table(rows)
-        return format_value(value) if value else "Nothing was found."
-    return f"**{format_value(value)}**" if value is not None else "Done."
+    """Return a whole result as Markdown, in the first of `RESULT_FORMATS` that fits."""
+    return next(each.write(value) for each in RESULT_FORMATS.values() if each.fits(value))
 
 
 def format_items(items: Sequence[Any], *, total: int | None, complete: bool) -> str:
@@ -110,3 +104,31 @@ def _cell(value: Any) -> str:
 
 def _field_list(fields: Mapping[str, Any]) -> str:
     return "\n".join(f"- {name}: {_cell(value)}" for name, value in fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFormat:
+    """A way to show a result that no template has words for, and the results it is for."""
+
+    fits: Callable[[Any], bool]
+    write: Callable[[Any], str]
+
+
+RESULT_FORMATS: Final[dict[str, ResultFormat]] = {
+    "fields": ResultFormat(lambda value: isinstance(value, Mapping), _field_list),
+    "table": ResultFormat(
+        lambda value: (
+            isinstance(value, list | tuple)
+            and bool(value)
+            and all(isinstance(row, Mapping) for row in value)
+        ),
+        format_table,
+    ),
+    "list": ResultFormat(
+        lambda value: isinstance(value, list | tuple),
+        lambda value: format_value(value) if value else "Nothing was found.",
+    ),
+    "nothing": ResultFormat(lambda value: value is None, lambda _: "Done."),
+    "value": ResultFormat(lambda _: True, lambda value: f"**{format_value(value)}**"),
+}
+"""By name; the first that fits is used."""

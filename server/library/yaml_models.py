@@ -5,7 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from server.library.http_yaml import ApiConfigYaml, AuthenticationYaml, HttpYaml
+from server.library.http_auth import AuthenticationYaml
+from server.library.http_yaml import ApiConfigYaml, HttpYaml
 from server.library.yaml_base import LibraryModel, Version, Words
 from server.settings.fields import RateLimits
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
-
 from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
 from server.core.ports import ChatModel
@@ -19,7 +17,7 @@ from server.llm.conversation_text import ConversationText, own_words_of
 from server.llm.function_calls import request_function_call
 from server.llm.prompts import Prompt, as_data
 from server.tools.numbers import plain, read_as_number
-from server.tools.policy.arguments import compile_model, size_problem
+from server.tools.policy.checks import ArgumentsCheck, size_problem
 
 _MAX_DATA_CHARS: Final = 20_000
 
@@ -32,7 +30,7 @@ class ArgumentValidator:
     def __init__(self, library: Library) -> None:
         self._open_types = frozenset(library.domain.parameter_patterns)
         self._date_order = library.domain.date_order
-        self._shapes: dict[str, type[BaseModel]] = {}
+        self._shapes: dict[str, ArgumentsCheck] = {}
 
     def validate(
         self,
@@ -47,7 +45,7 @@ class ArgumentValidator:
         `sources` say which places of the question gave other arguments their values.
         """
         if template.id not in self._shapes:
-            self._shapes[template.id] = compile_model(template, self._open_types)
+            self._shapes[template.id] = ArgumentsCheck(template, self._open_types)
         now = turn.received_at.astimezone()
         text = ConversationText(
             turn.text, turn.context, sources, now=now, date_order=self._date_order
@@ -125,7 +123,7 @@ def _validated(
     names: Sequence[str],
     proposed: Mapping[str, Any],
     text: ConversationText,
-    shape: type[BaseModel],
+    shape: ArgumentsCheck,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The arguments of `names` that are well-formed and were said, and why others are refused."""
     found: dict[str, Any] = {}
@@ -141,7 +139,7 @@ def _validated(
             refused[name] = "too large"
             continue
         value = _as_declared(given, parameter)
-        why = _misfit(shape, name, value)
+        why = shape.problem(name, value)
         if why:
             refused[name] = why
         elif not (_is_choice(value, parameter) or text.take(value, parameter, own_words)):
@@ -168,17 +166,6 @@ def _is_choice(value: Any, parameter: Parameter) -> bool:
     """Whether the value is one of those that the template itself lists."""
     listed = [*parameter.enum, *([] if parameter.default is None else [parameter.default])]
     return any(value == each and type(value) is type(each) for each in listed)
-
-
-def _misfit(shape: type[BaseModel], name: str, value: Any) -> str:
-    """Why the value is not what the template declares; empty when it is."""
-    try:
-        shape.model_validate({name: value})
-    except ValidationError as invalid:
-        for error in invalid.errors(include_url=False, include_context=False, include_input=False):
-            if error["loc"][:1] == (name,) and error["type"] != "missing":
-                return str(error["msg"])
-    return ""
 
 
 def _decided(

@@ -50,109 +50,111 @@ class Metrics:
     """The counters of one server. Safe to use from any thread."""
 
     def __init__(self, version: str = "") -> None:
-        registry = self._registry = CollectorRegistry()
-
-        def counter(name: str, what: str, *labels: str) -> Counter:
-            return Counter(name, what, labels, registry=registry)
-
-        def seconds(
-            name: str, what: str, *labels: str, buckets: Sequence[float] = _SECONDS
-        ) -> Histogram:
-            return Histogram(name, what, labels, buckets=buckets, registry=registry)
-
-        def gauge(name: str, what: str, *labels: str) -> Gauge:
-            return Gauge(name, what, labels, registry=registry)
-
-        self._router_blocks = counter(
+        self._registry = CollectorRegistry()
+        self._router_blocks = self.counter(
             "intent_router_blocks_total", "Questions refused by a guard", "intent", "method"
         )
-        self._router_seconds = seconds(
+        self._router_seconds = self.histogram(
             "intent_router_latency_seconds",
             "Seconds a guard took, by the method that decided",
             "method",
             buckets=_ROUTER_SECONDS,
         )
-        self._router_confidence = Histogram(
+        self._router_confidence = self.histogram(
             "intent_router_confidence_score",
             "How sure a guard was, by the category and method that decided",
-            ["intent", "method"],
+            "intent",
+            "method",
             buckets=_CONFIDENCES,
-            registry=registry,
         )
-        self._guard_outcomes = counter(
+        self._guard_outcomes = self.counter(
             "orbit_guard_outcomes_total", "What guards made of questions", "adapter", "outcome"
         )
-        self._guard_failures = counter(
+        self._guard_failures = self.counter(
             "orbit_guard_failures_total",
             "Guard stages that failed or were late",
             "adapter",
             "stage",
             "policy",
         )
-        self._guard_differences = counter(
+        self._guard_differences = self.counter(
             "orbit_guard_differences_total",
             "Questions on which two compared guard sets differ",
             "adapter",
         )
-        self._requests = counter(
+        self._requests = self.counter(
             "orbit_requests_total", "HTTP requests", "method", "route", "status"
         )
-        self._request_seconds = seconds(
+        self._request_seconds = self.histogram(
             "orbit_request_seconds", "Seconds from request to the end of its response", "route"
         )
-        self._stage_seconds = seconds(
+        self._stage_seconds = self.histogram(
             "orbit_stage_seconds", "Seconds of each stage of a turn", "adapter", "stage"
         )
-        self._decisions = counter(
+        self._decisions = self.counter(
             "orbit_decisions_total",
             "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
             "adapter",
             "decision",
         )
-        self._tool_calls = counter(
+        self._tool_calls = self.counter(
             "orbit_tool_calls_total", "Tool calls", "adapter", "tool", "operation", "status"
         )
-        self._provider_calls = counter(
+        self._provider_calls = self.counter(
             "orbit_provider_calls_total", "Calls to embedding providers", "provider", "outcome"
         )
-        self._provider_seconds = seconds(
+        self._provider_seconds = self.histogram(
             "orbit_provider_seconds", "Seconds of calls to embedding providers", "provider"
         )
-        self._model_calls = counter(
+        self._model_calls = self.counter(
             "orbit_model_calls_total", "Calls to chat models", "model", "outcome"
         )
-        self._model_seconds = seconds(
+        self._model_seconds = self.histogram(
             "orbit_model_seconds",
             "Seconds of calls to chat models, those that are tried again included",
             "model",
             buckets=_MODEL_SECONDS,
         )
-        self._model_tokens = counter(
+        self._model_tokens = self.counter(
             "orbit_model_tokens_total",
             "Tokens that chat models read (prompt) and wrote (completion)",
             "model",
             "kind",
         )
-        self._refusals = counter(
+        self._refusals = self.counter(
             "orbit_rate_limit_refusals_total",
             "Requests refused because a rate limit was reached",
             "adapter",
         )
-        self._proposals = counter(
+        self._proposals = self.counter(
             "orbit_proposals_total",
             "What became of calls that waited for a yes",
             "adapter",
             "outcome",
         )
-        self._commit_deliveries = counter(
+        self._commit_deliveries = self.counter(
             "orbit_commit_deliveries_total", "Attempts to deliver commit events", "outcome"
         )
-        self._commits_waiting = gauge(
+        self._commits_waiting = self.gauge(
             "orbit_commit_events_waiting", "Commit events to be delivered"
         )
-        self._vectors = gauge("orbit_index_vectors", "Vectors in the index", "adapter")
-        gauge("orbit_build_info", "Always 1", "version").labels(version).set(1)
-        ProcessCollector(registry=registry)
+        self._vectors = self.gauge("orbit_index_vectors", "Vectors in the index", "adapter")
+        self.gauge("orbit_build_info", "Always 1", "version").labels(version).set(1)
+        ProcessCollector(registry=self._registry)
+
+    def counter(self, name: str, what: str, *labels: str) -> Counter:
+        """Return a new counter of this registry."""
+        return Counter(name, what, labels, registry=self._registry)
+
+    def histogram(
+        self, name: str, what: str, *labels: str, buckets: Sequence[float] = _SECONDS
+    ) -> Histogram:
+        """Return a new histogram of this registry, of seconds where `buckets` are not given."""
+        return Histogram(name, what, labels, buckets=buckets, registry=self._registry)
+
+    def gauge(self, name: str, what: str, *labels: str) -> Gauge:
+        """Return a new gauge of this registry."""
+        return Gauge(name, what, labels, registry=self._registry)
 
     def text(self) -> bytes:
         """Everything, in the format that Prometheus scrapes."""

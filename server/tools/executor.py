@@ -1,7 +1,6 @@
-"""Running tool calls: where, for how long, and what a failure becomes."""
+"""Runs tool calls: where, for how long, and what a failure becomes."""
 
 import logging
-import sys
 import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping
@@ -23,19 +22,12 @@ _log = logging.getLogger(__name__)
 THREADS_PER_TOOL: Final = 4
 """Calls of one tool that may run side by side in threads."""
 
-_INLINE_ITEMS: Final = 1_000
-_INLINE_LIMITS: Final[Mapping[type, int]] = {
-    str: 100_000,
-    list: _INLINE_ITEMS,
-    tuple: _INLINE_ITEMS,
-    dict: _INLINE_ITEMS,
-}
+_INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
 """Arguments up to these sizes are small: a quick tool handles them in about 1 ms.
 
 Until the interpreter switches threads, after 5 ms, a thread would hold up the event
 loop just as long.
 """
-
 
 _Outcome = tuple[ToolResultStatus, Any, str | None]
 """Status, result, and error message."""
@@ -53,35 +45,41 @@ class ToolExecutor:
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
         """`http` and `python` are the requests and functions of templates, if they have any."""
-        self._registry = registry
+        self.registry = registry
         self._http = http
         self._python = python
         self._threads_per_tool = threads_per_tool
-        taken = {HTTP_TOOL} if http is not None else set()
-        taken |= {PYTHON_TOOL} if python is not None else set()
+        self._calls: dict[str, HttpCalls | PythonCalls] = {}
+        if http is not None:
+            self._calls[HTTP_TOOL] = http
+        if python is not None:
+            self._calls[PYTHON_TOOL] = python
         self._quick = {
             tool.name: tool
             for tool in registry
-            if getattr(tool, "quick", False) and tool.name not in taken
+            if getattr(tool, "quick", False) and tool.name not in self._calls
         }
         self._workers: dict[str, Workers[_Outcome]] = {}
 
-    @property
-    def registry(self) -> ToolRegistry:
-        return self._registry
-
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
-        """Run a call and say how it went.
+        """Run a call and return how it went.
 
         A quick tool with small arguments runs at once, on the event loop; everything
         else in a thread of that tool, given up after `timeout_s`.
         """
         start = perf_counter()
         tool = self._quick.get(call.tool)
-        if tool is not None and _are_small(call.arguments):
+        small = all(
+            len(value) <= _INLINE_SIZES[type(value)]
+            for value in call.arguments.values()
+            if type(value) in _INLINE_SIZES
+        )
+        if tool is not None and small:
             status, result, message = _run(tool, call)
+        elif call.tool in self._calls:
+            status, result, message = await self._run_call(call, timeout_s)
         else:
-            status, result, message = await self._run_elsewhere(call, timeout_s)
+            status, result, message = await self._run_in_thread(call, timeout_s)
         taken_ms = round((perf_counter() - start) * 1e6) / 1e3
         return ToolResult(
             call.tool, call.operation, status, taken_ms, call.arguments, result, message
@@ -100,18 +98,21 @@ class ToolExecutor:
         if self._http is not None:
             await self._http.close()
 
-    async def _run_elsewhere(self, call: ToolCall, timeout_s: float) -> _Outcome:
-        if call.tool == HTTP_TOOL and self._http is not None:
-            return await _run_call(self._http, call, timeout_s, "the HTTP call")
-        if call.tool == PYTHON_TOOL and self._python is not None:
-            return await _run_call(self._python, call, timeout_s, "the function")
+    async def _run_call(self, call: ToolCall, timeout_s: float) -> _Outcome:
+        """Run the request or function of a template, which bounds its own time."""
         try:
-            tool = self._registry.get(call.tool)
+            result = await self._calls[call.tool].run(call, timeout_s=timeout_s)
+        except Exception as failure:  # services, and an operator's functions, may do anything
+            what = "HTTP call" if call.tool == HTTP_TOOL else "function"
+            what = f"the {what} of template {call.template_id} failed"
+            return _failure_outcome(call, failure, call.operation, what)
+        return ToolResultStatus.SUCCESS, result, None
+
+    async def _run_in_thread(self, call: ToolCall, timeout_s: float) -> _Outcome:
+        try:
+            tool = self.registry.get(call.tool)
         except ToolError as unknown:
             return ToolResultStatus.ERROR, None, str(unknown)
-        return await self._run_in_thread(tool, call, timeout_s)
-
-    async def _run_in_thread(self, tool: Tool, call: ToolCall, timeout_s: float) -> _Outcome:
         workers = self._workers.get(call.tool)
         if workers is None:
             workers = self._workers[call.tool] = Workers(call.tool, self._threads_per_tool)
@@ -126,58 +127,34 @@ class ToolExecutor:
             return ToolResultStatus.ERROR, None, message
 
 
-def _are_small(arguments: Mapping[str, Any]) -> bool:
-    for value in arguments.values():
-        kind = type(value)
-        if kind in _INLINE_LIMITS and len(value) > _INLINE_LIMITS[kind]:
-            return False
-    return True
-
-
-async def _run_call(
-    calls: HttpCalls | PythonCalls, call: ToolCall, timeout_s: float, what: str
-) -> _Outcome:
-    """Make a call that bounds its own time. Services, and an operator's functions, may do anything.
-
-    `what` says in the log which of the two failed.
-    """
-    try:
-        return ToolResultStatus.SUCCESS, await calls.run(call, timeout_s=timeout_s), None
-    except ToolTimedOut as late:
-        return ToolResultStatus.TIMEOUT, None, str(late)
-    except ToolError as failed:
-        return ToolResultStatus.ERROR, None, str(failed)
-    except Exception:
-        _log_failure(call, f"{what} of template {call.template_id} failed")
-        message = f"{call.operation} failed unexpectedly; the server's log says why"
-        return ToolResultStatus.ERROR, None, message
-
-
-def _log_failure(call: ToolCall, what: str) -> None:
-    """Log the failure at hand, without its words where they could hold what is sensitive."""
-    if not call.sensitive:
-        _log.exception("%s", what)
-        return
-    kind, failed, trace = sys.exc_info()
-    places = traceback.extract_tb(trace)
-    where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
-    name = kind.__name__ if kind is not None else type(failed).__name__
-    _log.error("%s: %s at %s (its words are withheld)", what, name, where)
-
-
 def _run(tool: Tool, call: ToolCall) -> _Outcome:
-    """Run a call where it stands. A tool may be anybody's, so nothing gets past here."""
+    """Run a call in this thread. A tool may be anybody's, so no exception gets past here."""
     try:
         result = tool.run(call.operation, dict(call.arguments))
-    except ToolTimedOut as late:
-        return ToolResultStatus.TIMEOUT, None, str(late)
-    except ToolError as failed:
-        return ToolResultStatus.ERROR, None, str(failed)
-    except (Exception, SystemExit, CancelledError):
-        _log_failure(call, f"tool {call.tool} failed in {call.operation}")
-        message = f"{call.tool} failed unexpectedly; the server's log says why"
-        return ToolResultStatus.ERROR, None, message
+    except (Exception, SystemExit, CancelledError) as failure:
+        what = f"tool {call.tool} failed in {call.operation}"
+        return _failure_outcome(call, failure, call.tool, what)
     if not isinstance(result, Mapping) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
         return ToolResultStatus.ERROR, None, f"{call.tool} returned no result"
     return ToolResultStatus.SUCCESS, result, None
+
+
+def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: str) -> _Outcome:
+    """Return the outcome of a failure; an unexpected one is logged as `what`.
+
+    The log has no words of the failure where those could hold something sensitive.
+    """
+    if isinstance(failure, ToolTimedOut):
+        return ToolResultStatus.TIMEOUT, None, str(failure)
+    if isinstance(failure, ToolError):
+        return ToolResultStatus.ERROR, None, str(failure)
+    if call.sensitive:
+        places = traceback.extract_tb(failure.__traceback__)
+        where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
+        kind = type(failure).__name__
+        _log.error("%s: %s at %s (its words are withheld)", what, kind, where)
+    else:
+        _log.error("%s", what, exc_info=failure)
+    message = f"{name} failed unexpectedly; the server's log says why"
+    return ToolResultStatus.ERROR, None, message

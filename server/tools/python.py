@@ -1,4 +1,4 @@
-"""Finding the functions that templates name, among the modules that configuration allows."""
+"""Python functions as tools: found in the modules that configuration allows, and called."""
 
 import asyncio
 import importlib
@@ -12,8 +12,11 @@ from typing import Any, Final
 from server.core.tools import ToolCall
 from server.errors import PluginInvalid, Problem, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.model import Library, PythonExecution, Template
-from server.tools.policy.template_checks import SYSTEM_PARAMETERS
+from server.tools.policy.checks import SYSTEM_PARAMETERS
 from server.tools.workers import Workers, WorkersBusy
+
+_THREADS: Final = 4
+"""Calls of one function that may run side by side in threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +40,29 @@ def find_functions(
     for template in library.templates.values():
         if not isinstance(template.execution, PythonExecution):
             continue
-        name = template.execution.function
-        module, _, attribute = name.partition(":")
-        if not _allows(modules, module):
+        module, _, attribute = template.execution.function.partition(":")
+        kind, wrong = "python-parameters", []
+        if not any(module == allowed or module.startswith(f"{allowed}.") for allowed in modules):
             allowed = ", ".join(modules) or "none"
-            what = f"module {module!r} is not among python_tools.modules ({allowed})"
-            problems.append(_about(template, what, "python-not-allowed"))
-            continue
-        try:
-            function = _import(module, attribute, paths)
-        except PluginInvalid as invalid:
-            problems.append(_about(template, str(invalid), "python-not-found"))
-            continue
-        wrong = [
-            _about(template, what, "python-parameters") for what in _misfits(template, function)
+            kind = "python-not-allowed"
+            wrong = [f"module {module!r} is not among python_tools.modules ({allowed})"]
+        else:
+            try:
+                function = _import_function(module, attribute, paths)
+            except PluginInvalid as invalid:
+                kind, wrong = "python-not-found", [str(invalid)]
+            else:
+                wrong = list(_parameter_problems(template, function))
+                if not wrong:
+                    found[template.id] = function
+        problems += [
+            Problem(f"template {template.id!r}: {what}", template.where, kind, template=template.id)
+            for what in wrong
         ]
-        problems += wrong
-        if not wrong:
-            found[template.id] = function
     return found, tuple(problems)
 
 
-def _allows(modules: Sequence[str], module: str) -> bool:
-    return any(module == allowed or module.startswith(f"{allowed}.") for allowed in modules)
-
-
-def _import(module: str, attribute: str, paths: Sequence[Path]) -> Function:
+def _import_function(module: str, attribute: str, paths: Sequence[Path]) -> Function:
     for path in paths:
         if str(path) not in sys.path:
             # Last, so that nothing in it can stand in for what is installed.
@@ -76,13 +76,12 @@ def _import(module: str, attribute: str, paths: Sequence[Path]) -> Function:
     call = getattr(loaded, attribute, None)
     if not inspect.isfunction(call):
         raise PluginInvalid(f"module {module!r} has no function {attribute!r}")
-    names = inspect.signature(call).parameters
-    system = frozenset(name for name in names if name in SYSTEM_PARAMETERS)
+    system = SYSTEM_PARAMETERS & inspect.signature(call).parameters.keys()
     return Function(call, inspect.iscoroutinefunction(call), system)
 
 
-def _misfits(template: Template, function: Function) -> Iterator[str]:
-    """Where the template's parameters and the function's do not fit together."""
+def _parameter_problems(template: Template, function: Function) -> Iterator[str]:
+    """Yield where the template's parameters and the function's do not fit together."""
     signature = inspect.signature(function.call).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.values())
     given = {parameter.name: parameter for parameter in template.parameters}
@@ -102,16 +101,8 @@ def _misfits(template: Template, function: Function) -> Iterator[str]:
                 yield f"{function.call.__name__} needs {name!r}, which may be missing"
 
 
-def _about(template: Template, what: str, kind: str) -> Problem:
-    what = f"template {template.id!r}: {what}"
-    return Problem(what, template.where, kind, template=template.id)
-
-
-_THREADS: Final = 4
-
-
 class PythonCalls:
-    """The functions of an adapter, by the ids of the templates that call them."""
+    """Calls the functions of an adapter, which stand by the ids of the templates that name them."""
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = functions
@@ -154,7 +145,7 @@ class PythonCalls:
         except TimeoutError:
             if not deadline.expired():
                 raise
-            raise ToolTimedOut(_late(call, timeout_s)) from None
+            raise _timed_out(call, timeout_s) from None
 
     async def _in_thread(self, function: Function, call: ToolCall, timeout_s: float) -> Any:
         workers = self._workers.get(call.template_id)
@@ -171,7 +162,7 @@ class PythonCalls:
         try:
             value, failed = await workers.run(work, timeout_s=timeout_s)
         except TimeoutError:
-            raise ToolTimedOut(_late(call, timeout_s)) from None
+            raise _timed_out(call, timeout_s) from None
         except WorkersBusy as busy:
             raise ToolFailed(f"{call.operation} is busy: {busy}; try again later") from busy
         if failed is not None:
@@ -179,5 +170,5 @@ class PythonCalls:
         return value
 
 
-def _late(call: ToolCall, timeout_s: float) -> str:
-    return f"{call.operation} did not finish within {timeout_s:g} s"
+def _timed_out(call: ToolCall, timeout_s: float) -> ToolTimedOut:
+    return ToolTimedOut(f"{call.operation} did not finish within {timeout_s:g} s")

@@ -1,4 +1,4 @@
-"""Which tools there are: the shipped ones, and those an operator adds by dotted path."""
+"""The tools there are: those that ship, and those an operator adds by dotted path."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ class ToolRegistry:
         date_order: DateOrder = "mdy",
         clock: Clock | None = None,
     ) -> Self:
-        """Construct the shipped tools, and those of `names_to_paths` beside or over them.
+        """Construct the shipped tools, and those of `names_to_paths` in addition or instead.
 
         A path is a short name of `plugins.TABLES["tool"]` or a dotted path to a class.
         A class whose constructor takes `date_order` or `clock` by name is given it; it
@@ -69,13 +69,17 @@ def _construct(name: str, path: str, offered: Mapping[str, Any]) -> Tool:
     if not callable(found):
         raise PluginInvalid(f"tool {name!r}: {path!r} is not a class")
     try:
-        tool = found(**_accepted(found, offered))
+        taken = inspect.signature(found).parameters
+        tool = found(**{key: value for key, value in offered.items() if key in taken})
     except Exception as failed:  # a constructor may be anybody's code
         reason = f"{type(failed).__name__}: {failed}"
         raise PluginInvalid(f"tool {name!r}: {path!r} cannot be constructed: {reason}") from failed
     if not isinstance(tool, Tool):
         raise PluginInvalid(f"tool {name!r}: {path!r} needs a name, operations and run")
-    if not _are_definitions(tool.operations):
+    operations: Any = tool.operations
+    if not isinstance(operations, Mapping) or not all(
+        isinstance(definition, ToolDefinition) for definition in operations.values()
+    ):
         raise PluginInvalid(
             f"tool {name!r}: operations of {path!r} must map names to ToolDefinition objects"
         )
@@ -84,15 +88,3 @@ def _construct(name: str, path: str, offered: Mapping[str, Any]) -> Tool:
             f"tool {name!r}: {path!r} calls itself {tool.name!r}; configure it under that name"
         )
     return tool
-
-
-def _are_definitions(operations: Any) -> bool:
-    return isinstance(operations, Mapping) and all(
-        isinstance(definition, ToolDefinition) for definition in operations.values()
-    )
-
-
-def _accepted(constructor: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
-    """The offered arguments that the constructor has a parameter for."""
-    taken = inspect.signature(constructor).parameters
-    return {name: value for name, value in offered.items() if name in taken}

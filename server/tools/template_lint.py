@@ -1,10 +1,11 @@
-"""Checking templates against the tools they name, before anybody asks anything."""
+"""Checking templates against tools, roles and intents, before anybody asks anything."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from server.core.suggestions import unknown
 from server.core.tools import ToolDefinition
-from server.errors import Problem, ToolUnknown
+from server.errors import Location, Problem, ToolUnknown
 from server.library.model import BuiltinExecution, Library, Template
 from server.tools.registry import ToolRegistry
 
@@ -24,6 +25,33 @@ def template_problems(library: Library, registry: ToolRegistry) -> list[Problem]
     ]
 
 
+def role_problems(library: Library, roles: tuple[str, ...]) -> list[Problem]:
+    """Return the roles that templates name and that do not exist: `unknown-role`."""
+    return [
+        _about(template, unknown("role", role, roles), "unknown-role")
+        for template in library.templates.values()
+        for role in template.policy.allowed_roles
+        if role not in roles
+    ]
+
+
+def intent_tools_problems(
+    library: Library, intent_tools: Mapping[str, tuple[str, ...]], where: Location
+) -> list[Problem]:
+    """Return the templates that intents allow and that do not exist: `unknown-template`."""
+    written = library.written
+    return [
+        Problem(
+            f"intent_tools of {intent!r}: {unknown('template', name, library.templates)}",
+            where,
+            "unknown-template",
+        )
+        for intent, names in intent_tools.items()
+        for name in names
+        if written is not None and name not in written
+    ]
+
+
 def _problems(
     template: Template, execution: BuiltinExecution, registry: ToolRegistry
 ) -> Iterator[Problem]:
@@ -37,53 +65,32 @@ def _problems(
         what = unknown(f"{tool.name} operation", execution.operation, tool.operations)
         yield _about(template, what, "unknown-operation")
         return
-    label = f"{tool.name} {execution.operation}"
-    yield from _unknown_parameters(template, definition, label)
-    yield from _missing_parameters(template, definition, label)
-    yield from _group_problems(template, definition, label)
+    yield from _parameter_problems(template, definition, f"{tool.name} {execution.operation}")
 
 
-def _unknown_parameters(
+def _parameter_problems(
     template: Template, definition: ToolDefinition, label: str
 ) -> Iterator[Problem]:
+    given = {parameter.name: parameter for parameter in template.parameters}
     names = [p.name for p in definition.parameters]
-    for parameter in template.parameters:
-        if parameter.name not in names:
+    for name, parameter in given.items():
+        if name not in names:
             what = (
-                f"template {template.id!r}: " + unknown(f"{label} parameter", parameter.name, names)
+                unknown(f"{label} parameter", name, names)
                 if names
-                else f"template {template.id!r}: {label} takes no parameter {parameter.name!r}"
+                else f"{label} takes no parameter {name!r}"
             )
-            yield Problem(what, parameter.where, "unknown-tool-parameter", template=template.id)
-
-
-def _missing_parameters(
-    template: Template, definition: ToolDefinition, label: str
-) -> Iterator[Problem]:
-    given = {p.name: p for p in template.parameters}
-    for needed in definition.parameters:
-        if not needed.required:
-            continue
-        parameter = given.get(needed.name)
-        if parameter is None:
-            what = f"{label} needs {needed.name!r}, and no parameter of the template supplies it"
+            yield _about(template, what, "unknown-tool-parameter", parameter.where)
+    for needed in (p.name for p in definition.parameters if p.required):
+        supplied = given.get(needed)
+        if supplied is None:
+            what = f"{label} needs {needed!r}, and no parameter of the template supplies it"
             yield _about(template, what, "missing-tool-parameter")
-        elif not parameter.required and parameter.default is None:
-            yield Problem(
-                f"template {template.id!r}: parameter {needed.name!r} is optional and has no "
-                f"default, but {label} needs it",
-                parameter.where,
-                "optional-tool-parameter",
-                "warning",
-                template.id,
-            )
-
-
-def _group_problems(
-    template: Template, definition: ToolDefinition, label: str
-) -> Iterator[Problem]:
+        elif not supplied.required and supplied.default is None:
+            what = f"parameter {needed!r} is optional and has no default, but {label} needs it"
+            yield _about(template, what, "optional-tool-parameter", supplied.where, warning=True)
     for group in definition.exactly_one_of:
-        present = [p for p in template.parameters if p.name in group]
+        present = [given[name] for name in group if name in given]
         choice = " or ".join(map(repr, group))
         if not present:
             what = f"{label} needs {choice}, and no parameter of the template supplies it"
@@ -93,6 +100,14 @@ def _group_problems(
             yield _about(template, what, "conflicting-tool-parameters")
 
 
-def _about(template: Template, what: str, kind: str) -> Problem:
+def _about(
+    template: Template,
+    what: str,
+    kind: str,
+    where: Location | None = None,
+    *,
+    warning: bool = False,
+) -> Problem:
     what = f"template {template.id!r}: {what}"
-    return Problem(what, template.where, kind, template=template.id)
+    severity: Literal["error", "warning"] = "warning" if warning else "error"
+    return Problem(what, where or template.where, kind, severity, template.id)

@@ -1,35 +1,35 @@
-"""The words of operators, aggregates and orders, by what the language files call them."""
+"""The words that people use for the values of a parameter, as the language files have them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal, get_args
 
-from server.core.suggestions import described_value, unknown
-from server.errors import ArgumentsInvalid
-from server.text.language import COMMON, load_language, shipped_languages
-
-PhraseKind = Literal["operators", "aggregates", "orders"]
+from server.core.tools import Vocabulary
+from server.text.language import COMMON, TimeUnit, load_language, shipped_languages
 
 
-def phrases(kind: PhraseKind, names: Iterable[str]) -> dict[str, str]:
-    """Each of `names` by itself and by what the language files call it."""
+def language_vocabulary(
+    kind: Literal["operators", "aggregates", "orders"], values: Iterable[str]
+) -> Vocabulary:
+    """Return what every shipped language calls each of `values`."""
     languages = (load_language(COMMON), *shipped_languages())
-    found: dict[str, str] = {}
-    for name in names:
-        found[name.replace("_", " ")] = name
-        for language in languages:
-            found |= dict.fromkeys(getattr(language, kind).get(name, ()), name)
-    return found
+    return {
+        value: tuple(
+            word for language in languages for word in getattr(language, kind).get(value, ())
+        )
+        for value in values
+    }
 
 
-def read_phrase(value: Any, known: Mapping[str, str], what: str, names: Iterable[str]) -> str:
-    """The name, one of `names`, that a phrase among those `known` stands for.
-
-    Raises:
-        ArgumentsInvalid: it stands for none; the message lists the names.
-    """
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{what} must be text, not {described_value(value)}")
-    try:
-        return known[" ".join(value[:60].casefold().replace("_", " ").split())]
-    except KeyError:
-        raise ArgumentsInvalid(unknown(what, value, names)) from None
+def time_unit_vocabulary() -> Vocabulary:
+    """Return what every shipped language calls the units of time, in the plural."""
+    return {
+        f"{unit}s": (
+            unit,
+            *(
+                word
+                for language in shipped_languages()
+                for word in language.units.get(unit, frozenset())
+            ),
+        )
+        for unit in get_args(TimeUnit)
+    }

@@ -1,9 +1,9 @@
 """A few daemon threads, for work that must not hold the event loop.
 
-Python cannot stop a thread, so work that outlives its time keeps its thread until it
-ends. Threads are therefore few, counted, and given to one tool alone: a tool that
-hangs can use up its own, and then is refused at once, but never another's. They are
-daemons, so that a hung one cannot keep the server from ending either.
+Python cannot stop a thread, so work that takes too long keeps its thread until it ends.
+Threads are therefore few, counted, and given to one tool alone: a tool that hangs uses
+up its own and is then refused at once. They are daemons, so that a hung one cannot keep
+the server from ending.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, cast
 
 from server.errors import OrbitError
 
@@ -110,21 +110,20 @@ class Workers(Generic[T]):
             del job  # an idle thread keeps no call's data alive
 
     def _perform(self, job: _Job[T]) -> None:
-        if not job.future.set_running_or_notify_cancel():
-            self._end(job)
-            return
-        try:
-            result = job.work()
-        except BaseException as failed:
-            self._end(job)
-            job.future.set_exception(failed)
-        else:
-            self._end(job)
-            job.future.set_result(result)
-
-    def _end(self, job: _Job[T]) -> None:
+        result: T | None = None
+        failure: BaseException | None = None
+        started = job.future.set_running_or_notify_cancel()
+        if started:
+            try:
+                result = job.work()
+            except BaseException as failed:
+                failure = failed
         with self._lock:
             self._unfinished -= 1
             job.ended = True
             if job.abandoned:
                 self._stuck -= 1
+        if failure is not None:
+            job.future.set_exception(failure)
+        elif started:
+            job.future.set_result(cast(T, result))

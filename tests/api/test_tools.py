@@ -8,7 +8,7 @@ from server.access.models import NewKey
 from server.access.rate_limits import RateLimits
 from server.library.model import CallPolicy, Library
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.policy.chain import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 from tests.api.conftest import Edge
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, table_adapter

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from server.cli.logs import set_up_logging
-from server.library.http_model import HttpAuth
+from server.library.http_auth import HttpAuth
 from server.settings.models import LoggingSettings
 from tests.tools.http.calls import FAST, once
 from tests.tools.http.upstream import always, reply, upstream

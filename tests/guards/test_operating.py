@@ -159,7 +159,7 @@ async def test_no_preview_is_kept_when_they_are_off(data: Path) -> None:
 async def test_what_another_process_changes_is_taken_up(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "_LOOK_EVERY_S", 0.02)
+    monkeypatch.setattr(keeping, "_WATCH_EVERY_S", 0.02)
     settings = settings_in(data)
     async with open_desk(settings) as desk:
         assert await desk.guard("What is MWEB?") is None

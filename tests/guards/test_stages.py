@@ -10,7 +10,7 @@ from server.errors import ConfigurationInvalid, RequestInvalid
 from server.guards.changes import Change, check_change, with_changes
 from server.guards.model import Category, GuardSet, choose_response, redact_question
 from server.guards.options import GuardOptions, guard_options
-from server.guards.patterns import PatternHit, PatternRefused, PatternStage
+from server.guards.patterns import PatternHit, PatternStage
 from server.guards.scorer import learn_scorer
 from server.settings.adapters import AdapterGuards
 from server.settings.models import GuardsSettings
@@ -77,11 +77,6 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     assert stage.find("a zebra") == PatternHit("first", "zebra")
 
 
-def test_a_pattern_that_cannot_be_compiled_is_refused() -> None:
-    with pytest.raises(PatternRefused, match="pattern of 'c' cannot be used"):
-        PatternStage([Category("c", "block", patterns=("(",))])
-
-
 def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
     """Three directions with some spread: two categories, and what is in neither."""
     random = np.random.default_rng(7)
@@ -137,7 +132,7 @@ def test_changes_add_up_in_order_and_those_that_do_not_fit_are_passed_over() -> 
     assert changed.guards.categories[0].patterns == ("a.*b", "okapi")
     assert changed.thresholds == {"second": 0.7}
     assert [a.question for a in changed.guards.allowed] == ["A Lion"]
-    assert changed.passed_over == changes[2:4]
+    assert changed.unusable == changes[2:4]
     again = with_changes(SET, (*changes, Change("g", "forget_question", text="a  lion")))
     assert again.guards.allowed == ()
 

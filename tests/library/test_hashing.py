@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from server.library.http_model import HttpAuth, HttpExecution, HttpRequest, HttpService
+from server.library.http_auth import HttpAuth
+from server.library.http_model import HttpExecution, HttpRequest, HttpService
 from server.library.model import CallPolicy, Parameter, Template
 from server.library.placeholders import PlaceholderText
 from server.library.templates import template_hash

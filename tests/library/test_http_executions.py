@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from server.library.http_auth import HttpAuth
 from server.library.http_model import (
-    HttpAuth,
     HttpBody,
     HttpExecution,
     HttpService,

@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime
-from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from server.core.redaction import Redactor
 from server.extraction.extractor import Extractor
 from server.library.model import Domain, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
-from server.tools.policy.arguments import ArgumentsCheck
+from server.tools.policy.checks import ArgumentsCheck
 from server.tools.policy.proposal import Refusal
 from tests.library.samples import DOMAIN, load, template_of
 
@@ -25,9 +24,10 @@ def ping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Template:
     """The template of the documentation, with its type in the table."""
     section = PAGE.read_text().partition("## A parameter type\n")[2].partition("\n## ")[0]
     (definition, row, yaml) = re.findall(r"```(?:python|yaml)\n(.*?)```", section, re.DOTALL)
-    names: dict[str, Any] = {"ParameterType": ParameterType, "IPv4Address": IPv4Address}
+    names: dict[str, Any] = {}
     exec(definition, names)
-    for added in eval(f"({row})", names):
+    exec(row, names)
+    for added in names["row"]:
         monkeypatch.setitem(PARAMETER_TYPES, added.name, added)
     return template_of(tmp_path, yaml)
 

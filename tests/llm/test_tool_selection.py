@@ -26,7 +26,7 @@ from server.providers.chat.scripted import ScriptedChat
 from server.retrievers.followups.context import FollowUpDecision
 from server.settings.adapters import AdapterSettings
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.policy.chain import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 from tests.llm.adapters import CONFIG, Script, ask, stage, turn_of
 from tests.support.deciding import DIVIDE, LIBRARY, PERCENTAGE, ByTable, table_adapter

@@ -21,7 +21,7 @@ from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.policy.chain import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 
 PERCENTAGE = Template(

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from server.core.tools import ToolCall
-from server.tools.dates.arithmetic import UNITS
+from server.tools.builtin.date_time import UNITS
 from server.tools.dates.formats import NAMED
 from server.tools.executor import ToolExecutor
 from server.tools.registry import ToolRegistry
-from server.tools.rows.aggregates import AGGREGATES, read_aggregate
-from server.tools.rows.conditions import OPERATORS, read_operator
+from server.tools.rows.aggregates import AGGREGATES
+from server.tools.rows.conditions import OPERATORS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
 REGISTRY = ToolRegistry.build(clock=lambda: datetime(2025, 3, 4, 15, 6, 7, tzinfo=UTC))
@@ -57,10 +57,11 @@ def test_every_operation_and_parameter_is_documented() -> None:
 
 def test_every_operator_is_documented_with_names_that_work() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (`.*?) \| (?:is|holds)", PAGE, re.MULTILINE)
-    assert [operator for operator, _ in rows] == list(OPERATORS)
+    parameter = REGISTRY.get("json_transform").operations["filter"].parameters[2]
+    assert [operator for operator, _ in rows] == list(parameter.vocabulary or ()) == list(OPERATORS)
     for operator, also in rows:
         names = re.findall(r"`(.+?)`", also)
-        assert [read_operator(name, "operator") for name in names] == [operator] * len(names)
+        assert [parameter.value_of(name) for name in names] == [operator] * len(names)
 
 
 def test_every_name_of_the_rest_is_documented() -> None:
@@ -71,7 +72,8 @@ def test_every_name_of_the_rest_is_documented() -> None:
 def test_documented_aggregates_are_known() -> None:
     paragraph = PAGE.split("**Aggregates.**")[1].split("\n\n")[0].replace("`field`", "")
     names = re.findall(r"`(.+?)`", paragraph)
-    assert {read_aggregate(name, "operation") for name in names} == set(AGGREGATES)
+    operation = REGISTRY.get("json_transform").operations["aggregate"].parameters[2]
+    assert {operation.value_of(name) for name in names} == set(AGGREGATES)
 
 
 def test_the_tool_of_the_page_works_as_it_stands() -> None:

@@ -49,7 +49,7 @@ def _execution(origin: str, path: str) -> HttpExecution:
 
 
 async def _overhead(origin: str, runs: int) -> dict[str, Any]:
-    engine, client = HttpEngine(cage=HERE), open_client(cage=HERE)
+    engine, client = HttpEngine(egress=HERE), open_client(egress=HERE)
     execution = _execution(origin, "/things/{number}?q={q}&limit=20")
     arguments = {"number": 7, "q": "a b"}
     samples: dict[str, list[float]] = {"httpx": [], "engine": []}
@@ -75,7 +75,7 @@ async def _overhead(origin: str, runs: int) -> dict[str, Any]:
 
 
 async def _at_once(origin: str) -> float:
-    engine = HttpEngine(cage=HERE)
+    engine = HttpEngine(egress=HERE)
     execution = _execution(origin, "/slow")
     try:
         start = perf_counter()

@@ -30,8 +30,7 @@ from server.library.model import (
     Template,
 )
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
-from server.tools.policy.chain import PolicyChain
+from server.tools.policy.chain import Guardrails, PolicyChain, build_chain
 from server.tools.policy.proposal import Proposal
 from server.tools.registry import ToolRegistry
 from utils.bench._machine import describe_machine, percentiles

@@ -41,7 +41,7 @@ async def list_tools(request: Request, name: str, caller: KeyHolder) -> Response
     if name != caller.adapter:
         raise KeyForeign("this key is for another adapter")
     adapter = state.adapters.opened_by(caller)
-    templates = adapter.chain.open_to(caller, whatever_is_asked=True)
+    templates = adapter.chain.open_to(caller, any_intent=True)
     tools = [template.to_tool_definition().to_openai_schema() for template in templates]
     return json_response({"tools": tools})
 

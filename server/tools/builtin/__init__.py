@@ -1,1 +1,1 @@
-"""The tools that come with the server: calculator, date_time, json_transform."""
+"""The tools that ship: one file each, over `base.BuiltinTools`. Each has a row in `plugins`."""

@@ -1,41 +1,59 @@
-"""What the builtin tools have in common: named operations with checked arguments."""
+"""What the tools that ship have in common: operations whose arguments are read by definition."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from server.core.suggestions import unknown
-from server.core.tools import ToolDefinition
-from server.errors import ArgumentsInvalid, ToolUnknown
+from server.core.tools import ToolDefinition, ToolParameter
+from server.errors import ToolUnknown
+from server.tools.numbers import MAX_DIGITS, plain, read_integer, read_number
 
 Arguments = Mapping[str, Any]
+
+ArgumentReader = Callable[[Any, str], Any]
+"""Reads an argument that is given under a name, or raises `ArgumentsInvalid`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `run` gets only known arguments, all required ones, and no None."""
+    """One operation. `run` gets the arguments as they were read, and returns a `result`.
+
+    All required arguments are there, and none is None; what `run` returns beside `result`
+    stands in the tool's result as well.
+    """
 
     definition: ToolDefinition
     run: Callable[[Arguments], dict[str, Any]]
 
 
-class BuiltinTool:
-    """A tool made of operations; checks names and presence before it runs one."""
+class BuiltinTools:
+    """Builtin operations under one name. Each argument is read as its definition says.
+
+    A parameter is read by its vocabulary if it has one, else by its format (one of
+    `readers`, or `percent`), else by its type: numbers become decimals, whole numbers within
+    their bounds integers, and anything else stays as it is.
+    """
 
     quick = True
     """Small arguments take microseconds, so the executor needs no thread for them."""
 
-    def __init__(self, name: str, operations: Iterable[Operation]) -> None:
-        self._name = name
+    def __init__(
+        self,
+        name: str,
+        operations: Iterable[Operation],
+        readers: Mapping[str, ArgumentReader] | None = None,
+    ) -> None:
+        self.name = name
         self._operations = {each.definition.name: each for each in operations}
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def operations(self) -> Mapping[str, ToolDefinition]:
-        return {name: each.definition for name, each in self._operations.items()}
+        self.operations = {name: each.definition for name, each in self._operations.items()}
+        self._readers = {
+            operation.name: {p.name: _reader_of(p, readers or {}) for p in operation.parameters}
+            for operation in self.operations.values()
+        }
 
     def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
         """Run one operation; an argument that is None counts as not given.
@@ -46,31 +64,45 @@ class BuiltinTool:
         try:
             found = self._operations[operation]
         except (KeyError, TypeError):
-            message = unknown(f"{self._name} operation", operation, self._operations)
+            message = unknown(f"{self.name} operation", operation, self._operations)
             raise ToolUnknown(message) from None
         given = {name: value for name, value in arguments.items() if value is not None}
-        self._check(found.definition, given)
-        return found.run(given)
-
-    def _check(self, definition: ToolDefinition, given: Arguments) -> None:
-        """Refuse arguments that are not known, or else name those that are missing."""
-        names = [p.name for p in definition.parameters]
-        for name in given:
-            if name not in names:
-                kind = f"{self._name} {definition.name} argument"
-                raise ArgumentsInvalid(unknown(kind, name, names))
-        missing = [p.name for p in definition.parameters if p.required and p.name not in given]
-        if missing:
-            raise ArgumentsInvalid(f"{self._name} {definition.name} needs {', '.join(missing)}")
+        definition = found.definition
+        definition.check_names(given, f"{self.name} {operation}")
+        defaults = {p.name: p.default for p in definition.parameters if p.default is not None}
+        readers = self._readers[operation]
+        read = {name: readers[name](value, name) for name, value in (defaults | given).items()}
+        answer = found.run(read)
+        understood = {name: _as_data(value, read[name]) for name, value in given.items()}
+        return {"result": None, "operation": operation, "input": understood} | answer
 
 
-class Knowledge(BuiltinTool):
-    """tell."""
+def _reader_of(parameter: ToolParameter, readers: Mapping[str, ArgumentReader]) -> ArgumentReader:
+    if parameter.vocabulary is not None:
+        return lambda value, _: parameter.value_of(value)
+    if parameter.format is not None and parameter.format in readers:
+        return readers[parameter.format]
+    if parameter.type == "number":
+        return partial(read_number, percent=parameter.format == "percent")
+    if parameter.type == "integer":
+        least = -(10**MAX_DIGITS) if parameter.minimum is None else int(parameter.minimum)
+        most = 10**MAX_DIGITS if parameter.maximum is None else int(parameter.maximum)
+        return partial(read_integer, least=least, most=most)
+    return lambda value, _: value
+
+
+def _as_data(given: Any, read: Any) -> Any:
+    """Return an argument as the result repeats it: numbers as they were read, dates as ISO text."""
+    if isinstance(read, Decimal):
+        return plain(read)
+    if isinstance(read, list) and read and isinstance(read[0], Decimal):
+        return [plain(number) for number in read]
+    return given.isoformat() if isinstance(given, date) else given
+
+
+class Knowledge(BuiltinTools):
+    """tell: for templates whose own text is the whole answer."""
 
     def __init__(self) -> None:
         definition = ToolDefinition("tell", "Let the template's own text be the answer", ())
-        super().__init__("knowledge", (Operation(definition, _tell),))
-
-
-def _tell(arguments: Arguments) -> dict[str, Any]:
-    return {"result": "told", "operation": "tell", "input": dict(arguments)}
+        super().__init__("knowledge", (Operation(definition, lambda _: {"result": "told"}),))

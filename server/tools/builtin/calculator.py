@@ -2,24 +2,20 @@
 
 import json
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.tools.builtin.base import Arguments, BuiltinTool, Operation
+from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.numbers import (
     EXACT,
     MAX_DIGITS,
     add_up,
-    as_given,
     divide,
     plain,
     read_as_number,
-    read_integer,
-    read_number,
     read_numbers,
 )
 
@@ -29,56 +25,35 @@ MAX_VALUES: Final = 10_000
 _MAX_LIST_CHARS: Final = 200_000
 _HUNDRED: Final = Decimal(100)
 _HUNDREDTH: Final = Decimal("0.01")
-_STEPS: Final = {
-    decimals: Decimal(1).scaleb(-decimals) for decimals in range(-MAX_DIGITS, MAX_DIGITS + 1)
-}
-"""What a number is rounded to a multiple of, by decimal places."""
 _BETWEEN_NUMBERS: Final = re.compile(r"\s*(?:;|\s\+\s|&|\band\b|,(?=\s))\s*|\s+")
 
-_Taken = dict[str, Any]
-"""The numbers as they were understood, by the names they were given under."""
-
-
-class Calculator(BuiltinTool):
-    """percentage, add, subtract, multiply, divide, average and round."""
-
-    def __init__(self) -> None:
-        a, b = _number("a", "The first number"), _number("b", "The second number")
-        values = ToolParameter("values", "array", "The numbers", items={"type": "number"})
-        super().__init__(
-            "calculator",
-            (
-                Operation(_PERCENTAGE, _percentage),
-                Operation(ToolDefinition("add", "Add numbers", (values,)), _add),
-                Operation(ToolDefinition("subtract", "Subtract b from a", (a, b)), _subtract),
-                Operation(ToolDefinition("multiply", "Multiply a by b", (a, b)), _multiply),
-                Operation(ToolDefinition("divide", "Divide a by b", (a, b)), _divide),
-                Operation(ToolDefinition("average", "Average numbers", (values,)), _average),
-                Operation(_ROUND, _round),
-            ),
-        )
-
-
-def _number(name: str, description: str, *, required: bool = True) -> ToolParameter:
-    return ToolParameter(name, "number", description, required=required)
-
-
+_A: Final = ToolParameter("a", "number", "The first number")
+_B: Final = ToolParameter("b", "number", "The second number")
+_VALUES: Final = ToolParameter(
+    "values", "array", "The numbers", items={"type": "number"}, format="numbers"
+)
 _PERCENTAGE: Final = ToolDefinition(
     "percentage",
     "A percentage of a value, or what percentage of a total a value is",
     (
-        _number("value", "The base value, or the part of a total"),
-        _number("percentage", "The percentage to take of the value", required=False),
-        _number("total", "The total of which the value is a part", required=False),
+        ToolParameter("value", "number", "The base value, or the part of a total"),
+        ToolParameter(
+            "percentage",
+            "number",
+            "The percentage to take of the value",
+            required=False,
+            format="percent",
+            unit="%",
+        ),
+        ToolParameter("total", "number", "The total of which the value is a part", required=False),
     ),
     exactly_one_of=(("percentage", "total"),),
 )
-
 _ROUND: Final = ToolDefinition(
     "round",
     "Round to decimal places, halves away from zero",
     (
-        _number("value", "The number to round"),
+        ToolParameter("value", "number", "The number to round"),
         ToolParameter(
             "decimals",
             "integer",
@@ -87,83 +62,76 @@ _ROUND: Final = ToolDefinition(
             default=0,
             minimum=-MAX_DIGITS,
             maximum=MAX_DIGITS,
+            unit="decimal places",
         ),
     ),
 )
 
 
+class Calculator(BuiltinTools):
+    """percentage, add, subtract, multiply, divide, average and round."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "calculator",
+            (
+                Operation(_PERCENTAGE, _percentage),
+                Operation(ToolDefinition("add", "Add numbers", (_VALUES,)), _add),
+                Operation(ToolDefinition("subtract", "Subtract b from a", (_A, _B)), _subtract),
+                Operation(ToolDefinition("multiply", "Multiply a by b", (_A, _B)), _multiply),
+                Operation(ToolDefinition("divide", "Divide a by b", (_A, _B)), _divide),
+                Operation(ToolDefinition("average", "Average numbers", (_VALUES,)), _average),
+                Operation(_ROUND, _round),
+            ),
+            {"numbers": _read_list},
+        )
+
+
 def _percentage(given: Arguments) -> dict[str, Any]:
-    value = read_number(given["value"], "value")
-    taken = {"value": as_given(given["value"], value)}
-    if "percentage" in given and "total" in given:
-        raise ArgumentsInvalid("percentage takes either percentage or total, not both")
     if "percentage" in given:
-        percentage = read_number(given["percentage"], "percentage", percent=True)
-        taken["percentage"] = as_given(given["percentage"], percentage)
-        hundredfold = EXACT.multiply(value, percentage)
-        return _answer("percentage", plain(EXACT.multiply(hundredfold, _HUNDREDTH)), taken)
-    if "total" in given:
-        total = read_number(given["total"], "total")
-        if not total:
-            raise ToolFailed("Division by zero")
-        taken["total"] = as_given(given["total"], total)
-        return _answer("percentage", divide(EXACT.multiply(value, _HUNDRED), total), taken)
-    raise ArgumentsInvalid("percentage needs percentage or total beside value")
+        hundredfold = EXACT.multiply(given["value"], given["percentage"])
+        return {"result": plain(EXACT.multiply(hundredfold, _HUNDREDTH))}
+    return {"result": _quotient(EXACT.multiply(given["value"], _HUNDRED), given["total"])}
 
 
 def _add(given: Arguments) -> dict[str, Any]:
-    values, taken = _read_values(given)
-    return _answer("add", plain(add_up(values)), taken)
+    return {"result": plain(add_up(given["values"]))}
 
 
 def _subtract(given: Arguments) -> dict[str, Any]:
-    a, b, taken = _read_pair(given)
-    return _answer("subtract", plain(EXACT.subtract(a, b)), taken)
+    return {"result": plain(EXACT.subtract(given["a"], given["b"]))}
 
 
 def _multiply(given: Arguments) -> dict[str, Any]:
-    a, b, taken = _read_pair(given)
-    return _answer("multiply", plain(EXACT.multiply(a, b)), taken)
+    return {"result": plain(EXACT.multiply(given["a"], given["b"]))}
 
 
 def _divide(given: Arguments) -> dict[str, Any]:
-    a, b, taken = _read_pair(given)
-    if not b:
-        raise ToolFailed("Division by zero")
-    return _answer("divide", divide(a, b), taken)
+    return {"result": _quotient(given["a"], given["b"])}
 
 
 def _average(given: Arguments) -> dict[str, Any]:
-    values, taken = _read_values(given)
-    return _answer("average", divide(add_up(values), Decimal(len(values))), taken)
+    values = given["values"]
+    return {"result": divide(add_up(values), Decimal(len(values)))}
 
 
 def _round(given: Arguments) -> dict[str, Any]:
-    value = read_number(given["value"], "value")
-    decimals = read_integer(
-        given.get("decimals", 0), "decimals", least=-MAX_DIGITS, most=MAX_DIGITS
-    )
-    rounded = value.quantize(_STEPS[decimals], context=EXACT)
-    taken = {"value": as_given(given["value"], value), "decimals": decimals}
-    return _answer("round", plain(rounded), taken)
+    value, decimals = given["value"], given["decimals"]
+    rounded = value.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
+    return {"result": plain(rounded), "input": {"value": plain(value), "decimals": decimals}}
 
 
-def _read_pair(given: Arguments) -> tuple[Decimal, Decimal, _Taken]:
-    a, b = read_number(given["a"], "a"), read_number(given["b"], "b")
-    return a, b, {"a": as_given(given["a"], a), "b": as_given(given["b"], b)}
+def _quotient(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
+    if not divisor:
+        raise ToolFailed("Division by zero")
+    return divide(dividend, divisor)
 
 
-def _read_values(given: Arguments) -> tuple[list[Decimal], _Taken]:
-    items = _items(given["values"], "values")
-    values = read_numbers(items, "values[{}]".format)
-    return values, {"values": list(map(as_given, items, values))}
-
-
-def _items(value: Any, name: str) -> Sequence[Any]:
-    """Return what a list of numbers holds; text is a JSON array, or numbers in a row.
+def _read_list(value: Any, name: str) -> list[Decimal]:
+    """Return the numbers of a list; text is a JSON array, or numbers in a row.
 
     Raises:
-        ArgumentsInvalid: no list, an empty one, or one that is too long.
+        ArgumentsInvalid: no list, an empty one, one that is too long, or no number in it.
     """
     items = _split(value, name) if isinstance(value, str) else value
     if type(items) is not list and not isinstance(items, tuple):
@@ -172,11 +140,11 @@ def _items(value: Any, name: str) -> Sequence[Any]:
         raise ArgumentsInvalid(f"{name} is empty; at least one number is needed")
     if len(items) > MAX_VALUES:
         raise ArgumentsInvalid(f"{name} holds {len(items)} numbers; at most {MAX_VALUES} are taken")
-    return items
+    return read_numbers(items, f"{name}[{{}}]".format)
 
 
 def _split(text: str, name: str) -> Any:
-    """Text to items: a JSON array, else what stands between separators.
+    """Return the items of a text: of a JSON array, else those between separators.
 
     A comma before a digit may group thousands, so it separates only when the text
     makes no sense otherwise: `1,500` is one number and `1,2,3` are three.
@@ -193,7 +161,3 @@ def _split(text: str, name: str) -> Any:
     if len(items) == 1 and "," in items[0] and read_as_number(items[0]) is None:
         return [item for item in items[0].split(",") if item]
     return items
-
-
-def _answer(operation: str, result: Any, taken: _Taken) -> dict[str, Any]:
-    return {"result": result, "operation": operation, "input": taken}

@@ -9,26 +9,95 @@ from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.calendar import WEEKDAY_NAMES
 from server.text.span import DateOrder
-from server.tools.builtin.base import Arguments, BuiltinTool, Operation
-from server.tools.dates.arithmetic import UNITS, read_unit, span
+from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.dates.arithmetic import span
 from server.tools.dates.formats import Format, read_format
 from server.tools.dates.reader import MAX_DATE_CHARS, DateReader, DateReading, to_the_second
 from server.tools.dates.zones import find_zone
-from server.tools.numbers import read_integer
+from server.tools.vocabulary import time_unit_vocabulary
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
 
+UNITS: Final = time_unit_vocabulary()
+
 _DAY: Final = timedelta(days=1)
 _OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
+_FORMAT_HELP: Final = "iso, long, YYYY-MM-DD, %d/%m/%Y …"
+
+
+def _date(name: str, description: str) -> ToolParameter:
+    return ToolParameter(name, "string", description, format="date")
+
+
+def _format(name: str, description: str, *, required: bool = False) -> ToolParameter:
+    return ToolParameter(name, "string", description, required=required, format="date-format")
+
+
+_NOW: Final = ToolDefinition(
+    "now",
+    "The date and time now",
+    (
+        _format("format", f"How to write it: {_FORMAT_HELP}"),
+        ToolParameter(
+            "timezone",
+            "string",
+            "Zone, city or offset: Europe/Paris, Tokyo, +02:00",
+            required=False,
+            format="timezone",
+        ),
+    ),
+)
+_FORMAT: Final = ToolDefinition(
+    "format",
+    "Write a date in another format",
+    (
+        _date("date", "The date"),
+        _format("format_string", f"How to write it: {_FORMAT_HELP}", required=True),
+    ),
+)
+_DIFF: Final = ToolDefinition(
+    "diff",
+    "How long it is from one date to another",
+    (
+        _date("date1", "The date to count from"),
+        _date("date2", "The date to count to"),
+        ToolParameter(
+            "unit", "string", "What to count", required=False, default="days", vocabulary=UNITS
+        ),
+    ),
+)
+_ADD_DAYS: Final = ToolDefinition(
+    "add_days",
+    "The date some days after another, or before it",
+    (
+        _date("date", "The date to start from"),
+        ToolParameter(
+            "days",
+            "integer",
+            "Days to add; negative ones go back",
+            minimum=-MAX_DAYS,
+            maximum=MAX_DAYS,
+            unit="days",
+        ),
+    ),
+)
+_PARSE: Final = ToolDefinition(
+    "parse",
+    "Read a date, and say how it was read",
+    (
+        ToolParameter("date_string", "string", "The date as it was written"),
+        _format("format", "How it was written, when that must be said"),
+    ),
+)
 
 
 def local_now() -> datetime:
-    """The time now, to the second, in the zone of the machine."""
+    """Return the time now, to the second, in the zone of the machine."""
     return datetime.now().astimezone().replace(microsecond=0)
 
 
-class DateTime(BuiltinTool):
+class DateTime(BuiltinTools):
     """now, format, diff, add_days and parse.
 
     `clock` returns an aware datetime; its zone is the one that "today" and the time
@@ -49,32 +118,31 @@ class DateTime(BuiltinTool):
                 Operation(_ADD_DAYS, self._add_days),
                 Operation(_PARSE, self._parse),
             ),
+            {"date": self._reader.read, "date-format": read_format, "timezone": find_zone},
         )
 
     def _now(self, given: Arguments) -> dict[str, Any]:
         now = to_the_second(self._clock())
         if "timezone" in given:
-            now = _in_zone(now, given["timezone"])
-        shape = _optional_format(given, "format")
-        answer = _dated("now", now, given, shape)
-        answer["time"] = answer["iso"][11:19]
-        answer["timezone"] = str(now.tzinfo)
-        return answer
+            try:
+                now = now.astimezone(given["timezone"])
+            except OverflowError:
+                raise ToolFailed(_OUT_OF_RANGE) from None
+        answer = _date_answer(now, given.get("format"))
+        return answer | {"time": answer["iso"][11:19], "timezone": str(now.tzinfo)}
 
     def _format(self, given: Arguments) -> dict[str, Any]:
-        shape = read_format(given["format_string"], "format_string")
-        reading = self._reader.read(given["date"], "date")
-        return _interpreted(_dated("format", reading.value, given, shape), reading)
+        return _interpreted(
+            _date_answer(given["date"].value, given["format_string"]), given["date"]
+        )
 
     def _diff(self, given: Arguments) -> dict[str, Any]:
-        start = self._reader.read(given["date1"], "date1")
-        end = self._reader.read(given["date2"], "date2")
-        unit = read_unit(given.get("unit", "days"), "unit")
+        start, end, unit = given["date1"], given["date2"], given["unit"]
         try:
             between = span(start.value, end.value, unit)
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
-        answer = {"result": between, "operation": "diff", "input": _echo(given), "unit": unit}
+        answer = {"result": between, "unit": unit}
         if start.how or end.how:
             readings = {"date1": start.describe(), "date2": end.describe()}
             notes = [f"{name}: {note}" for name, note in readings.items() if note]
@@ -82,86 +150,30 @@ class DateTime(BuiltinTool):
         return answer
 
     def _add_days(self, given: Arguments) -> dict[str, Any]:
-        reading = self._reader.read(given["date"], "date")
-        days = read_integer(given["days"], "days", least=-MAX_DAYS, most=MAX_DAYS)
+        reading = given["date"]
         try:
-            moved = reading.value + _DAY * days
+            moved = reading.value + _DAY * given["days"]
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
-        return _interpreted(_dated("add_days", moved, given), reading)
+        return _interpreted(_date_answer(moved), reading)
 
     def _parse(self, given: Arguments) -> dict[str, Any]:
-        text = given["date_string"]
-        shape = _optional_format(given, "format")
+        text, shape = given["date_string"], given.get("format")
         if shape is None or shape.iso:
             reading = self._reader.read(text, "date_string")
         else:
             reading = DateReading(shape.read(_short_text(text, "date_string")))
         day = reading.value
-        answer = _dated("parse", day, given)
-        answer["year"], answer["month"], answer["day"] = day.year, day.month, day.day
-        return _interpreted(answer, reading)
+        parts = {"year": day.year, "month": day.month, "day": day.day}
+        return _interpreted(_date_answer(day) | parts, reading)
 
 
-def _parameter(name: str, description: str, *, required: bool = True, **more: Any) -> ToolParameter:
-    return ToolParameter(name, "string", description, required=required, **more)
-
-
-_FORMAT_HELP: Final = "iso, long, YYYY-MM-DD, %d/%m/%Y …"
-
-_NOW: Final = ToolDefinition(
-    "now",
-    "The date and time now",
-    (
-        _parameter("format", f"How to write it: {_FORMAT_HELP}", required=False),
-        _parameter("timezone", "Zone, city or offset: Europe/Paris, Tokyo, +02:00", required=False),
-    ),
-)
-_FORMAT: Final = ToolDefinition(
-    "format",
-    "Write a date in another format",
-    (
-        _parameter("date", "The date"),
-        _parameter("format_string", f"How to write it: {_FORMAT_HELP}"),
-    ),
-)
-_DIFF: Final = ToolDefinition(
-    "diff",
-    "How long it is from one date to another",
-    (
-        _parameter("date1", "The date to count from"),
-        _parameter("date2", "The date to count to"),
-        _parameter("unit", "What to count", required=False, default="days", enum=UNITS),
-    ),
-)
-_ADD_DAYS: Final = ToolDefinition(
-    "add_days",
-    "The date some days after another, or before it",
-    (
-        _parameter("date", "The date to start from"),
-        ToolParameter("days", "integer", "Days to add; negative ones go back"),
-    ),
-)
-_PARSE: Final = ToolDefinition(
-    "parse",
-    "Read a date, and say how it was read",
-    (
-        _parameter("date_string", "The date as it was written"),
-        _parameter("format", "How it was written, when that must be said", required=False),
-    ),
-)
-
-
-def _dated(
-    operation: str, value: date, given: Arguments, shape: Format | None = None
-) -> dict[str, Any]:
-    """The answer of an operation that ends in a date; `shape` is how it was asked for."""
+def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
+    """Return what an operation says of a date; `shape` is how it was asked for."""
     iso = value.isoformat()
     written = shape.write(value) if shape is not None else None
     return {
         "result": iso if written is None else written,
-        "operation": operation,
-        "input": _echo(given),
         "formatted_date": iso[:19].replace("T", " ") if written is None else written,
         "iso": iso,
         "weekday": WEEKDAY_NAMES[value.weekday()],
@@ -169,30 +181,8 @@ def _dated(
 
 
 def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
-    """The answer, which says how the date was read where that was a choice."""
-    if reading.how:
-        answer["interpreted_as"] = reading.describe()
-    return answer
-
-
-def _echo(given: Arguments) -> dict[str, Any]:
-    """The arguments as they were given, dates as ISO text."""
-    echo = dict(given)
-    for name, value in given.items():
-        if isinstance(value, date):
-            echo[name] = value.isoformat()
-    return echo
-
-
-def _optional_format(given: Arguments, name: str) -> Format | None:
-    return read_format(given[name], name) if name in given else None
-
-
-def _in_zone(now: datetime, zone: Any) -> datetime:
-    try:
-        return now.astimezone(find_zone(zone, "timezone"))
-    except OverflowError:
-        raise ToolFailed(_OUT_OF_RANGE) from None
+    """Return the answer, with how the date was read where that was a choice."""
+    return answer | {"interpreted_as": reading.describe()} if reading.how else answer
 
 
 def _short_text(value: Any, name: str) -> str:

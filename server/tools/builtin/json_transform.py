@@ -7,50 +7,38 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid
-from server.tools.builtin.base import Arguments, BuiltinTool, Operation
-from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
-from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition, read_operator
+from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.rows.aggregates import AGGREGATES, aggregate
+from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition
 from server.tools.rows.fields import Rank, find_row_field, rank
 from server.tools.rows.reader import Row, parse_json_rows, read_rows
-from server.tools.vocabulary import phrases, read_phrase
+from server.tools.vocabulary import language_vocabulary
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
 
-_ORDERS: Final = phrases("orders", ("asc", "desc"))
-
-
-class JsonTransform(BuiltinTool):
-    """filter, sort, select and aggregate."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "json_transform",
-            (
-                Operation(_FILTER, _filter),
-                Operation(_SORT, _sort),
-                Operation(_SELECT, _select),
-                Operation(_AGGREGATE, _aggregate),
-            ),
-        )
-
-
-_DATA: Final = ToolParameter(
-    "data", "array", "The rows: a list of objects, or JSON text of one", items={"type": "object"}
+ORDERS: Final = language_vocabulary(
+    "orders",
+    (
+        "asc",
+        "desc",
+    ),
 )
 
-
-def _field(description: str, *, required: bool = True) -> ToolParameter:
-    return ToolParameter("field", "string", description, required=required)
-
-
+_DATA: Final = ToolParameter(
+    "data",
+    "array",
+    "The rows: a list of objects, or JSON text of one",
+    items={"type": "object"},
+    format="rows",
+)
 _FILTER: Final = ToolDefinition(
     "filter",
     "Keep the rows whose field meets a condition",
     (
         _DATA,
-        _field("The field to look at; dots lead inside objects"),
-        ToolParameter("operator", "string", "How to compare", enum=OPERATORS),
+        ToolParameter("field", "string", "The field to look at; dots lead inside objects"),
+        ToolParameter("operator", "string", "How to compare", vocabulary=OPERATORS),
         ToolParameter(
             "value",
             "string",
@@ -64,14 +52,14 @@ _SORT: Final = ToolDefinition(
     "Put rows in the order of a field",
     (
         _DATA,
-        _field("The field to sort by"),
+        ToolParameter("field", "string", "The field to sort by"),
         ToolParameter(
             "order",
             "string",
             "Which end comes first",
             required=False,
-            enum=("asc", "desc"),
             default="asc",
+            vocabulary=ORDERS,
         ),
     ),
 )
@@ -80,7 +68,13 @@ _SELECT: Final = ToolDefinition(
     "Keep only some fields of each row",
     (
         _DATA,
-        ToolParameter("fields", "array", "The fields to keep, in order", items={"type": "string"}),
+        ToolParameter(
+            "fields",
+            "array",
+            "The fields to keep, in order",
+            items={"type": "string"},
+            format="names",
+        ),
     ),
 )
 _AGGREGATE: Final = ToolDefinition(
@@ -88,16 +82,30 @@ _AGGREGATE: Final = ToolDefinition(
     "Sum up a field over all rows",
     (
         _DATA,
-        _field("The field to sum up; count needs none", required=False),
-        ToolParameter("operation", "string", "What to make of the values", enum=AGGREGATES),
+        ToolParameter("field", "string", "The field to sum up; count needs none", required=False),
+        ToolParameter("operation", "string", "What to make of the values", vocabulary=AGGREGATES),
     ),
 )
 
 
+class JsonTransform(BuiltinTools):
+    """filter, sort, select and aggregate."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "json_transform",
+            (
+                Operation(_FILTER, _filter),
+                Operation(_SORT, _sort),
+                Operation(_SELECT, _select),
+                Operation(_AGGREGATE, _aggregate),
+            ),
+            {"rows": read_rows, "names": _read_names},
+        )
+
+
 def _filter(given: Arguments) -> dict[str, Any]:
-    rows = read_rows(given["data"], "data")
-    operator = read_operator(given["operator"], "operator")
-    value = given.get("value")
+    rows, operator, value = given["data"], given["operator"], given.get("value")
     if value is None and operator not in WITHOUT_VALUE:
         raise ArgumentsInvalid(f"json_transform filter needs value to compare by {operator}")
     field = find_row_field(rows, given["field"], "field", must_exist=operator not in WITHOUT_VALUE)
@@ -105,12 +113,11 @@ def _filter(given: Arguments) -> dict[str, Any]:
     taken = {"rows": len(rows), "field": field.name, "operator": operator}
     if value is not None:
         taken["value"] = value
-    return {"result": kept, "operation": "filter", "input": taken, "count": len(kept)}
+    return {"result": kept, "input": taken, "count": len(kept)}
 
 
 def _sort(given: Arguments) -> dict[str, Any]:
-    rows = read_rows(given["data"], "data")
-    order = read_phrase(given.get("order", "asc"), _ORDERS, "order", ("asc", "desc"))
+    rows, order = given["data"], given["order"]
     field = find_row_field(rows, given["field"], "field")
     ranked: list[tuple[Rank, Row]] = []
     without: list[Row] = []
@@ -121,48 +128,45 @@ def _sort(given: Arguments) -> dict[str, Any]:
             ranked.append((rank(value), row))
     ranked.sort(key=itemgetter(0), reverse=order == "desc")
     taken = {"rows": len(rows), "field": field.name, "order": order}
-    ordered = [row for _, row in ranked] + without
-    return {"result": ordered, "operation": "sort", "input": taken, "count": len(rows)}
+    return {"result": [row for _, row in ranked] + without, "input": taken, "count": len(rows)}
 
 
 def _select(given: Arguments) -> dict[str, Any]:
-    rows = read_rows(given["data"], "data")
-    fields = [find_row_field(rows, name, "fields") for name in _read_names(given["fields"])]
+    rows = given["data"]
+    fields = [find_row_field(rows, name, "fields") for name in given["fields"]]
     selected: list[Row] = [{} for _ in rows]
     for field in fields:
         for cut, value in zip(selected, field.values(rows, absent=None), strict=True):
             cut[field.name] = value
     taken = {"rows": len(rows), "fields": [field.name for field in fields]}
-    return {"result": selected, "operation": "select", "input": taken, "count": len(rows)}
+    return {"result": selected, "input": taken, "count": len(rows)}
 
 
 def _aggregate(given: Arguments) -> dict[str, Any]:
-    rows = read_rows(given["data"], "data")
-    operation = read_aggregate(given["operation"], "operation")
+    rows, operation = given["data"], given["operation"]
     if "field" not in given:
         if operation != "count":
             raise ArgumentsInvalid(f"json_transform aggregate needs field for {operation}")
-        taken: dict[str, Any] = {"rows": len(rows), "operation": operation}
-        return {"result": len(rows), "operation": "aggregate", "input": taken, "count": len(rows)}
+        taken = {"rows": len(rows), "operation": operation}
+        return {"result": len(rows), "input": taken, "count": len(rows)}
     field = find_row_field(rows, given["field"], "field")
     values = [value for value in field.values(rows, absent=None) if value is not None]
     return {
         "result": aggregate(operation, values, field.name),
-        "operation": "aggregate",
         "input": {"rows": len(rows), "field": field.name, "operation": operation},
         "count": len(values),
     }
 
 
-def _read_names(value: Any) -> list[Any]:
-    """Field names from a list, a JSON array, or text with commas or `and` between them."""
+def _read_names(value: Any, name: str) -> list[Any]:
+    """Return field names from a list, a JSON array, or text with commas or `and` between them."""
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = parse_json_rows(value, "fields")
+        value = parse_json_rows(value, name)
     elif isinstance(value, str):
         words = value.replace(" and ", ",").split(",")
         value = [word.strip() for word in words if word.strip()]
     if not isinstance(value, list | tuple):
-        raise ArgumentsInvalid(f"fields must be a list of names, not {described_value(value)}")
+        raise ArgumentsInvalid(f"{name} must be a list of names, not {described_value(value)}")
     if not 1 <= len(value) <= MAX_FIELDS:
-        raise ArgumentsInvalid(f"fields must name 1 to {MAX_FIELDS} fields, not {len(value)}")
+        raise ArgumentsInvalid(f"{name} must name 1 to {MAX_FIELDS} fields, not {len(value)}")
     return list(value)

@@ -1,1 +1,5 @@
-"""Calling HTTP services: filling requests, sending them, reading what comes back."""
+"""Calls to HTTP services, by `engine.HttpCalls`.
+
+`request` fills, `sender` sends, `response` reads, `pagination` gathers pages, and `egress`
+decides where connections may go.
+"""

@@ -1,4 +1,4 @@
-"""Where calls may go: every address is resolved, judged and connected to here."""
+"""Where calls may go: every host is resolved, checked and connected to here."""
 
 import ipaddress
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -22,18 +22,18 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
-_NOT_IN_THE_LIBRARY: Final = tuple(
+_NOT_PUBLIC: Final = tuple(
     map(
         ipaddress.ip_network,
-        # Site-local as it once was, documentation, identifiers that are no places, relays to 6to4.
+        # Site-local (deprecated), documentation, ORCHIDv2, 6to4 relays.
         ("fec0::/10", "3fff::/20", "2001:20::/28", "192.88.99.0/24"),
     )
 )
-"""What is not on the open internet, though Python's `is_global` has it so."""
+"""Not on the open internet, although `is_global` of Python says so."""
 
 
 class AddressRefused(httpcore.ConnectError):
-    """The host is not one that may be called, or stands where no call may go."""
+    """The host may not be called, or its address is one that must not be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _listed(hosts: frozenset[str], host: str, port: int) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is on the open internet, also within what IPv6 wraps around it."""
+    """Whether an address, or the one that IPv6 wraps around it, is on the open internet."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if inner is None and address in _NAT64:
@@ -72,16 +72,16 @@ def is_public(address: Address) -> bool:
             return is_public(inner)
         if int(address) >> 32 == 0:
             return False  # the old IPv4-compatible form, ::127.0.0.1
-    if any(address in network for network in _NOT_IN_THE_LIBRARY):
+    if any(address in network for network in _NOT_PUBLIC):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
 class EgressBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to judged addresses alone."""
+    """Opens connections to addresses that the policy admits, and to no others."""
 
-    def __init__(self, cage: EgressPolicy) -> None:
-        self._cage = cage
+    def __init__(self, egress: EgressPolicy) -> None:
+        self._egress = egress
         self._network = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -93,15 +93,15 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Raises `AddressRefused`, or as httpcore does."""
-        if not self._cage.admits(host, port):
+        if not self._egress.admits(host, port):
             raise AddressRefused(f"{host} is not among the hosts that may be called")
         try:
             with anyio.fail_after(timeout):
                 addresses = await _resolve(host, port)
         except TimeoutError as late:
             raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from late
-        private = self._cage.may_be_private(host, port)
-        if not private and not all(is_public(address) for address in addresses):
+        private = self._egress.may_be_private(host, port)
+        if not private and not all(map(is_public, addresses)):
             raise AddressRefused(f"{host} is on an address that must not be called")
         failure: httpcore.ConnectError | None = None
         for address in addresses:
@@ -118,13 +118,13 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
 
 
 async def _resolve(host: str, port: int) -> list[Address]:
-    """The addresses of a host, in the resolver's order; odd spellings of numbers included."""
+    """Return the addresses of a host, in the resolver's order."""
     try:
         found = await anyio.getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError) as unknown:
         raise httpcore.ConnectError(f"{host} could not be resolved") from unknown
     texts = dict.fromkeys(str(entry[4][0]).split("%")[0] for entry in found)
-    return [ipaddress.ip_address(text) for text in texts]
+    return [ip_address(text) for text in texts]
 
 
 MAX_CONNECTIONS: Final = 100
@@ -133,29 +133,25 @@ _CONNECT_TIMEOUT_S: Final = 10.0
 
 
 _ERRORS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
-    httpcore.ConnectTimeout: httpx.ConnectTimeout,
-    httpcore.ReadTimeout: httpx.ReadTimeout,
-    httpcore.WriteTimeout: httpx.WriteTimeout,
-    httpcore.PoolTimeout: httpx.PoolTimeout,
-    httpcore.ConnectError: httpx.ConnectError,
-    httpcore.ReadError: httpx.ReadError,
-    httpcore.WriteError: httpx.WriteError,
-    httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
-    httpcore.LocalProtocolError: httpx.LocalProtocolError,
-    httpcore.RemoteProtocolError: httpx.RemoteProtocolError,
+    getattr(httpcore, name): getattr(httpx, name)
+    for name in (
+        *("ConnectTimeout", "ReadTimeout", "WriteTimeout", "PoolTimeout"),
+        *("ConnectError", "ReadError", "WriteError"),
+        *("UnsupportedProtocol", "LocalProtocolError", "RemoteProtocolError"),
+    )
 }
 
 
-class CagedTransport(httpx.AsyncBaseTransport):
-    """Sends requests through a pool of httpcore, over connections that the cage opens."""
+class EgressTransport(httpx.AsyncBaseTransport):
+    """Sends requests through a pool of httpcore, over connections that the policy admits."""
 
-    def __init__(self, cage: EgressPolicy) -> None:
+    def __init__(self, egress: EgressPolicy) -> None:
         self._connections = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=MAX_CONNECTIONS,
             keepalive_expiry=_KEEPALIVE_S,
-            network_backend=EgressBackend(cage),
+            network_backend=EgressBackend(egress),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -209,18 +205,18 @@ def _errors_of_httpx() -> Iterator[None]:
 
 
 def open_client(
-    transport: httpx.AsyncBaseTransport | None = None, cage: EgressPolicy | None = None
+    transport: httpx.AsyncBaseTransport | None = None, egress: EgressPolicy | None = None
 ) -> httpx.AsyncClient:
     """Return a pooled client that follows nothing, keeps no cookies and never waits itself.
 
     Deadlines belong to the caller; only connecting has a limit of its own, so that a
-    host that swallows packets leaves time for another try. Without a `cage` none but
+    host that swallows packets leaves time for another try. Without `egress` only
     public addresses are called.
     """
     # A cookie set for one caller must never travel with another one's call.
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
     return httpx.AsyncClient(
-        transport=transport or CagedTransport(cage or EgressPolicy()),
+        transport=transport or EgressTransport(egress or EgressPolicy()),
         headers={"user-agent": f"orbit/{__version__}", "accept-encoding": "gzip"},
         timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S),
         follow_redirects=False,
@@ -238,8 +234,8 @@ def _is_private(host: str) -> bool:
         return host.rstrip(".") == "localhost"
 
 
-def host_problems(library: Library, cage: EgressPolicy) -> list[Problem]:
-    """Templates whose requests go where the adapter lets none go.
+def host_problems(library: Library, egress: EgressPolicy) -> list[Problem]:
+    """Return the templates whose requests go where the adapter lets none go.
 
     Kinds: `host-not-allowed`, and the warning `private-host`: only addresses that are
     written out are judged here, since what a name means is known when it is called.
@@ -249,22 +245,21 @@ def host_problems(library: Library, cage: EgressPolicy) -> list[Problem]:
         execution = template.execution
         if not isinstance(execution, HttpExecution):
             continue
-        requests = [execution.request]
-        if execution.prepare is not None:
-            requests.append(execution.prepare.request)
-        for request in requests:
+        prepared = [] if execution.prepare is None else [execution.prepare.request]
+        for request in (execution.request, *prepared):
             place = urlsplit(request.origin)
             host, port = place.hostname or "", place.port or _PORTS.get(place.scheme, 0)
-            if not cage.admits(host, port):
-                what = f"template {template.id!r} calls {place.netloc}, which is not among "
-                what += f"http.allowed_hosts ({', '.join(sorted(cage.allowed_hosts))})"
-                where = template.where
-                problems.append(Problem(what, where, "host-not-allowed", template=template.id))
-            elif _is_private(host) and not cage.may_be_private(host, port):
-                what = (
-                    f"template {template.id!r} calls {place.netloc}, which is private, so it will "
+            what = f"template {template.id!r} calls {place.netloc}, which is "
+            if not egress.admits(host, port):
+                allowed = ", ".join(sorted(egress.allowed_hosts))
+                what += f"not among http.allowed_hosts ({allowed})"
+                problems.append(
+                    Problem(what, template.where, "host-not-allowed", template=template.id)
                 )
-                what += "be refused; list it in config.http.private_hosts to allow it"
-                where = template.where
-                problems.append(Problem(what, where, "private-host", "warning", template.id))
+            elif _is_private(host) and not egress.may_be_private(host, port):
+                what += "private, so it will be refused; "
+                what += "list it in config.http.private_hosts to allow it"
+                problems.append(
+                    Problem(what, template.where, "private-host", "warning", template.id)
+                )
     return problems

@@ -1,4 +1,4 @@
-"""The HTTP engine: fill, send, read, and gather pages. One for each adapter."""
+"""The HTTP engine: fills, sends, reads, and gathers pages. One for each adapter."""
 
 import asyncio
 import time
@@ -21,12 +21,12 @@ from server.library.http_model import (
 from server.library.model import Library, Template
 from server.library.placeholders import ExpressionFailed
 from server.tools.http.egress import EgressPolicy, open_client
-from server.tools.http.failures import redact_secrets
-from server.tools.http.mapping import Gathered, Mapped, map_answer, to_result
-from server.tools.http.pagination import first_page, next_page
+from server.tools.http.pagination import Gathered, first_page, next_page, to_result
 from server.tools.http.request import FilledRequest, encode_value, fill_request
-from server.tools.http.response import Received, read_answer
-from server.tools.http.sender import Sender
+from server.tools.http.response import Mapped, Received, map_answer, read_answer
+from server.tools.http.sender import Sender, redact_secrets
+
+DEFAULT_CONCURRENCY: Final = 64
 
 _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 32_000_000
@@ -45,7 +45,7 @@ class AnswerCache:
         self._bytes = 0
 
     def get(self, request: FilledRequest) -> Received | None:
-        """The answer that is still fresh, or None."""
+        """Return the answer that is still fresh, or None."""
         entry = self._entries.get(request)
         if entry is None:
             return None
@@ -69,8 +69,6 @@ class AnswerCache:
             self._bytes -= len(entry[1].body)
 
 
-DEFAULT_CONCURRENCY: Final = 64
-
 _READ_IN_THREAD_BYTES: Final = 65_536
 """Bodies beyond this are read beside the event loop, which others are waiting for."""
 
@@ -83,9 +81,9 @@ class HttpEngine:
         *,
         max_concurrency: int = DEFAULT_CONCURRENCY,
         transport: httpx.AsyncBaseTransport | None = None,
-        cage: EgressPolicy | None = None,
+        egress: EgressPolicy | None = None,
     ) -> None:
-        self._client = open_client(transport, cage)
+        self._client = open_client(transport, egress)
         self._sender = Sender(self._client, max_concurrency=max_concurrency)
         self._cache = AnswerCache()
 
@@ -150,7 +148,14 @@ class HttpEngine:
             gathered.add(received, page)
             if paging is None:
                 break
-            following = _further(following, received, page, gathered, execution)
+            following = next_page(
+                following,
+                paging,
+                received,
+                page,
+                pages=gathered.pages,
+                items=len(gathered.items),
+            )
             if following and gathered.reached(paging.max_pages, paging.max_items):
                 gathered.complete = False
                 break
@@ -198,28 +203,6 @@ async def _read(
     return read()
 
 
-def _further(
-    request: FilledRequest,
-    received: Received,
-    page: Mapped,
-    gathered: Gathered,
-    execution: HttpExecution,
-) -> FilledRequest | None:
-    if execution.pagination is None:
-        return None
-    try:
-        return next_page(
-            request,
-            execution.pagination,
-            received,
-            page,
-            pages=gathered.pages,
-            items=len(gathered.items),
-        )
-    except ToolFailed as failed:
-        raise ToolFailed(f"{received.host} {failed}") from failed
-
-
 def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str) -> str:
     if prepare.not_found is not None:
         try:
@@ -237,7 +220,10 @@ class HttpCalls:
     def __init__(self, templates: Iterable[Template], engine: HttpEngine) -> None:
         self._engine = engine
         self._runs: dict[str, tuple[HttpExecution, Mapping[str, Any]]] = {
-            template.id: (template.execution, _defaults(template))
+            template.id: (
+                template.execution,
+                {p.name: p.default for p in template.parameters if p.default is not None},
+            )
             for template in templates
             if isinstance(template.execution, HttpExecution)
         }
@@ -248,18 +234,18 @@ class HttpCalls:
         library: Library,
         transport: httpx.AsyncBaseTransport | None = None,
         *,
-        cage: EgressPolicy | None = None,
+        egress: EgressPolicy | None = None,
     ) -> Self | None:
-        """The calls of a library over a pool of its own; None when it makes none.
+        """Return the calls of a library over a pool of its own, or None when it makes none.
 
-        Without a `cage` none but public addresses are called.
+        Without a `egress` none but public addresses are called.
         """
         templates = library.templates.values()
         if not any(isinstance(template.execution, HttpExecution) for template in templates):
             return None
         concurrency = library.domain.http.max_concurrency
         return cls(
-            templates, HttpEngine(max_concurrency=concurrency, transport=transport, cage=cage)
+            templates, HttpEngine(max_concurrency=concurrency, transport=transport, egress=egress)
         )
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
@@ -279,7 +265,3 @@ class HttpCalls:
 
     async def close(self) -> None:
         await self._engine.close()
-
-
-def _defaults(template: Template) -> Mapping[str, Any]:
-    return {p.name: p.default for p in template.parameters if p.default is not None}

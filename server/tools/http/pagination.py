@@ -1,6 +1,7 @@
-"""Which page comes next, and when there is none."""
+"""Pages: which comes next, when there is none, and the result of all of them."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -8,13 +9,12 @@ import httpx
 
 from server.errors import ToolFailed
 from server.library.http_model import Pagination
-from server.tools.http.mapping import Mapped
 from server.tools.http.request import FilledRequest
-from server.tools.http.response import Received
+from server.tools.http.response import Mapped, Received
 
 
 def first_page(request: FilledRequest, paging: Pagination) -> FilledRequest:
-    """The request for the first page."""
+    """Return the request for the first page."""
     if paging.size_param and paging.page_size:
         request = request.with_query(paging.size_param, paging.page_size)
     if paging.style in ("page", "offset"):
@@ -31,7 +31,7 @@ def next_page(
     pages: int,
     items: int,
 ) -> FilledRequest | None:
-    """The request for the page after this one, or None when it was the last.
+    """Return the request for the page after this one, or None when it was the last.
 
     `pages` and `items` count what has come in so far, this page included.
 
@@ -62,8 +62,10 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     here = urlsplit(request.address)
     there = urlsplit(urljoin(request.url, target))
     if (there.scheme, there.netloc.lower()) != (here.scheme, here.netloc):
-        raise ToolFailed("put its next page on another host, which is not followed")
-    named = tuple(_pairs(there.query))
+        what = "put its next page on another host, which is not followed"
+        raise ToolFailed(f"{received.host} {what}")
+    pairs = (pair.partition("=") for pair in there.query.split("&") if pair)
+    named = tuple((name, value if equals else None) for name, equals, value in pairs)
     # A key that travels in the query is not always repeated in the link.
     present = {name for name, _ in named}
     kept = tuple(pair for pair in request.query if pair[0] not in present and pair[1] is not None)
@@ -76,7 +78,64 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     return None if following == request else following
 
 
-def _pairs(query: str) -> Iterable[tuple[str, Any]]:
-    for pair in filter(None, query.split("&")):
-        name, equals, value = pair.partition("=")
-        yield name, value if equals else None
+@dataclass(slots=True)
+class Gathered:
+    """What the pages that came in hold together."""
+
+    service: str
+    status: int = 200
+    pages: int = 0
+    items: list[Any] = field(default_factory=list)
+    single: bool = False
+    total: int | None = None
+    complete: bool = True
+
+    def add(self, received: Received, page: Mapped) -> None:
+        self.status = received.status
+        self.pages += 1
+        self.items += page.items
+        self.single = page.single
+        if page.total is not None:
+            self.total = page.total
+
+    def reached(self, max_pages: int, max_items: int) -> bool:
+        return self.pages >= max_pages or len(self.items) >= max_items
+
+    def cut(self, max_items: int) -> None:
+        if len(self.items) > max_items:
+            del self.items[max_items:]
+            self.complete = False
+
+
+def to_result(
+    operation: str,
+    arguments: Mapping[str, Any],
+    prepared: Mapping[str, Any],
+    gathered: Gathered,
+) -> dict[str, Any]:
+    """Return the result as templates and clients see it.
+
+    `result` is the item when there is one thing, else the list of items. `items`,
+    `count` (items that came), `total` (items there are, None when nobody says) and
+    `complete` (whether these are all) describe it. The fields of `prepare`, and of a
+    single item, stand beside them by their own names.
+    """
+    count = len(gathered.items)
+    total = gathered.total
+    if total is None and gathered.complete:
+        total = count
+    single = gathered.items[0] if gathered.single and gathered.items else None
+    result: dict[str, Any] = {
+        "operation": operation,
+        "input": dict(arguments),
+        "service": gathered.service,
+        "status_code": gathered.status,
+        "count": count,
+        "total": total,
+        "complete": gathered.complete and (total is None or count >= total),
+        "items": gathered.items,
+    }
+    result |= prepared
+    if isinstance(single, Mapping):
+        result |= {str(name): value for name, value in single.items()}
+    return result | {"result": single if gathered.single else gathered.items}

@@ -1,6 +1,5 @@
-"""A request with its holes filled: the last step before anything is sent."""
+"""Requests with their placeholders filled and every value encoded for its place."""
 
-import base64
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from server.core.json import to_json
 from server.errors import ArgumentsInvalid
-from server.library.http_model import HttpAuth, HttpBody, HttpMethod, HttpRequest, HttpService
+from server.library.http_auth import AUTH_SCHEMES
+from server.library.http_model import HttpBody, HttpMethod, HttpRequest, HttpService
 from server.library.placeholders import NO_VALUE, ExpressionFailed, PlaceholderText
 
 _HEADER_SAFE: Final = "".join(map(chr, range(0x20, 0x7F)))
@@ -19,7 +19,7 @@ _LITERAL_QUERY_SAFE: Final = "-._~!$'()*,;:@/?[]"
 
 
 def encode_value(value: Any) -> str:
-    """One value as text: integral numbers without a fraction, dates as ISO 8601.
+    """Return one value as text: integral numbers without a fraction, dates as ISO 8601.
 
     Raises:
         ArgumentsInvalid: a number that is not finite, or text that is not Unicode.
@@ -30,7 +30,7 @@ def encode_value(value: Any) -> str:
         case bool():
             text = "true" if value else "false"
         case float() | Decimal():
-            text = _number(value)
+            text = _number_text(value)
         case date() | time():
             text = value.isoformat()
         case Mapping():
@@ -47,7 +47,7 @@ def encode_value(value: Any) -> str:
 
 
 def path_segment(value: Any) -> str:
-    """A value inside a path: everything but letters, digits and `-._~` is encoded.
+    """Return a value for a path: everything but letters, digits and `-._~` is encoded.
 
     Raises:
         ArgumentsInvalid: an empty value, which would shorten the path.
@@ -59,17 +59,17 @@ def path_segment(value: Any) -> str:
 
 
 def query_value(value: Any) -> str:
-    """A value inside a query: everything but letters, digits and `-._~` is encoded."""
+    """Return a value for a query: everything but letters, digits and `-._~` is encoded."""
     return quote(encode_value(value), safe="")
 
 
 def query_literal(text: str) -> str:
-    """The author's own words inside a query, such as the commas of a list."""
+    """Return the author's own text for a query, which may have the commas of a list."""
     return quote(text, safe=_LITERAL_QUERY_SAFE)
 
 
 def header_value(value: Any) -> str:
-    """A value inside a header: one line of ASCII, other characters percent-encoded.
+    """Return a value for a header: one line of ASCII, other characters percent-encoded.
 
     Raises:
         ArgumentsInvalid: line breaks or other control characters.
@@ -81,7 +81,7 @@ def header_value(value: Any) -> str:
 
 
 def encode_scalar(value: Any) -> Any:
-    """A value as JSON knows it: decimals become numbers, dates become text.
+    """Return a value as JSON knows it: decimals become numbers, dates become text.
 
     Raises:
         ArgumentsInvalid: a number that is not finite.
@@ -91,13 +91,11 @@ def encode_scalar(value: Any) -> Any:
             return value
         case str():
             return encode_value(value)
-        case float():
+        case float() | Decimal():
             if not math.isfinite(value):
                 raise ArgumentsInvalid(f"{value} is not a finite number")
-            return value
-        case Decimal():
-            if not value.is_finite():
-                raise ArgumentsInvalid(f"{value} is not a finite number")
+            if isinstance(value, float):
+                return value
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
             return {str(name): encode_scalar(item) for name, item in value.items()}
@@ -107,7 +105,7 @@ def encode_scalar(value: Any) -> Any:
             return encode_value(value)
 
 
-def _number(value: float | Decimal) -> str:
+def _number_text(value: float | Decimal) -> str:
     if not math.isfinite(value):
         raise ArgumentsInvalid(f"{value} is not a finite number")
     exact = Decimal(repr(value)) if isinstance(value, float) else value
@@ -147,7 +145,7 @@ class FilledRequest:
         return urlsplit(self.address).netloc
 
     def with_query(self, name: str, value: Any) -> "FilledRequest":
-        """The same request with one query parameter set."""
+        """Return the same request with one query parameter set."""
         kept = tuple(pair for pair in self.query if pair[0] != name)
         return replace(self, query=(*kept, (query_literal(name), query_value(value))))
 
@@ -163,20 +161,25 @@ def fill_request(
         ArgumentsInvalid: a value that cannot stand where it is asked for.
     """
     try:
-        query = (*_query(request, arguments), *_auth_query(service.auth))
-        headers = _headers(request, service, arguments)
+        scheme = AUTH_SCHEMES[service.auth.kind]
+        signed = scheme.query(service.auth).items()
+        query = (
+            *_fill_query(request, arguments),
+            *((query_literal(name), query_value(value)) for name, value in signed),
+        )
+        headers = _fill_headers(request, arguments) | dict(scheme.headers(service.auth))
         return FilledRequest(
             method=request.method,
-            address=request.origin + _path(request, arguments),
+            address=request.origin + _fill_path(request, arguments),
             query=query,
             headers=tuple(headers.items()),
-            content=_content(request.body, arguments),
+            content=_fill_body(request.body, arguments),
         )
     except ExpressionFailed as failed:
         raise ArgumentsInvalid(str(failed)) from failed
 
 
-def _path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
+def _fill_path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
     path = request.path.fill(arguments, path_segment)
     if path is None:
         missing = sorted(n for n in request.path.names if arguments.get(n) is None)
@@ -186,7 +189,7 @@ def _path(request: HttpRequest, arguments: Mapping[str, Any]) -> str:
     return path
 
 
-def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+def _fill_query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     pairs: list[tuple[str, str | None]] = []
     for name, value in request.query:
         encoded = query_literal(name)
@@ -194,11 +197,11 @@ def _query(request: HttpRequest, arguments: Mapping[str, Any]) -> list[tuple[str
             pairs.append((encoded, None))
             continue
         for text in value if isinstance(value, tuple) else (value,):
-            pairs += [(encoded, item) for item in _query_values(text, arguments)]
+            pairs += [(encoded, item) for item in _fill_query_value(text, arguments)]
     return pairs
 
 
-def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[str]:
+def _fill_query_value(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[str]:
     slot = text.only_slot
     if slot is not None:
         value = slot.value(arguments)
@@ -208,9 +211,7 @@ def _query_values(text: PlaceholderText, arguments: Mapping[str, Any]) -> list[s
     return [] if filled is None else [filled]
 
 
-def _headers(
-    request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
-) -> dict[str, str]:
+def _fill_headers(request: HttpRequest, arguments: Mapping[str, Any]) -> dict[str, str]:
     headers = {}
     if request.body is not None:
         kind = request.body.content_type or _CONTENT_TYPES[request.body.kind]
@@ -219,42 +220,25 @@ def _headers(
         filled = text.fill(arguments, header_value)
         if filled is not None:
             headers[name.lower()] = filled.strip()
-    return headers | _auth_headers(service.auth)
+    return headers
 
 
-def _auth_headers(auth: HttpAuth) -> dict[str, str]:
-    if auth.kind == "bearer":
-        return {"authorization": f"Bearer {auth.secret}"}
-    if auth.kind == "basic":
-        pair = f"{auth.username}:{auth.secret}".encode()
-        return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
-    if auth.kind == "api_key" and auth.place == "header":
-        return {auth.name.lower(): auth.secret}
-    return {}
-
-
-def _auth_query(auth: HttpAuth) -> list[tuple[str, str | None]]:
-    if auth.kind == "api_key" and auth.place == "query":
-        return [(query_literal(auth.name), query_value(auth.secret))]
-    return []
-
-
-def _content(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:
+def _fill_body(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | None:
     if body is None:
         return None
-    filled = _fill(body.content, arguments)
+    filled = _fill_value(body.content, arguments)
     if filled is NO_VALUE:
         return None
     if body.kind == "json":
         return to_json(encode_scalar(filled)).encode()
     if body.kind == "form":
-        pairs = {name: _form_value(value) for name, value in dict(filled).items()}
+        pairs = {name: _form_text(value) for name, value in dict(filled).items()}
         return urlencode(pairs, doseq=True).encode()
     return encode_value(filled).encode()
 
 
-def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
-    """A body's value with its texts filled; what has no value is left out."""
+def _fill_value(value: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return a body's value with its texts filled; what has no value is left out."""
     if isinstance(value, PlaceholderText):
         slot = value.only_slot
         if slot is not None:
@@ -262,14 +246,14 @@ def _fill(value: Any, arguments: Mapping[str, Any]) -> Any:
         filled = value.fill(arguments, encode_value)
         return NO_VALUE if filled is None else filled
     if isinstance(value, Mapping):
-        items = {name: _fill(item, arguments) for name, item in value.items()}
+        items = {name: _fill_value(item, arguments) for name, item in value.items()}
         return {name: item for name, item in items.items() if item is not NO_VALUE}
     if isinstance(value, list | tuple):
-        return [item for item in (_fill(v, arguments) for v in value) if item is not NO_VALUE]
+        return [item for item in (_fill_value(v, arguments) for v in value) if item is not NO_VALUE]
     return value
 
 
-def _form_value(value: Any) -> str | list[str]:
+def _form_text(value: Any) -> str | list[str]:
     return (
         [encode_value(item) for item in value]
         if isinstance(value, list | tuple)

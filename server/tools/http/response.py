@@ -1,19 +1,23 @@
-"""The body of an answer to Python data: read within limits, then JSON, CSV or text."""
+"""The body of an answer to Python data: read within limits, decoded, and mapped."""
 
 import csv
 import io
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx
+from jmespath.exceptions import JMESPathError
 
 from server.errors import ToolFailed
-from server.library.http_model import ResponseType
+from server.library.expressions import compile_path
+from server.library.http_model import ResponseMapping, ResponseType
 
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
+_MAX_DETAIL_CHARS: Final = 200
+_CSV_TYPES: Final = ("text/csv", "application/csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,10 @@ class BodyUnusable(ToolFailed):
     """The body goes on past its limit, or is packed in a way that cannot be undone."""
 
 
+class AnswerUnreadable(ToolFailed):
+    """The answer came, and is not what it should be."""
+
+
 async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
     """Return the unpacked body, reading from the network only as long as it fits.
 
@@ -39,7 +47,10 @@ async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
         BodyUnusable: more than `max_bytes`, packed or unpacked; not the encoding that
             its header names, or one that was not asked for.
     """
-    unpack = _unpacker(response.headers.get("content-encoding", ""))
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        raise BodyUnusable("sent a body in an encoding that was not asked for")
+    unpack = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding not in ("", "identity") else None
     body = bytearray()
     received = 0
     async for chunk in response.aiter_raw():
@@ -49,31 +60,11 @@ async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
         except zlib.error as broken:
             raise BodyUnusable("sent a body that cannot be unpacked") from broken
         if max(len(body), received) > max_bytes:
-            raise BodyUnusable(f"sent more than {_megabytes(max_bytes)}")
+            size = f"{max_bytes / 1e6:g} MB" if max_bytes >= 100_000 else f"{max_bytes} bytes"
+            raise BodyUnusable(f"sent more than {size}")
     if unpack and received and not unpack.eof:
         raise BodyUnusable("broke off its answer")
     return bytes(body)
-
-
-def _unpacker(encoding: str) -> "zlib._Decompress | None":
-    match encoding.strip().lower():
-        case "" | "identity":
-            return None
-        case "gzip" | "x-gzip" | "deflate":
-            return zlib.decompressobj(_GZIP_OR_ZLIB)
-        case _:
-            raise BodyUnusable("sent a body in an encoding that was not asked for")
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:g} MB" if count >= 100_000 else f"{count} bytes"
-
-
-_CSV_TYPES: Final = ("text/csv", "application/csv")
-
-
-class AnswerUnreadable(ToolFailed):
-    """The answer came, and is not what it should be."""
 
 
 def read_answer(received: Received, expected: ResponseType, *, structured: bool) -> Any:
@@ -86,46 +77,33 @@ def read_answer(received: Received, expected: ResponseType, *, structured: bool)
     """
     if not received.body.strip():
         return None
-    kind = content_type(received.headers)
+    kind = received.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        chosen = expected if expected != "auto" else _guess(kind, structured=structured)
-        if chosen == "json":
-            return read_json(received.body)
-        text = _decode(received.body, received.headers)
-        return read_csv(text) if chosen == "csv" else text.strip()
+        chosen = expected if expected != "auto" else _guess_type(kind, structured=structured)
+        return _READERS[chosen](received)
     except AnswerUnreadable as unreadable:
-        named = f" (it calls it {kind})" if kind else ""
+        printable = kind and kind.isprintable() and kind.isascii() and len(kind) < 80
+        named = f" (it calls it {kind})" if printable else ""
         raise AnswerUnreadable(f"{received.host} {unreadable}{named}") from unreadable
 
 
-def content_type(headers: Mapping[str, str]) -> str:
-    """The media type alone, lower-cased and harmless to print."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind if kind.isprintable() and kind.isascii() and len(kind) < 80 else ""
-
-
-def read_json(body: bytes) -> Any:
-    """Parse JSON.
+def read_json(received: Received) -> Any:
+    """Return the JSON of a body.
 
     Raises:
         AnswerUnreadable: not JSON, or nested deeper than anyone means.
     """
     try:
-        return json.loads(body)
+        return json.loads(received.body)
     except (ValueError, RecursionError):
         raise AnswerUnreadable("answered something that is not JSON") from None
 
 
-def read_csv(text: str) -> list[dict[str, str]]:
-    """Parse CSV with a header line; cells stay text.
-
-    Raises:
-        AnswerUnreadable: a row that has more cells than the header, or quotes that do not match.
-    """
+def _read_csv(received: Received) -> list[dict[str, str]]:
+    """Return the rows of CSV with a header line; cells stay text."""
     rows: list[dict[str, str]] = []
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        for row in reader:
+        for row in csv.DictReader(io.StringIO(_read_text(received), newline=""), strict=True):
             if None in row:
                 raise AnswerUnreadable("answered CSV with rows longer than its header")
             rows.append({name: value or "" for name, value in row.items()})
@@ -134,7 +112,29 @@ def read_csv(text: str) -> list[dict[str, str]]:
     return rows
 
 
-def _guess(kind: str, *, structured: bool) -> ResponseType:
+def _read_text(received: Received) -> str:
+    charset = "utf-8"
+    for part in received.headers.get("content-type", "").split(";")[1:]:
+        name, _, value = part.partition("=")
+        if name.strip().lower() == "charset":
+            charset = value.strip().strip('"') or charset
+    try:
+        text = received.body.decode(charset)
+    except (LookupError, UnicodeDecodeError):
+        raise AnswerUnreadable("answered text in an encoding that cannot be read") from None
+    if "\x00" in text:
+        raise AnswerUnreadable("answered something that is not text")
+    return text.removeprefix("\ufeff")
+
+
+_READERS: Final[Mapping[ResponseType, Callable[[Received], Any]]] = {
+    "json": read_json,
+    "csv": _read_csv,
+    "text": lambda received: _read_text(received).strip(),
+}
+
+
+def _guess_type(kind: str, *, structured: bool) -> ResponseType:
     if kind == "application/json" or kind.endswith("+json"):
         return "json"
     if kind in _CSV_TYPES:
@@ -148,16 +148,61 @@ def _guess(kind: str, *, structured: bool) -> ResponseType:
     raise AnswerUnreadable("answered something that cannot be read as text")
 
 
-def _decode(body: bytes, headers: Mapping[str, str]) -> str:
-    charset = "utf-8"
-    for part in headers.get("content-type", "").split(";")[1:]:
-        name, _, value = part.partition("=")
-        if name.strip().lower() == "charset":
-            charset = value.strip().strip('"') or charset
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """One page of an answer. `single` says that it is one thing, not a list of things."""
+
+    items: list[Any] = field(default_factory=list)
+    single: bool = False
+    total: int | None = None
+    next: Any = None
+
+
+def map_answer(data: Any, mapping: ResponseMapping, *, next_path: str = "") -> Mapped:
+    """Return what the mapping asks for; `next_path` leads to the cursor of the next page.
+
+    A path that leads nowhere is an empty list of items, and a field without a value.
+
+    Raises:
+        ToolFailed: the answer reports a failure of its own, or has another shape.
+    """
+    complaint = _search(mapping.error, data) if mapping.error else None
+    if complaint:
+        detail = one_line(complaint) if isinstance(complaint, str) else ""
+        raise ToolFailed(f"says: {detail}" if detail else "reported an error")
+    found = _search(mapping.items, data) if mapping.items else data
+    total = _whole_number(_search(mapping.total, data)) if mapping.total else None
+    following = _search(next_path, data) if next_path else None
+    if found is None:
+        return Mapped([], single=data is None, total=total, next=following)
+    if isinstance(found, list):
+        items = [_map_fields(item, mapping.fields) for item in found]
+        return Mapped(items, total=total, next=following)
+    if mapping.items and not isinstance(found, Mapping):
+        raise ToolFailed("answered in another shape than the template expects")
+    return Mapped([_map_fields(found, mapping.fields)], single=True, total=total, next=following)
+
+
+def one_line(text: str) -> str:
+    """Return what a service says, short and without anything a terminal would act on."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= _MAX_DETAIL_CHARS else f"{line[: _MAX_DETAIL_CHARS - 1]}…"
+
+
+def _map_fields(item: Any, fields: Mapping[str, str]) -> Any:
+    return {name: _search(path, item) for name, path in fields.items()} if fields else item
+
+
+def _search(path: str, data: Any) -> Any:
     try:
-        text = body.decode(charset)
-    except (LookupError, UnicodeDecodeError):
-        raise AnswerUnreadable("answered text in an encoding that cannot be read") from None
-    if "\x00" in text:
-        raise AnswerUnreadable("answered something that is not text")
-    return text.removeprefix("\ufeff")
+        return compile_path(path).search(data)
+    except JMESPathError as wrong:
+        raise ToolFailed("answered in another shape than the template expects") from wrong
+
+
+def _whole_number(value: Any) -> int | None:
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value)

@@ -1,28 +1,49 @@
-"""One call over the wire: bounded in time, size, redirects and retries."""
+"""Sending one call, bounded in time, size, redirects and retries, and what can go wrong.
+
+Messages name the service and hold no secret.
+"""
 
 import asyncio
-from typing import Final
+import ssl
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_exponential, wait_random
 
-from server.errors import ToolFailed, ToolTimedOut
+from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import IDEMPOTENT, HttpService
-from server.tools.http.failures import (
-    TryAgain,
-    from_status,
-    from_transport,
-    is_refused,
-    retry_after_s,
-)
+from server.tools.http.egress import AddressRefused
 from server.tools.http.request import FilledRequest
-from server.tools.http.response import BodyUnusable, Received, read_limited
+from server.tools.http.response import (
+    AnswerUnreadable,
+    BodyUnusable,
+    Received,
+    one_line,
+    read_json,
+    read_limited,
+)
 
 _TOO_MANY_REQUESTS: Final = 429
 _PASSING_FAULTS: Final = frozenset((502, 503, 504))
 _MAX_BACKOFF_S: Final = 5.0
 _ERROR_BODY_BYTES: Final = 16_384
+_DETAIL_NAMES: Final = ("message", "error_description", "detail", "reason", "error", "title")
+
+_E = TypeVar("_E", bound=BaseException)
+
+
+class TryAgain(Exception):
+    """The call may be sent again; `failure` is what to raise when it is not."""
+
+    def __init__(self, failure: ToolError, after_s: float = 0.0) -> None:
+        self.failure = failure
+        self.after_s = after_s
+        super().__init__(str(failure))
 
 
 class Sender:
@@ -38,7 +59,7 @@ class Sender:
         service: HttpService,
         *,
         deadline: float,
-        secrets: tuple[str, ...] = (),
+        secrets: Sequence[str] = (),
     ) -> Received:
         """Return the answer once its status is 2xx and its body is in.
 
@@ -50,106 +71,85 @@ class Sender:
             ToolTimedOut: the deadline passed.
             ToolFailed: any other reason, in words.
         """
-        exchange = _Exchange(self._client, self._slots, request, service, secrets)
         try:
             async with asyncio.timeout_at(deadline):
-                return await _retrying(service, deadline)(exchange.run)
+                return await _retrying(service, deadline)(self._try, request, service, secrets)
         except TryAgain as last:
             raise last.failure from last.__cause__
         except TimeoutError:
             raise ToolTimedOut(f"{request.host} did not answer in time") from None
 
-
-class _Exchange:
-    """One request and its redirects, to be run once for each try."""
-
-    def __init__(
-        self,
-        client: httpx.AsyncClient,
-        slots: asyncio.Semaphore,
-        request: FilledRequest,
-        service: HttpService,
-        secrets: tuple[str, ...],
-    ) -> None:
-        self._client = client
-        self._slots = slots
-        self._request = request
-        self._service = service
-        self._secrets = secrets
-
-    async def run(self) -> Received:
-        """Raises `TryAgain` where sending the same once more may help."""
+    async def _try(
+        self, request: FilledRequest, service: HttpService, secrets: Sequence[str]
+    ) -> Received:
+        """Send once, redirects included. Raises `TryAgain` where trying once more may help."""
         try:
             async with self._slots:
-                received = await self._follow(self._build())
+                received = await self._follow(request, service)
         except httpx.TransportError as error:
-            failure = from_transport(self._request.host, error)
-            if self._may_repeat(error):
+            failure = _transport_failure(request.host, error)
+            if _may_repeat(request, error):
                 raise TryAgain(failure) from error
             raise failure from error
         except BodyUnusable as unusable:
-            raise ToolFailed(f"{self._request.host} {unusable}") from unusable
-        if 200 <= received.status < 300:
-            return received
-        failure = from_status(received, self._secrets)
-        if received.status == _TOO_MANY_REQUESTS or (
-            received.status in _PASSING_FAULTS and self._request.method in IDEMPOTENT
-        ):
-            raise TryAgain(failure, retry_after_s(received.headers))
-        raise failure
-
-    def _build(self) -> httpx.Request:
-        request = self._request
-        try:
-            return self._client.build_request(
-                request.method, request.url, headers=request.headers, content=request.content
-            )
+            raise ToolFailed(f"{request.host} {unusable}") from unusable
         except (httpx.InvalidURL, UnicodeEncodeError) as error:
             # Addresses and headers are checked when they are filled, so this is rare: an
             # address that is too long, or a secret that no header can hold.
             raise ToolFailed(f"the call to {request.host} cannot be written down") from error
+        if 200 <= received.status < 300:
+            return received
+        failed = _status_failure(received, secrets)
+        if received.status == _TOO_MANY_REQUESTS or (
+            received.status in _PASSING_FAULTS and request.method in IDEMPOTENT
+        ):
+            raise TryAgain(failed, _retry_after_s(received.headers))
+        raise failed
 
-    async def _follow(self, request: httpx.Request) -> Received:
-        for _ in range(self._service.max_redirects + 1):
-            response = await self._client.send(request, stream=True)
+    async def _follow(self, request: FilledRequest, service: HttpService) -> Received:
+        """Send a request, and follow its redirects on the same host."""
+        sent = self._client.build_request(
+            request.method, request.url, headers=request.headers, content=request.content
+        )
+        for _ in range(service.max_redirects + 1):
+            response = await self._client.send(sent, stream=True)
             try:
                 following = response.next_request
                 if following is None:
-                    return await self._receive(response)
+                    body = await _read_body(response, service.max_response_bytes)
+                    return Received(request.host, response.status_code, response.headers, body)
             finally:
                 await response.aclose()
-            self._check_redirect(request.url, following.url)
-            request = following
-        raise ToolFailed(f"{self._request.host} redirected too often")
+            if not _is_same_host(sent.url, following.url):
+                what = "redirected to another host, which is not followed"
+                raise ToolFailed(f"{request.host} {what}")
+            sent = following
+        raise ToolFailed(f"{request.host} redirected too often")
 
-    async def _receive(self, response: httpx.Response) -> Received:
-        limit = self._service.max_response_bytes
-        if response.is_success:
-            body = await read_limited(response, limit)
-        else:
-            try:
-                body = await read_limited(response, min(limit, _ERROR_BODY_BYTES))
-            except BodyUnusable:
-                body = b""  # the status alone says enough
-        return Received(self._request.host, response.status_code, response.headers, body)
 
-    def _check_redirect(self, here: httpx.URL, there: httpx.URL) -> None:
-        same_port = here.port == there.port or (here.port, there.port) == (None, None)
-        upgraded = (here.scheme, there.scheme) == ("http", "https")
-        if there.host == here.host and (
-            (there.scheme == here.scheme and same_port) or (upgraded and there.port is None)
-        ):
-            return
-        raise ToolFailed(f"{self._request.host} redirected to another host, which is not followed")
+async def _read_body(response: httpx.Response, limit: int) -> bytes:
+    if response.is_success:
+        return await read_limited(response, limit)
+    try:
+        return await read_limited(response, min(limit, _ERROR_BODY_BYTES))
+    except BodyUnusable:
+        return b""  # the status alone says enough
 
-    def _may_repeat(self, error: httpx.TransportError) -> bool:
-        # A connection that never stood has carried nothing, whatever the method.
-        never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError) or is_refused(
-            error
-        ):
-            return False
-        return never_sent or self._request.method in IDEMPOTENT
+
+def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
+    """Whether two addresses are of one host and port; https instead of http counts as well."""
+    upgraded = (here.scheme, there.scheme) == ("http", "https") and there.port is None
+    same = (here.scheme, here.port) == (there.scheme, there.port)
+    return there.host == here.host and (same or upgraded)
+
+
+def _may_repeat(request: FilledRequest, error: httpx.TransportError) -> bool:
+    """Whether sending again can do no harm, and may help."""
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return False
+    # A connection that was never made has carried nothing, whatever the method.
+    never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+    return not _is_refused(error) and (never_sent or request.method in IDEMPOTENT)
 
 
 def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
@@ -157,7 +157,9 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
     jitter = wait_random(0, service.backoff_s)
 
     def pause_s(state: RetryCallState) -> float:
-        return max(_asked_s(state), backoff(state)) + jitter(state)
+        error = state.outcome.exception() if state.outcome else None
+        asked_s = error.after_s if isinstance(error, TryAgain) else 0.0
+        return max(asked_s, backoff(state)) + jitter(state)
 
     def too_late(state: RetryCallState) -> bool:
         # Waiting past the deadline would only turn a clear refusal into a timeout.
@@ -172,6 +174,96 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
     )
 
 
-def _asked_s(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    return error.after_s if isinstance(error, TryAgain) else 0.0
+def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
+    """Return the failure for an answer with a status other than 2xx."""
+    status = received.status
+    try:
+        phrase = f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        phrase = str(status)
+    message = f"{received.host} answered {phrase}"
+    if status == HTTPStatus.TOO_MANY_REQUESTS and (wait := _retry_after_s(received.headers)):
+        message += f"; it asks to wait {wait:.0f} s"
+    detail = _detail(received)
+    return ToolFailed(redact_secrets(f"{message}: {detail}" if detail else message, secrets))
+
+
+def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
+    """Return the failure for a call that got no whole answer."""
+    match error:
+        case httpx.TimeoutException():
+            return ToolTimedOut(f"{host} did not answer in time")
+        case httpx.ConnectError() if _is_refused(error):
+            return ToolFailed(f"{host} stands where this server makes no calls")
+        case httpx.ConnectError() if _cause(error, ssl.SSLError) is not None:
+            return ToolFailed(f"{host} could not prove who it is (TLS: {_tls_reason(error)})")
+        case httpx.ConnectError() if _cause(error, ConnectionRefusedError) is not None:
+            return ToolFailed(f"{host} could not be reached: it refused the connection")
+        case httpx.ConnectError():
+            return ToolFailed(f"{host} could not be reached")
+        case httpx.ReadError() | httpx.RemoteProtocolError():
+            return ToolFailed(f"{host} broke off its answer, or did not speak HTTP")
+        case _:
+            return ToolFailed(f"the call to {host} failed ({type(error).__name__})")
+
+
+def _is_refused(error: httpx.TransportError) -> bool:
+    """Whether no connection was tried, because the policy admits none."""
+    return _cause(error, AddressRefused) is not None
+
+
+def _retry_after_s(headers: httpx.Headers) -> float:
+    """Return the seconds that `Retry-After` asks to wait, as a number or a date; else 0."""
+    text = headers.get("retry-after", "").strip()
+    if text.isdecimal():
+        return float(text[:9])
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return 0.0
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def redact_secrets(text: str, secrets: Sequence[str]) -> str:
+    """Return the text with every secret blacked out."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _detail(received: Received) -> str:
+    """Return what a JSON answer says of its own failure: one short line, or nothing."""
+    if "json" not in received.headers.get("content-type", ""):
+        return ""
+    try:
+        data = read_json(received)
+    except AnswerUnreadable:
+        return ""
+    return _first_text(data)
+
+
+def _first_text(data: Any) -> str:
+    if isinstance(data, str):
+        return one_line(data)
+    if isinstance(data, dict):
+        found = (_first_text(data[name]) for name in _DETAIL_NAMES if name in data)
+        return next(filter(None, found), "")
+    return ""
+
+
+def _cause(error: BaseException, kind: type[_E]) -> _E | None:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, kind):
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _tls_reason(error: BaseException) -> str:
+    found = _cause(error, ssl.SSLError)
+    if isinstance(found, ssl.SSLCertVerificationError):
+        return found.verify_message
+    return (found.reason or "handshake failed").lower().replace("_", " ") if found else ""

@@ -1,1 +1,5 @@
-"""What stands between a proposed call and the tool: one chain, one file for each step."""
+"""The policy chain between a proposed call and its tool.
+
+Others build a chain with `chain.build_chain` and hand it a `proposal.Proposal`; `checks`
+and `values` are what a template asks of a call and of its arguments.
+"""

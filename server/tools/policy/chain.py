@@ -6,26 +6,29 @@ deadline → recorded. Nothing later happens when an earlier step refuses, and a
 costs no quota.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, Protocol
 
-from server.core.redaction import NO_SECRETS, Redactor, Secrets
+from server.access.rate_limits import RateLimits
+from server.audit.entry import Event
+from server.audit.writer import AuditWriter
+from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
 from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
-from server.library.model import Template
-from server.tools.policy.arguments import size_problem
+from server.library.model import Library, Template
+from server.settings.access import AccessSettings
+from server.tools.policy.checks import Rates, Roles, TemplateChecks, checks_of, size_problem
 from server.tools.policy.proposal import Outcome, Proposal, Refusal
-from server.tools.policy.rates import Rates
-from server.tools.policy.recorder import (
-    AuditRecorder,
-    unjudged,
-    visible_arguments,
-    visible_call,
-    visible_result,
-)
-from server.tools.policy.template_checks import TemplateChecks, unknown_template
+from server.tools.registry import ToolRegistry
+
+_OUTCOMES: Final[Mapping[ToolResultStatus, Outcome]] = {
+    ToolResultStatus.SUCCESS: "success",
+    ToolResultStatus.ERROR: "error",
+    ToolResultStatus.TIMEOUT: "timeout",
+}
 
 
 class Runner(Protocol):
@@ -50,8 +53,79 @@ class CallOutcome:
     to_confirm: ToolCall | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AuditRecorder:
+    """Writes down calls and refusals. `failing_…` say what happens while that is impossible."""
+
+    trail: AuditWriter | None
+    adapter: str
+    failing_reads: Literal["allow", "deny"] = "allow"
+    failing_writes: Literal["allow", "deny"] = "deny"
+
+    async def record_start(
+        self, proposal: Proposal, checks: TemplateChecks, arguments: Mapping[str, Any]
+    ) -> Refusal | None:
+        """Write that a call is about to run, where it must not run without a record."""
+        template = checks.template
+        failing = self.failing_writes if template.effect == "write" else self.failing_reads
+        if self.trail is None or not template.policy.log_invocations or failing == "allow":
+            return None
+        shown = _visible_arguments(checks.redactor, arguments)
+        try:
+            await self.trail.write(self._event(proposal, "started", "", 0.0, shown))
+        except StoreUnavailable:
+            return Refusal(
+                "audit_unavailable", "this is written down when it is done, and cannot be now"
+            )
+        return None
+
+    def record_end(
+        self,
+        proposal: Proposal,
+        template: Template | None,
+        outcome: Outcome,
+        reason: str,
+        duration_ms: float,
+        arguments: Mapping[str, Any],
+    ) -> None:
+        """Note how a call ended. Refusals are noted even where calls are not."""
+        if self.trail is None:
+            return
+        if template and not template.policy.log_invocations and outcome in _OUTCOMES.values():
+            return
+        self.trail.note(self._event(proposal, outcome, reason, duration_ms, arguments))
+
+    def _event(
+        self,
+        proposal: Proposal,
+        outcome: Outcome,
+        reason: str,
+        duration_ms: float,
+        arguments: Mapping[str, Any],
+    ) -> Event:
+        call, caller = proposal.call, proposal.caller
+        return Event(
+            datetime.now(UTC),
+            proposal.request_id,
+            self.adapter,
+            caller.key_id,
+            caller.user_id,
+            caller.role,
+            proposal.intent,
+            call.template_id,
+            call.tool,
+            call.operation,
+            outcome,
+            reason,
+            duration_ms,
+            proposal.proposed_by,
+            arguments,
+            proposal.proposal_id,
+        )
+
+
 class PolicyChain:
-    """The one way to a tool of an adapter."""
+    """The one way to the tools of an adapter. `checks` has those of each template, by its id."""
 
     def __init__(
         self,
@@ -60,7 +134,6 @@ class PolicyChain:
         runner: Runner,
         recorder: AuditRecorder,
     ) -> None:
-        """`checks` has those of each template, by its id."""
         self._checks = checks
         self._rates = rates
         self._runner = runner
@@ -72,43 +145,56 @@ class PolicyChain:
         Raises:
             StoreUnavailable: the counts of rate limits cannot be reached.
         """
-        checks = self._checks.get(proposal.call.template_id)
+        call, caller = proposal.call, proposal.caller
+        checks = self._checks.get(call.template_id)
         if checks is None:
-            return self._refused(proposal, None, unknown_template(proposal))
-        refusal = checks.unknown(proposal)
+            message = f"there is no tool {call.template_id[:80]!r} here"
+            return self._refused(proposal, None, Refusal("tool_unknown", message))
+        refusal = checks.check_known(call)
         if refusal is not None:
             return self._refused(proposal, None, refusal)
-        refusal = checks.forbidden(proposal.caller, proposal.intent)
+        template = checks.template
+        refusal = checks.check_allowed(caller, proposal.intent)
         if refusal is None and checks.limited:
-            refusal = await self._rates.look(checks.template, proposal.caller)
+            refusal = await self._rates.look(template, caller)
         if refusal is not None:
             return self._refused(proposal, checks, refusal)
-        arguments = checks.arguments(proposal.call.arguments)
+        arguments = checks.arguments(call.arguments)
         if isinstance(arguments, Refusal):
             return self._refused(proposal, checks, arguments)
-        system = checks.system_values(proposal.caller)
+        system = checks.system_values(caller) if checks.system else {}
         if isinstance(system, Refusal):
             return self._refused(proposal, checks, system)
-        refusal = checks.unconfirmed(proposal)
+        refusal = checks.check_confirmed(proposal)
         if refusal is not None:
-            return self._to_confirm(proposal, checks, arguments, refusal)
-        refusal = await self._last_word(proposal, checks, arguments)
+            call = replace(call, arguments=arguments)
+            refused = self._refused(replace(proposal, call=call), checks, refusal)
+            return replace(refused, to_confirm=call)
+        refusal = await self._recorder.record_start(proposal, checks, arguments)
+        if refusal is None and checks.limited:
+            refusal = await self._rates.count(template, caller)
+        if refusal is None and proposal.commit is not None:
+            try:
+                await proposal.commit()
+            except StoreUnavailable:
+                why = "what is confirmed is written down before it is done, and cannot be now"
+                refusal = Refusal("commit_unavailable", why)
         if refusal is not None:
             return self._refused(proposal, checks, refusal)
         return await self._run(proposal, checks, arguments, system, timeout_s)
 
     def open_to(
-        self, caller: Caller, intent: str | None = None, *, whatever_is_asked: bool = False
+        self, caller: Caller, intent: str | None = None, *, any_intent: bool = False
     ) -> tuple[Template, ...]:
-        """The templates that the caller may run for an intent; `whatever_is_asked`, for any."""
+        """Return the templates that the caller may run for an intent, or for any."""
         return tuple(
             checks.template
             for checks in self._checks.values()
-            if checks.forbidden(caller, intent, whatever_is_asked=whatever_is_asked) is None
+            if checks.check_allowed(caller, intent, any_intent=any_intent) is None
         )
 
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
-        """The same tools for trying a library out: judged alone by whether calls are right.
+        """Return the same tools for trying a library out: only arguments are judged.
 
         Nothing is counted, written down or redacted, and nobody's role is asked for.
         """
@@ -118,26 +204,12 @@ class PolicyChain:
             )
             for name, each in self._checks.items()
         }
-        nowhere = replace(self._recorder, trail=None)
-        return PolicyChain(checks, self._rates, wrap(self._runner), nowhere)
+        silent = replace(self._recorder, trail=None)
+        return PolicyChain(checks, self._rates, wrap(self._runner), silent)
 
     async def aclose(self) -> None:
         """Close what runs the calls."""
         await self._runner.aclose()
-
-    async def _last_word(
-        self, proposal: Proposal, checks: TemplateChecks, arguments: Mapping[str, Any]
-    ) -> Refusal | None:
-        """What is done with a call just before it runs, and may yet keep it from running."""
-        refusal = None
-        if self._recorder.comes_first(checks.template):
-            shown = visible_arguments(checks.redactor, arguments)
-            refusal = await self._recorder.before(proposal, shown)
-        if refusal is None and checks.limited:
-            refusal = await self._rates.count(checks.template, proposal.caller)
-        if refusal is None and proposal.commit is not None:
-            refusal = await _committed(proposal.commit)
-        return refusal
 
     async def _run(
         self,
@@ -148,86 +220,123 @@ class PolicyChain:
         timeout_s: float,
     ) -> CallOutcome:
         template, redactor = checks.template, checks.redactor
+        # What was judged runs, and not what was proposed.
         call = asked = template.call(arguments, proposal.call.sources)
         if system:
-            # What the server itself adds is no argument of whoever asked.
-            call = _with_system(asked, system)
+            # What the server itself adds is not shown as an argument of whoever asked.
+            sources = {**asked.sources, **dict.fromkeys(system, Source("system"))}
+            call = replace(asked, arguments={**arguments, **system}, sources=sources)
         result = await self._runner.execute(call, timeout_s=timeout_s)
         secrets, shown = NO_SECRETS, asked
         if redactor:
             secrets = redactor.secrets(call.arguments)
-            shown = visible_call(redactor, asked, visible_arguments(redactor, asked.arguments))
-            parameters = visible_arguments(redactor, call.arguments)
-            result = visible_result(redactor, secrets, result, parameters)
+            shown = _visible_call(redactor, asked)
+            result = _visible_result(redactor, secrets, result, call.arguments)
         outcome = _OUTCOMES[result.status]
-        self._recorder.after(
-            proposal,
-            template,
-            outcome,
-            result.error_message or "",
-            result.execution_time_ms,
-            shown.arguments,
+        message = result.error_message or ""
+        self._recorder.record_end(
+            proposal, template, outcome, message, result.execution_time_ms, shown.arguments
         )
         return CallOutcome(result, shown, outcome, None, secrets)
-
-    def _to_confirm(
-        self,
-        proposal: Proposal,
-        checks: TemplateChecks,
-        arguments: Mapping[str, Any],
-        refusal: Refusal,
-    ) -> CallOutcome:
-        """What is refused for want of a yes: shown, and kept, with what was judged."""
-        call = replace(proposal.call, arguments=arguments)
-        refused = self._refused(replace(proposal, call=call), checks, refusal)
-        return replace(refused, to_confirm=call)
 
     def _refused(
         self, proposal: Proposal, checks: TemplateChecks | None, refusal: Refusal
     ) -> CallOutcome:
-        call = proposal.call
+        call = shown = proposal.call
         secrets = NO_SECRETS
         if checks is None or size_problem(call.arguments) is not None:
-            arguments: Mapping[str, Any] = unjudged(call.arguments)
-            shown = replace(call, arguments=arguments, sources={})
-        else:
-            arguments = visible_arguments(checks.redactor, call.arguments)
-            shown = visible_call(checks.redactor, call, arguments)
+            # Names alone: the call is to nothing known, or has more than anybody would read.
+            names = [str(name)[:60] for name in list(call.arguments)[:50]]
+            shown = replace(call, arguments=dict.fromkeys(names, REDACTED), sources={})
+        elif checks.redactor:
+            shown = _visible_call(checks.redactor, call)
             secrets = checks.redactor.secrets(call.arguments)
-        message = secrets.text(refusal.message) if secrets else refusal.message
-        refusal = replace(refusal, message=message)
-        template = None if checks is None else checks.template
-        self._recorder.after(proposal, template, refusal.outcome, message, 0.0, arguments)
+        refusal = replace(refusal, message=secrets.text(refusal.message))
+        self._recorder.record_end(
+            proposal,
+            None if checks is None else checks.template,
+            refusal.outcome,
+            refusal.message,
+            0.0,
+            shown.arguments,
+        )
         result = ToolResult(
             tool_name=call.tool,
             operation=call.operation,
             status=ToolResultStatus.ERROR,
             execution_time_ms=0.0,
-            parameters=arguments,
-            error_message=message,
+            parameters=shown.arguments,
+            error_message=refusal.message,
         )
         return CallOutcome(result, shown, refusal.outcome, refusal, secrets)
 
 
-async def _committed(commit: Callable[[], Awaitable[None]]) -> Refusal | None:
-    try:
-        await commit()
-    except StoreUnavailable:
-        why = "what is confirmed is written down before it is done, and cannot be now"
-        return Refusal("commit_unavailable", why)
-    return None
+def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not redactor:
+        return arguments
+    # The same words may stand in an argument beside the sensitive one.
+    shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
+    return shown
 
 
-_OUTCOMES: Mapping[ToolResultStatus, Outcome] = {
-    ToolResultStatus.SUCCESS: "success",
-    ToolResultStatus.ERROR: "error",
-    ToolResultStatus.TIMEOUT: "timeout",
-}
+def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
+    """Return the call with the arguments and sources that may be shown."""
+    secrets = redactor.secrets(call.arguments)
+    sources = {
+        name: replace(source, text=secrets.text(source.text)) if source.text else source
+        for name, source in redactor.sources(call.sources).items()
+    }
+    return replace(call, arguments=_visible_arguments(redactor, call.arguments), sources=sources)
 
 
-def _with_system(call: ToolCall, system: Mapping[str, Any]) -> ToolCall:
+def _visible_result(
+    redactor: Redactor, secrets: Secrets, result: ToolResult, arguments: Mapping[str, Any]
+) -> ToolResult:
+    """Return the result without what the tool repeats of its sensitive arguments."""
+    data, message = result.result, result.error_message
+    if isinstance(data, Mapping):
+        data = redactor.arguments(data)
     return replace(
-        call,
-        arguments={**call.arguments, **system},
-        sources={**call.sources, **dict.fromkeys(system, Source("system"))},
+        result,
+        parameters=_visible_arguments(redactor, arguments),
+        result=secrets.data(data),
+        error_message=None if message is None else secrets.text(message),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Guardrails:
+    """What the chains of all adapters share."""
+
+    limits: RateLimits
+    trail: AuditWriter | None = None
+    access: AccessSettings = field(default_factory=AccessSettings)
+
+    async def close(self) -> None:
+        """Write what waits, and let go of what counts."""
+        if self.trail is not None:
+            await self.trail.close()
+        await self.limits.close()
+
+
+def build_chain(
+    adapter: str,
+    library: Library,
+    registry: ToolRegistry,
+    runner: Runner,
+    guardrails: Guardrails,
+    *,
+    intent_tools: Mapping[str, tuple[str, ...]] | None = None,
+    system: Mapping[str, frozenset[str]] | None = None,
+) -> PolicyChain:
+    """Return the chain of an adapter; `intent_tools` and `system` as for `checks_of`."""
+    access = guardrails.access
+    roles = Roles(access.roles.names, access.roles.order)
+    return PolicyChain(
+        checks_of(library, registry, roles, intent_tools, system or {}),
+        Rates(guardrails.limits, adapter),
+        runner,
+        AuditRecorder(
+            guardrails.trail, adapter, access.audit.failing_reads, access.audit.failing_writes
+        ),
     )

@@ -1,124 +1,260 @@
-"""What can be asked of a value: its kind, its size, how it is written, what is in it.
+"""What a template asks of a call: known, allowed, not too often, right arguments, and a yes."""
 
-Nothing is converted: a text of digits stays a text, and a number where text is asked for
-is refused. Extraction has made the values; here they are judged.
-"""
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, get_args
-from uuid import UUID
+from server.access.rate_limits import LimitStatus, RateLimits
+from server.core.redaction import REDACTED, Redactor
+from server.core.suggestions import shown_value
+from server.core.tools import ToolCall
+from server.core.turn import Caller
+from server.library.model import BuiltinExecution, Library, Template
+from server.tools.policy.proposal import Proposal, Refusal
+from server.tools.policy.values import ValueCheck, first_problem, value_checks
+from server.tools.registry import ToolRegistry
 
-from pydantic_core import PydanticCustomError
+SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
+"""Names that no template may use for a parameter of a Python function."""
 
-from server.core.tools import JsonType
-from server.library.constraints import Constraints
-from server.library.model import Parameter, Template
-from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
-from server.library.parameters import is_compared_with_data
+MAX_TEXT_CHARS: Final = 200_000
+MAX_VALUES: Final = 100_000
+MAX_LEVELS: Final = 32
 
-ValueCheck = Callable[[Any], Any]
-"""Returns the value it is given, or raises `PydanticCustomError`, which is a `ValueError`."""
+_MAX_PROBLEMS: Final = 3
+_AUTH_REQUIRED: Final = Refusal("auth_required", "this is only for users who are known by name")
 
 
-def value_checks(
-    parameter: Parameter, template: Template, open_types: frozenset[str] = frozenset()
-) -> tuple[ValueCheck, ...]:
-    """Return what a parameter of a template asks of its value, in order.
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The roles there are, least first; the first is the guest.
 
-    `open_types` are the domain's own types that it knows patterns for: the values that it
-    lists for one of them are then not all there are.
+    `listed`: a template names each role that may run it. `ordered`: every role above one
+    that it names may as well. A role that is not known here may do what a guest may.
     """
-    compared = is_compared_with_data(parameter, template)
-    checks: list[ValueCheck] = [_typed(CUSTOM if compared else parameter.descriptor)]
-    constraints = parameter.constraints
-    if parameter.type in open_types:
-        constraints = replace(constraints, enum=())
-    if constraints != Constraints():
-        checks.append(_constrained(constraints))
-    if parameter.format == "uuid":
-        checks.append(_uuid)
-    if parameter.items is not None:
-        checks.append(_members(parameter.items))
-    return tuple(checks)
+
+    names: tuple[str, ...] = ("guest", "user", "premium", "admin")
+    order: Literal["listed", "ordered"] = "listed"
+
+    def is_known_user(self, role: str) -> bool:
+        return role in self.names[1:]
+
+    def admits(self, role: str, allowed: tuple[str, ...]) -> bool:
+        """Whether `role` may run what `allowed` names."""
+        held = role if role in self.names else self.names[0]
+        if self.order == "listed":
+            return held in allowed
+        known = [name for name in allowed if name in self.names]
+        return any(self.names.index(held) >= self.names.index(name) for name in known)
 
 
-def _wrong(rule: str) -> PydanticCustomError:
-    return PydanticCustomError("rule", "{rule}", {"rule": rule})
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The rate limits of templates, counted for each user of an adapter."""
+
+    limits: RateLimits
+    adapter: str
+
+    async def look(self, template: Template, caller: Caller) -> Refusal | None:
+        """Refuse a call that the counts leave no room for, without counting it."""
+        return _rate_refusal(
+            await self.limits.peek(template.policy.rate_limit, self._identity(template, caller))
+        )
+
+    async def count(self, template: Template, caller: Caller) -> Refusal | None:
+        """Count a call that is about to run; refuse it if others used up the limit meanwhile."""
+        return _rate_refusal(
+            await self.limits.take(template.policy.rate_limit, self._identity(template, caller))
+        )
+
+    def _identity(self, template: Template, caller: Caller) -> str:
+        # Quoted, so that no user id can be mistaken for another part of the name.
+        who = f"key:{caller.key_id}" if caller.user_id is None else f"user:{caller.user_id}"
+        return f"tool/{self.adapter}/{template.id}/{who!r}"
 
 
-def _typed(descriptor: ParameterType) -> ValueCheck:
-    def check(value: Any) -> Any:
-        expected = descriptor.expected(value)
-        if expected is not None:
-            raise _wrong(f"has to be {expected}")
-        return value
-
-    return check
-
-
-def _constrained(constraints: Constraints) -> ValueCheck:
-    def check(value: Any) -> Any:
-        problem = constraints.problem(value)
-        if problem is not None:
-            raise _wrong(problem)
-        return value
-
-    return check
+def _rate_refusal(status: LimitStatus | None) -> Refusal | None:
+    if status is None:
+        return None
+    seconds = max(1, math.ceil(status.reset_s))
+    size, unit = next(each for each in _WAITS if seconds >= each[0])
+    wait = math.ceil(seconds / size)
+    count, window = status.limit.split("/")
+    limit = f"the limit of {count} {'an' if window == 'hour' else 'a'} {window}"
+    message = f"{limit} is reached; try again in {wait} {unit}{'s' if wait != 1 else ''}"
+    return Refusal("rate_limited", message, seconds)
 
 
-def _uuid(value: Any) -> Any:
-    try:
-        UUID(value)
-    except (ValueError, TypeError, AttributeError):
-        raise _wrong("has to be a UUID") from None
-    return value
+_WAITS: Final = ((3600, "hour"), (60, "minute"), (1, "second"))
 
 
-def _members(schema: Mapping[str, Any]) -> ValueCheck:
-    """Judge each member by the part of JSON Schema that says what a value is."""
+class ArgumentsCheck:
+    """Judges the arguments of one template, and changes none."""
 
-    def check(value: Any) -> Any:
-        for number, member in enumerate(value):
-            fault = schema_problem(member, schema)
-            if fault is not None:
-                raise _wrong(f"has a member (number {number + 1}) that {fault}")
-        return value
+    def __init__(
+        self, template: Template, open_types: frozenset[str], redactor: Redactor | None = None
+    ) -> None:
+        """`open_types` as for `value_checks`."""
+        self._checks: dict[str, tuple[ValueCheck, ...]] = {
+            each.name: value_checks(each, template, open_types) for each in template.parameters
+        }
+        self._needed = [each.name for each in template.parameters if each.is_needed]
+        self._defaults = {p.name: p.default for p in template.parameters if p.default is not None}
+        self._redactor = redactor or Redactor(())
 
-    return check
+    def __call__(self, arguments: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
+        """Return the arguments that are not None, with the defaults of those that are missing."""
+        too_large = size_problem(arguments)
+        if too_large is not None:
+            return Refusal("arguments_invalid", too_large)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        given = {**given, **{n: v for n, v in self._defaults.items() if n not in given}}
+        problems: list[str] = []
+        for name, checks in self._checks.items():
+            if name not in given:
+                if name in self._needed:
+                    problems.append(f"{name[:60]} is missing")
+                continue
+            value = given[name]
+            problem = first_problem(value, checks)
+            if problem is not None:
+                shown = REDACTED if self._redactor.covers(name) else shown_value(value)
+                problems.append(f"{name[:60]}: {shown} {problem}")
+        problems += [
+            f"there is no parameter {name[:60]!r}" for name in given if name not in self._checks
+        ]
+        if not problems:
+            return given
+        more = len(problems) - _MAX_PROBLEMS
+        message = "; ".join(problems[:_MAX_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+        return Refusal("arguments_invalid", message)
+
+    def problem(self, name: str, value: Any) -> str | None:
+        """Return what is wrong with a value for one parameter, or None."""
+        return first_problem(value, self._checks[name])
 
 
-def schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """What a value is not, of type, enum, bounds, pattern, properties and items."""
-    kind = str(schema.get("type", ""))
-    expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
-    if expected is not None:
-        return f"has to be {expected}"
-    problem = Constraints.of_schema(schema).problem(value)
-    if problem is not None:
-        return problem
-    if isinstance(value, Mapping):
-        return _properties_problem(value, schema)
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        for member in value:
-            fault = schema_problem(member, schema["items"])
-            if fault is not None:
-                return f"has a member that {fault}"
-    return None
+def size_problem(arguments: Mapping[str, Any]) -> str | None:
+    """Return why the arguments are too large, too deep or no text, or None. Never recurses."""
+    count = 0
+    level: list[Any] = [arguments]
+    for _ in range(MAX_LEVELS + 1):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, str):
+                if len(value) > MAX_TEXT_CHARS:
+                    return f"a text among the arguments is longer than {MAX_TEXT_CHARS} characters"
+                if "\0" in value:
+                    return "a text among the arguments holds a null character"
+                if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+                    return "a text among the arguments holds half of a character (a lone surrogate)"
+            elif isinstance(value, Mapping):
+                inner += [*value.keys(), *value.values()]
+            elif isinstance(value, list | tuple):
+                inner += value
+        count += len(inner)
+        if count > MAX_VALUES:
+            return f"the arguments hold more than {MAX_VALUES} values"
+        if not inner:
+            return None
+        level = inner
+    return f"the arguments are nested deeper than {MAX_LEVELS} levels"
 
 
-def _properties_problem(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    properties = schema.get("properties") or {}
-    for name in schema.get("required") or ():
-        if name not in value:
-            return f"lacks {name!r}"
-    if schema.get("additionalProperties") is False:
-        for name in value:
-            if name not in properties:
-                return "has a field that is not declared"
-    for name, part in properties.items():
-        if name in value:
-            fault = schema_problem(value[name], part)
-            if fault is not None:
-                return f"has a {name!r} that {fault}"
-    return None
+@dataclass(frozen=True, slots=True)
+class TemplateChecks:
+    """The checks of one template. Where `intents` or `roles` is None, it is not asked for.
+
+    `is_there` says whether its tool exists, `intents` which of them allow it, `limited`
+    whether its calls are counted, `system` which parameters the server itself fills, and
+    `holds` whether calls wait for a yes where one is asked for.
+    """
+
+    template: Template
+    arguments: ArgumentsCheck
+    redactor: Redactor
+    is_there: bool
+    intents: frozenset[str] | None
+    roles: Roles | None
+    limited: bool
+    system: frozenset[str] = frozenset()
+    holds: bool = True
+
+    def check_known(self, call: ToolCall) -> Refusal | None:
+        """Refuse a call whose tool and operation are not those of the template."""
+        execution = self.template.execution
+        if (call.tool, call.operation) != (execution.tool, execution.operation):
+            return Refusal("tool_unknown", f"{self.template.id!r} does not run that tool")
+        if not self.is_there:
+            return Refusal("tool_unknown", f"the tool of {self.template.id!r} is not there")
+        return None
+
+    def check_allowed(
+        self, caller: Caller, intent: str | None, *, any_intent: bool = False
+    ) -> Refusal | None:
+        """Refuse a caller, or an intent, that the template is not for."""
+        if not any_intent and self.intents is not None and intent not in self.intents:
+            return Refusal("intent_forbids", "that is not something this question can ask for")
+        if self.roles is None:
+            return None
+        policy, role = self.template.policy, caller.role
+        if policy.requires_auth and (caller.user_id is None or not self.roles.is_known_user(role)):
+            return _AUTH_REQUIRED
+        if policy.allowed_roles and not self.roles.admits(role, policy.allowed_roles):
+            return Refusal("role_forbids", f"the role {role[:40]!r} may not do that")
+        return None
+
+    def system_values(self, caller: Caller) -> Mapping[str, Any] | Refusal:
+        """Return the values of the parameters that only the server may fill."""
+        if "user_id" not in self.system:
+            return {}
+        return _AUTH_REQUIRED if caller.user_id is None else {"user_id": caller.user_id}
+
+    def check_confirmed(self, proposal: Proposal) -> Refusal | None:
+        """Refuse a call that has to wait for its user's yes."""
+        needs_yes = self.template.policy.confirm or proposal.must_confirm
+        if proposal.confirmed or not (self.holds and needs_yes):
+            return None
+        what = self.template.description or self.template.id
+        return Refusal(
+            "confirmation_required",
+            f"this runs only after it was confirmed, so nothing was done ({what})",
+        )
+
+
+def checks_of(
+    library: Library,
+    registry: ToolRegistry,
+    roles: Roles,
+    intent_tools: Mapping[str, tuple[str, ...]] | None,
+    system: Mapping[str, frozenset[str]],
+) -> dict[str, TemplateChecks]:
+    """Return the checks of each template, by its id.
+
+    `intent_tools` maps each intent to the templates that it allows, None where no intent is
+    detected, and `system` each template to the system parameters that its function takes.
+    """
+    open_types = frozenset(library.domain.parameter_patterns)
+    checks = {}
+    for template in library.templates.values():
+        redactor = Redactor(template.policy.sensitive_params)
+        execution = template.execution
+        intents = None
+        if intent_tools is not None:
+            intents = frozenset(i for i, names in intent_tools.items() if template.id in names)
+        checks[template.id] = TemplateChecks(
+            template,
+            ArgumentsCheck(template, open_types, redactor),
+            redactor,
+            not isinstance(execution, BuiltinExecution)
+            or (
+                execution.tool in registry.names
+                and execution.operation in registry.get(execution.tool).operations
+            ),
+            intents,
+            roles,
+            bool(template.policy.rate_limit),
+            system.get(template.id, frozenset()),
+        )
+    return checks

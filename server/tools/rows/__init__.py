@@ -1,1 +1,1 @@
-"""Rows: a list of objects, read, filtered, ordered and summed up."""
+"""Rows, which are lists of objects: read, and their fields found, compared and summed up."""

@@ -7,21 +7,22 @@ from typing import Any, Final
 from server.errors import ToolFailed
 from server.tools.numbers import add_up, divide, plain, read_numbers
 from server.tools.rows.fields import Rank, rank
-from server.tools.vocabulary import phrases, read_phrase
+from server.tools.vocabulary import language_vocabulary
 
-AGGREGATES: Final = (
-    "sum", "average", "min", "max", "count", "median", "distinct", "count_distinct",
-)  # fmt: skip
-_NAMES: Final = phrases("aggregates", AGGREGATES)
-
-
-def read_aggregate(value: Any, name: str) -> str:
-    """Return the operation, one of `AGGREGATES`, that a word names.
-
-    Raises:
-        ArgumentsInvalid: no such operation; the message lists those there are.
-    """
-    return read_phrase(value, _NAMES, name, AGGREGATES)
+AGGREGATES: Final = language_vocabulary(
+    "aggregates",
+    (
+        "sum",
+        "average",
+        "min",
+        "max",
+        "count",
+        "median",
+        "distinct",
+        "count_distinct",
+    ),
+)
+"""Each aggregate, and other words for it."""
 
 
 def aggregate(operation: str, values: Sequence[Any], label: str) -> Any:
@@ -55,39 +56,23 @@ def _median(values: Sequence[Any], label: str) -> Any:
     return divide(add_up(ordered[middle - 1 : middle + 1]), Decimal(2))
 
 
-def _min(values: Sequence[Any], _label: str) -> Any:
-    return min(values, key=rank)
-
-
-def _max(values: Sequence[Any], _label: str) -> Any:
-    return max(values, key=rank)
-
-
-def _count(values: Sequence[Any], _label: str) -> Any:
-    return len(values)
-
-
 def _distinct(values: Sequence[Any], _label: str) -> list[Any]:
-    """Each value once, the first of its spellings, in order of appearance."""
+    """Return each value once, the first of its spellings, in order of appearance."""
     first: dict[Rank, Any] = {}
     for value in values:
         first.setdefault(rank(value), value)
     return list(first.values())
 
 
-def _count_distinct(values: Sequence[Any], label: str) -> Any:
-    return len(_distinct(values, label))
-
-
 _AGGREGATES: Final[Mapping[str, Callable[[Sequence[Any], str], Any]]] = {
     "sum": _sum,
     "average": _average,
-    "min": _min,
-    "max": _max,
-    "count": _count,
+    "min": lambda values, _: min(values, key=rank),
+    "max": lambda values, _: max(values, key=rank),
+    "count": lambda values, _: len(values),
     "median": _median,
     "distinct": _distinct,
-    "count_distinct": _count_distinct,
+    "count_distinct": lambda values, label: len(_distinct(values, label)),
 }
 _OF_SOMETHING: Final = frozenset({"average", "median", "min", "max"})
 

@@ -9,32 +9,35 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.errors import ArgumentsInvalid
 from server.tools.numbers import plain, read_number
-from server.tools.rows.fields import MISSING, NUMBER, TEXT, Rank, rank
+from server.tools.rows.fields import MISSING, NUMBER, TEXT, rank
 from server.tools.rows.reader import check_values, parse_json_rows
-from server.tools.vocabulary import phrases, read_phrase
+from server.tools.vocabulary import language_vocabulary
 
 Condition = Callable[[Any], bool]
 """Whether a value, or `MISSING`, is one that was asked for."""
 
-OPERATORS: Final = (
-    "eq", "ne", "gt", "gte", "lt", "lte", "contains", "not_contains", "in", "not_in",
-    "starts_with", "ends_with", "exists", "missing",
-)  # fmt: skip
-_ORDINARY: Final = 2**53
+OPERATORS: Final = language_vocabulary(
+    "operators",
+    (
+        "eq",
+        "ne",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "contains",
+        "not_contains",
+        "in",
+        "not_in",
+        "starts_with",
+        "ends_with",
+        "exists",
+        "missing",
+    ),
+)
+"""Each operator, and other words for it."""
+
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
-
-_OPERATORS: Final = phrases("operators", OPERATORS)
-_AFTER_IS: Final = {f"is {phrase}": operator for phrase, operator in _OPERATORS.items()}
-_KNOWN: Final = _AFTER_IS | _OPERATORS
-
-
-def read_operator(value: Any, name: str) -> str:
-    """Return the operator, one of `OPERATORS`, that a symbol or phrase names.
-
-    Raises:
-        ArgumentsInvalid: no such operator; the message lists those there are.
-    """
-    return read_phrase(value, _KNOWN, name, OPERATORS)
 
 
 def condition(operator: str, target: Any) -> Condition:
@@ -79,18 +82,11 @@ def _not(test: Condition) -> Condition:
 
 def _equal(target: Any) -> Condition:
     wanted, truth = rank(target), _truth(target)
-    number: float | None = wanted[1] if _is_simple(wanted) else None
-    words: str | None = wanted[1] if wanted[0] == TEXT else None
 
     def test(value: Any) -> bool:
-        kind = type(value)
-        if number is not None and (kind is int or kind is float):
-            return value == number  # type: ignore[no-any-return]
-        if words is not None and kind is str:
-            return value.casefold() == words  # type: ignore[no-any-return]
         if value is MISSING or value is None:
             return False
-        if truth is not None and (kind is bool or isinstance(target, bool)):
+        if truth is not None and (isinstance(value, bool) or isinstance(target, bool)):
             return _truth(value) is truth
         return rank(value) == wanted
 
@@ -106,18 +102,13 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def _ordered(operator: str, target: Any) -> Condition:
-    """Numbers with numbers and text with text; no other pair stands in this order."""
+    """Compare numbers with numbers and text with text; no other pair has an order."""
     compare = _COMPARE[operator]
-    wanted = rank(target)
-    group, bound = wanted
-    simple = group == NUMBER and _is_simple(wanted)
-    if group != NUMBER and group != TEXT:
+    group, bound = rank(target)
+    if group not in (NUMBER, TEXT):
         raise ArgumentsInvalid(f"value must be a number or text to compare by {operator}")
 
     def test(value: Any) -> bool:
-        kind = type(value)
-        if simple and (kind is int or kind is float):
-            return compare(value, bound)
         if value is MISSING or value is None:
             return False
         other_group, other = rank(value)
@@ -141,7 +132,7 @@ def _in(target: Any) -> Condition:
 
 
 def _items(target: Any) -> list[Any]:
-    """The values of a list, of a JSON array, or between commas."""
+    """Return the values of a list, of a JSON array, or between commas."""
     if isinstance(target, str) and target.lstrip().startswith("["):
         target = parse_json_rows(target, "value")
     elif isinstance(target, str):
@@ -167,7 +158,7 @@ def _is_textual(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as the text that a part is looked for in; folded."""
+    """Return a value as folded text, in which parts are looked for."""
     if isinstance(value, str):
         return value.casefold()
     if isinstance(value, bool):
@@ -180,7 +171,7 @@ def _text(value: Any) -> str:
 
 
 def _truth(value: Any) -> bool | None:
-    """What a value says when it is read as true or false; None when it says neither."""
+    """Return what a value means as true or false; None when it is neither."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -189,13 +180,3 @@ def _truth(value: Any) -> bool | None:
 
 
 _TRUTHS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
-
-
-def _is_simple(wanted: Rank) -> bool:
-    """Whether ints and floats compare with this number directly and exactly.
-
-    A float stands for the shortest decimal that rounds to it. Up to 2⁵³ comparing the
-    binary values comes to the same; beyond, decimals with equal floats can differ.
-    """
-    group, number = wanted
-    return group == NUMBER and not isinstance(number, Decimal) and abs(number) <= _ORDINARY

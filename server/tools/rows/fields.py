@@ -1,11 +1,11 @@
-"""Finding the field that is meant, and its value in a row."""
+"""Fields of rows: the one that a name means, its values, and how values compare."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
@@ -20,17 +20,35 @@ _MAX_CHARS: Final = 200
 _MAX_LISTED: Final = 20
 
 
-class Field(Protocol):
-    """A field by the name it has in the rows."""
+@dataclass(frozen=True, slots=True)
+class RowField:
+    """A field by the name it has in the rows; `steps` lead to it inside lists and objects."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
+    steps: tuple[str, ...] = ()
 
     def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
-        """Its value in each of the rows, and `absent` where a row does not have it."""
+        """Return its value in each of the rows, and `absent` where a row does not have it."""
+        if not self.steps:
+            return [row.get(self.name, absent) for row in rows]
+        found = (self._value(row) for row in rows)
+        return [absent if value is MISSING else value for value in found]
+
+    def _value(self, row: Row) -> Any:
+        found: Any = row
+        for step in self.steps:
+            if isinstance(found, dict):
+                found = found.get(step, MISSING)
+            elif isinstance(found, list | tuple) and step.isdecimal() and int(step) < len(found):
+                found = found[int(step)]
+            else:
+                return MISSING
+        return found
 
 
-def find_row_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True) -> Field:
+def find_row_field(
+    rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True
+) -> RowField:
     """Return the field of `rows` that `asked` names.
 
     A field named exactly so wins; then a path of names and list places joined by dots;
@@ -43,61 +61,25 @@ def find_row_field(rows: Sequence[Row], asked: Any, name: str, *, must_exist: bo
         raise ArgumentsInvalid(f"{name} must be text, not {described_value(asked)}")
     if not asked or len(asked) > _MAX_CHARS:
         raise ArgumentsInvalid(f"{name} must have 1 to {_MAX_CHARS} characters")
-    direct = _Direct(asked)
-    if not rows:
+    direct = RowField(asked)
+    if not rows or any(asked in row for row in rows):
         return direct
-    for row in rows:
-        if asked in row:
-            return direct
     if "." in asked:
-        path = _Path(asked, asked.split("."))
-        if any(path.value(row) is not MISSING for row in rows):
+        path = RowField(asked, tuple(asked.split(".")))
+        if any(value is not MISSING for value in path.values(rows)):
             return path
-    known = list(dict.fromkeys(str(key) for key in _keys(rows)))
+    known = list(dict.fromkeys(str(key) for row in rows for key in row))
     alike = [key for key in known if _folded(key) == _folded(asked)]
     if len(alike) == 1:
-        return _Direct(alike[0])
-    if must_exist:
-        raise ArgumentsInvalid(_unknown(asked, known))
-    return direct
-
-
-@dataclass(frozen=True, slots=True)
-class _Direct:
-    """A field that is a key of the rows."""
-
-    name: str
-
-    def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
-        name = self.name
-        return [row.get(name, absent) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """A field inside lists and objects."""
-
-    name: str
-    steps: Sequence[str]
-
-    def values(self, rows: Iterable[Row], absent: Any = MISSING) -> list[Any]:
-        return [absent if (found := self.value(row)) is MISSING else found for row in rows]
-
-    def value(self, row: Row) -> Any:
-        found: Any = row
-        for step in self.steps:
-            if isinstance(found, dict):
-                found = found.get(step, MISSING)
-            elif isinstance(found, list | tuple) and step.isdecimal() and int(step) < len(found):
-                found = found[int(step)]
-            else:
-                return MISSING
-        return found
-
-
-def _keys(rows: Iterable[Row]) -> Iterable[Any]:
-    for row in rows:
-        yield from row
+        return RowField(alike[0])
+    if not must_exist:
+        return direct
+    if not known:
+        raise ArgumentsInvalid(f"no row has a field {shown_value(asked)}; the rows are empty")
+    listed = ", ".join(known[:_MAX_LISTED]) + (" …" if len(known) > _MAX_LISTED else "")
+    near = closest(asked, known)
+    hint = f"; did you mean {shown_value(near)}?" if near is not None else ""
+    raise ArgumentsInvalid(f"no row has a field {shown_value(asked)}; there are {listed}{hint}")
 
 
 def _folded(name: str) -> str:
@@ -105,16 +87,6 @@ def _folded(name: str) -> str:
 
 
 _SEPARATORS: Final = str.maketrans("", "", " _-")
-
-
-def _unknown(asked: str, known: Sequence[str]) -> str:
-    if not known:
-        return f"no row has a field {shown_value(asked)}; the rows are empty"
-    listed = ", ".join(known[:_MAX_LISTED]) + (" …" if len(known) > _MAX_LISTED else "")
-    near = closest(asked, known)
-    hint = f"; did you mean {shown_value(near)}?" if near is not None else ""
-    return f"no row has a field {shown_value(asked)}; there are {listed}{hint}"
-
 
 BOOLEAN: Final = 0
 NUMBER: Final = 1
@@ -133,7 +105,7 @@ _MAX_NUMERAL_CHARS: Final = 15
 
 
 def rank(value: Any) -> Rank:
-    """Where a value stands among all values; hashable."""
+    """Return where a value stands among all values; hashable."""
     kind = type(value)
     if kind is int:
         return NUMBER, value
@@ -155,7 +127,7 @@ def rank(value: Any) -> Rank:
 
 
 def rank_text(text: str) -> Rank:
-    """Where text stands: among the numbers if it writes one."""
+    """Return where text stands: among the numbers if it writes one."""
     if text[:1].isalpha():
         return TEXT, text.casefold()
     if len(text) <= _MAX_NUMERAL_CHARS and _NUMERAL.fullmatch(text):

@@ -1,8 +1,8 @@
-"""Data to rows, with nothing in them that JSON could not say again."""
+"""Data to rows, with nothing in them that JSON cannot express."""
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import chain
@@ -36,11 +36,19 @@ def read_rows(data: Any, name: str) -> list[Row]:
         ArgumentsInvalid: something else, too much of it, or a value that is no JSON
             (not a number, infinite, or of more than `MAX_DIGITS` digits).
     """
-    rows = data if type(data) is list else _listed(data, name)
+    if isinstance(data, str):
+        data = parse_json_rows(data, name)
+    rows = [data] if isinstance(data, Mapping) else data
+    if not isinstance(rows, list | tuple):
+        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described_value(rows)}")
     if len(rows) > MAX_ROWS:
         raise ArgumentsInvalid(f"{name} has {len(rows)} rows; at most {MAX_ROWS} are taken")
     if not set(map(type, rows)) <= {dict}:
-        rows = [_as_row(row, f"{name}[{place}]") for place, row in enumerate(rows)]
+        for place, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                what = f"{name}[{place}] is {described_value(row)}; every row must be an object"
+                raise ArgumentsInvalid(what)
+        rows = list(map(dict, rows))
     check_values(chain.from_iterable(map(dict.values, rows)), name)
     return list(rows)
 
@@ -68,24 +76,8 @@ def parse_json_rows(text: str, name: str) -> Any:
         raise ArgumentsInvalid(_too_long(name)) from None
 
 
-def _listed(data: Any, name: str) -> Sequence[Any]:
-    """Rows that were not given as a list."""
-    if isinstance(data, str):
-        data = parse_json_rows(data, name)
-    rows = [data] if isinstance(data, Mapping) else data
-    if not isinstance(rows, list | tuple):
-        raise ArgumentsInvalid(f"{name} must be a list of objects, not {described_value(rows)}")
-    return rows
-
-
-def _as_row(row: Any, name: str) -> Row:
-    if not isinstance(row, Mapping):
-        raise ArgumentsInvalid(f"{name} is {described_value(row)}; every row must be an object")
-    return dict(row)
-
-
 def check_values(values: Iterable[Any], name: str) -> None:
-    """Look at every value, level by level, for what JSON could not say.
+    """Check that JSON can express every value, level by level.
 
     Raises:
         ArgumentsInvalid: there is such a value.
@@ -111,12 +103,13 @@ def check_values(values: Iterable[Any], name: str) -> None:
 
 
 def _check_numbers(numbers: list[Any], name: str) -> None:
-    """Look at numbers of one type: all at once, and one by one only if something is wrong."""
+    """Check numbers of one type: all at once, and one by one only if something is wrong."""
     for number in numbers if isinstance(numbers[0], Decimal) else ():
         # Comparing a signalling NaN raises.
         if not number.is_finite():
             raise ArgumentsInvalid(f"{name} holds {number}, which is not a finite number")
-    if min(numbers) > -_BOUND and max(numbers) < _BOUND and not _has_nan(numbers):
+    has_nan = isinstance(numbers[0], float) and math.isnan(sum(numbers))
+    if min(numbers) > -_BOUND and max(numbers) < _BOUND and not has_nan:
         return
     for number in numbers:
         if isinstance(number, float) and not math.isfinite(number):
@@ -124,10 +117,6 @@ def _check_numbers(numbers: list[Any], name: str) -> None:
                 f"{name} holds {shown_value(number)}, which is not a finite number"
             )
     raise ArgumentsInvalid(_too_long(name))
-
-
-def _has_nan(numbers: list[Any]) -> bool:
-    return isinstance(numbers[0], float) and math.isnan(sum(numbers))
 
 
 def _too_long(name: str) -> str:

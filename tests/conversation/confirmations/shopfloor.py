@@ -28,7 +28,7 @@ from server.settings.access import AccessSettings
 from server.settings.conversation import CommitsSettings, ConversationSettings
 from server.storage.database import Database
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
+from server.tools.policy.chain import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 from tests.tools.policy.chains import ADA, ERASE, NOTE, SEAL, TEXT, Desk, template
 

@@ -83,7 +83,7 @@ async def once(
     arguments: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    engine = HttpEngine(cage=LOOPBACK)
+    engine = HttpEngine(egress=LOOPBACK)
     try:
         call = execution(method, path, base_url=there.origin, **more)
         return await engine.run(call, arguments or {})

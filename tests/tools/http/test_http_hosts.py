@@ -7,17 +7,17 @@ from server.tools.http.egress import EgressPolicy, host_problems
 from tests.tools.http.calls import execution
 
 
-def said(origin: str, cage: EgressPolicy) -> list[str]:
+def said(origin: str, egress: EgressPolicy) -> list[str]:
     call = execution("GET", "/x", base_url=origin)
     library = Library(Domain("d"), {"t": Template("t", "", "query", ("x",), (), call)})
-    return [f"{problem.severity} {problem.kind}" for problem in host_problems(library, cage)]
+    return [f"{problem.severity} {problem.kind}" for problem in host_problems(library, egress)]
 
 
 ONE = EgressPolicy(allowed_hosts=frozenset({"api.example.org", "127.0.0.1:8900"}))
 
 
 @pytest.mark.parametrize(
-    ("origin", "cage", "expected"),
+    ("origin", "egress", "expected"),
     [
         ("https://api.example.org", EgressPolicy(), []),
         ("https://api.example.org", ONE, []),
@@ -32,5 +32,5 @@ ONE = EgressPolicy(allowed_hosts=frozenset({"api.example.org", "127.0.0.1:8900"}
          ["warning private-host"]),
     ],
 )  # fmt: skip
-def test_what_is_said_of_a_host(origin: str, cage: EgressPolicy, expected: list[str]) -> None:
-    assert said(origin, cage) == expected
+def test_what_is_said_of_a_host(origin: str, egress: EgressPolicy, expected: list[str]) -> None:
+    assert said(origin, egress) == expected

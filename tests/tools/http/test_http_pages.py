@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from server.errors import ToolFailed
-from server.library.http_model import HttpAuth, Pagination, ResponseMapping
+from server.library.http_auth import HttpAuth
+from server.library.http_model import Pagination, ResponseMapping
 from tests.tools.http.calls import FAST, ask
 from tests.tools.http.upstream import Answering, Asked, calculated, reply
 

@@ -177,7 +177,7 @@ def prepared(answering: Any, **more: Any) -> dict[str, Any]:
                 ),
                 **more,
             )
-            engine = HttpEngine(cage=LOOPBACK)
+            engine = HttpEngine(egress=LOOPBACK)
             try:
                 result = await engine.run(call, {"city": "Rome", "days": 2})
             finally:
@@ -209,7 +209,7 @@ def test_a_cached_answer_is_not_asked_for_again() -> None:
             kept = replace(FAST, cache_ttl_s=60)
             read = execution("GET", "/r?q={q}", base_url=service.origin, service=kept)
             write = execution("POST", "/w", base_url=service.origin, service=kept)
-            engine = HttpEngine(cage=LOOPBACK)
+            engine = HttpEngine(egress=LOOPBACK)
             for call, q in ((read, 1), (read, 1), (read, 2), (write, 1), (write, 1)):
                 await engine.run(call, {"q": q})
             await engine.close()

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.library.http_model import HttpAuth, HttpRequest, HttpService
+from server.library.http_auth import HttpAuth
+from server.library.http_model import HttpRequest, HttpService
 from server.library.placeholders import parse_text
 from server.tools.http.request import FilledRequest, fill_request
 from tests.tools.http.calls import request

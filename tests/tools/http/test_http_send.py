@@ -10,7 +10,8 @@ import pytest
 import trustme
 
 from server.errors import ToolError, ToolFailed, ToolTimedOut
-from server.library.http_model import HttpAuth, HttpMethod
+from server.library.http_auth import HttpAuth
+from server.library.http_model import HttpMethod
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.calls import FAST, LOOPBACK, ask, execution, once
 from tests.tools.http.upstream import Answering, Asked, always, calculated, in_turn, reply, upstream
@@ -121,7 +122,7 @@ def test_a_refused_connection_names_the_service() -> None:
         host = f"127.0.0.1:{unused.getsockname()[1]}"
 
     async def run() -> None:
-        engine = HttpEngine(cage=LOOPBACK)
+        engine = HttpEngine(egress=LOOPBACK)
         try:
             await engine.run(execution("GET", f"http://{host}/x"), {})
         finally:
@@ -134,7 +135,7 @@ def test_a_refused_connection_names_the_service() -> None:
 
 def test_a_name_that_no_one_has_cannot_be_reached() -> None:
     async def run() -> None:
-        engine = HttpEngine(cage=LOOPBACK)
+        engine = HttpEngine(egress=LOOPBACK)
         try:
             await engine.run(execution("GET", "http://nowhere.invalid/x"), {})
         finally:
@@ -275,7 +276,7 @@ def test_cookies_are_not_kept_for_the_next_caller() -> None:
 
     async def run() -> list[bool]:
         async with upstream(answering) as service:
-            engine = HttpEngine(cage=LOOPBACK)
+            engine = HttpEngine(egress=LOOPBACK)
             for _ in range(2):
                 await engine.run(execution("GET", "/", base_url=service.origin), {})
             await engine.close()
@@ -297,7 +298,7 @@ def test_no_more_calls_at_once_than_allowed() -> None:
 
     async def run() -> None:
         async with upstream(answering) as service:
-            engine = HttpEngine(cage=LOOPBACK, max_concurrency=3)
+            engine = HttpEngine(egress=LOOPBACK, max_concurrency=3)
             call = execution("GET", "/", base_url=service.origin)
             await asyncio.gather(*(engine.run(call, {}) for _ in range(12)))
             await engine.close()
@@ -309,7 +310,7 @@ def test_no_more_calls_at_once_than_allowed() -> None:
 def test_a_full_house_makes_a_call_time_out_not_wait_forever() -> None:
     async def run() -> None:
         async with upstream(_nothing) as service:
-            engine = HttpEngine(cage=LOOPBACK, max_concurrency=1)
+            engine = HttpEngine(egress=LOOPBACK, max_concurrency=1)
             slow = execution("GET", "/", base_url=service.origin)
             first = asyncio.create_task(engine.run(slow, {}))
             await asyncio.sleep(0.05)
@@ -330,7 +331,7 @@ def test_slow_calls_run_side_by_side() -> None:
             writer.write(OK)
 
         async with upstream(answering) as service:
-            engine = HttpEngine(cage=LOOPBACK)
+            engine = HttpEngine(egress=LOOPBACK)
             call = execution("GET", "/", base_url=service.origin)
             results = await asyncio.gather(*(engine.run(call, {}) for _ in range(32)))
             await engine.close()
@@ -342,7 +343,7 @@ def test_slow_calls_run_side_by_side() -> None:
 def test_a_cancelled_call_gives_its_connection_back() -> None:
     async def run() -> dict[str, object]:
         async with upstream(in_turn(OK)) as service:
-            engine = HttpEngine(cage=LOOPBACK, max_concurrency=1)
+            engine = HttpEngine(egress=LOOPBACK, max_concurrency=1)
             call = execution("GET", "/", base_url=service.origin)
             task = asyncio.create_task(engine.run(call, {}))
             await asyncio.sleep(0)

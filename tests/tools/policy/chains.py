@@ -22,8 +22,7 @@ from server.library.model import (
 )
 from server.settings.access import AccessSettings
 from server.tools.executor import ToolExecutor
-from server.tools.policy.assembly import Guardrails, build_chain
-from server.tools.policy.chain import CallOutcome, PolicyChain
+from server.tools.policy.chain import CallOutcome, Guardrails, PolicyChain, build_chain
 from server.tools.policy.proposal import Proposal
 from server.tools.registry import ToolRegistry
 

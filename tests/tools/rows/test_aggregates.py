@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.core.tools import ToolParameter
 from server.errors import ArgumentsInvalid, ToolError, ToolFailed
-from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
+from server.tools.rows.aggregates import AGGREGATES, aggregate
+
+OPERATION = ToolParameter("operation", "string", vocabulary=AGGREGATES)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +28,7 @@ from server.tools.rows.aggregates import AGGREGATES, aggregate, read_aggregate
     ],
 )
 def test_an_aggregate_has_many_names(written: str, operation: str) -> None:
-    assert read_aggregate(written, "operation") == operation
+    assert OPERATION.value_of(written) == operation
 
 
 @pytest.mark.parametrize(
@@ -41,7 +44,7 @@ def test_an_aggregate_has_many_names(written: str, operation: str) -> None:
 )
 def test_an_unknown_aggregate_is_told_with_those_there_are(written: Any, problem: str) -> None:
     with pytest.raises(ArgumentsInvalid) as refused:
-        read_aggregate(written, "operation")
+        OPERATION.value_of(written)
     assert str(refused.value) == problem
 
 

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.core.tools import ToolParameter
 from server.errors import ArgumentsInvalid
-from server.tools.rows.conditions import OPERATORS, condition, read_operator
+from server.tools.rows.conditions import OPERATORS, condition
 from server.tools.rows.fields import MISSING, rank
+
+OPERATOR = ToolParameter("operator", "string", vocabulary=OPERATORS)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +44,12 @@ from server.tools.rows.fields import MISSING, rank
     ],
 )
 def test_an_operator_has_many_names(written: str, operator: str) -> None:
-    assert read_operator(written, "operator") == operator
+    assert OPERATOR.value_of(written) == operator
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_an_operator_is_its_own_name(operator: str) -> None:
-    assert read_operator(operator, "operator") == operator
+    assert OPERATOR.value_of(operator) == operator
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,7 @@ def test_an_operator_is_its_own_name(operator: str) -> None:
 )
 def test_an_unknown_operator_is_told_with_those_there_are(written: Any, problem: str) -> None:
     with pytest.raises(ArgumentsInvalid) as refused:
-        read_operator(written, "operator")
+        OPERATOR.value_of(written)
     assert str(refused.value) == problem
 
 
