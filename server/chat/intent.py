@@ -7,7 +7,7 @@ from server.core.answer import Answer, Trace
 from server.core.decision import ClarifyingQuestion
 from server.core.redaction import Redactor
 from server.core.turn import Intent, Turn
-from server.intents.result import Detection
+from server.intents.detector import Detection
 from server.library.model import Library
 
 
@@ -31,9 +31,9 @@ class IntentResult:
     def named(self) -> Intent | None:
         """Everything that the pack read in the question, whatever the question is for."""
         found = self.detection
-        if found is None or found.reading is None:
+        if found is None or found.question is None:
             return None
-        everything = found.intent._replace(entities=dict(found.reading.values))
+        everything = found.intent._replace(entities=dict(found.question.values))
         places = found._replace(intent=everything).places(self.turn.text)
         return everything._replace(places=places)
 

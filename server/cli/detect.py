@@ -11,8 +11,7 @@ from server.cli.options import JsonOption
 from server.cli.output import fail, failures_as_messages, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.intents.detector import Detector
-    from server.intents.result import Detection
+    from server.intents.detector import Detection, IntentDetector
 
 
 def register(app: typer.Typer) -> None:
@@ -44,18 +43,18 @@ def detect(
             print_text(_in_words(detection))
 
 
-def _detector(pack: Path) -> "Detector":
+def _detector(pack: Path) -> "IntentDetector":
     # Here, so that other commands do not pay for it.
     from server.errors import ConfigurationInvalid
     from server.intents.compiler import load_pack
-    from server.intents.detector import Detector
+    from server.intents.detector import IntentDetector
 
     loaded = load_pack(pack, os.environ)
     if loaded.pack is None:
         raise ConfigurationInvalid(loaded.problems)
     for problem in loaded.problems:
         say(str(problem))
-    return Detector(loaded.pack)
+    return IntentDetector(loaded.pack)
 
 
 def _moment(text: str | None) -> datetime | None:
