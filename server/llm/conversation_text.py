@@ -10,7 +10,7 @@ from typing import Any, Final
 from server.core.tools import Source
 from server.core.turn import ConversationContext
 from server.library.model import Parameter, Template
-from server.llm.fact_tokens import common_words, read_tokens
+from server.llm.fact_tokens import answer_words, read_tokens
 from server.text.parsed_text import ParsedText
 from server.text.span import DateOrder
 from server.text.stems import stem
@@ -135,7 +135,7 @@ def own_words_of(template: Template) -> frozenset[str]:
     names += [f"{p.name} {p.description}" for p in template.parameters]
     own = {word for name in names for word in _words(name)}
     own |= {word for word, count in counts.items() if count > 1}
-    return frozenset(own | common_words().common)
+    return frozenset(own | answer_words().plain)
 
 
 def _words(text: str) -> set[str]:

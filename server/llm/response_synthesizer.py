@@ -176,7 +176,7 @@ class StreamChecker:
         settled = _settled(self.text)
         if settled <= self._sent:
             return CheckResult()
-        checked = self._checker.check_beginning(self.text[:settled])
+        checked = self._checker.check(self.text[:settled], whole=False)
         if checked.passed:
             # The space behind the last word goes with the next one.
             self._send(len(self.text[:settled].rstrip()))
