@@ -1,4 +1,4 @@
-"""What a person has said, and whether a value stands there to be taken."""
+"""What a person has said, and whether a value stands in it."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from server.core.tools import Source
-from server.core.turn import ConversationContext
+from server.core.turn import Turn
 from server.library.model import Parameter, Template
 from server.llm.fact_tokens import answer_words, read_tokens
 from server.text.parsed_text import ParsedText
@@ -27,29 +27,21 @@ Place = tuple[int, int, int]
 class ConversationText:
     """The texts of one person: the question, and what they said before, newest first.
 
-    A place gives its value once. What was read from the question already is taken.
+    Each place gives its value to one argument. `sources` are those of the question that
+    gave theirs already.
     """
 
-    def __init__(
-        self,
-        question: str,
-        context: ConversationContext,
-        sources: Mapping[str, Source],
-        *,
-        now: datetime,
-        date_order: DateOrder,
-    ) -> None:
+    def __init__(self, turn: Turn, sources: Mapping[str, Source], date_order: DateOrder) -> None:
         spans = [source.span for source in sources.values() if source.span is not None]
-        said = [m.content for m in reversed(context.messages) if m.role == "user"]
-        self._texts = [_blanked(question, spans), *said]
-        self._now = now
+        earlier = [m.content for m in reversed(turn.context.messages) if m.role == "user"]
+        self._texts = [_blanked(turn.text, spans), *earlier]
+        self._now = turn.received_at.astimezone()
         self._order = date_order
 
     def take(self, value: Any, parameter: Parameter, own_words: frozenset[str]) -> bool:
-        """Whether the value is said somewhere that nothing was taken from; it is taken then.
+        """Take the value from where it was said; return whether it was.
 
-        A text that is made of nothing but `own_words`, those of the template itself, is
-        none of the person's.
+        A text of nothing but `own_words`, those of the template itself, does not count.
         """
         taken: list[Place] = []
         before = list(self._texts)
@@ -126,7 +118,7 @@ class ConversationText:
 
 
 def own_words_of(template: Template) -> frozenset[str]:
-    """The words that a template speaks in itself, which no person says of their own."""
+    """Return the words of a template itself, which are no value that a person gives."""
     counts: dict[str, int] = {}
     for example in template.nl_examples:
         for word in _words(example):

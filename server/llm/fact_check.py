@@ -55,22 +55,22 @@ class FactChecker:
         self._words = answer_words()
         self._order: DateOrder = date_order
         payload = result.get("result") if isinstance(result, Mapping) else result
-        fields = [*self._fields(without_echo(result)), *self._fields(arguments)]
+        inputs, outputs = self._fields(arguments), self._fields(without_echo(result))
         stated, asked = self._read(answer), self._read(question)
-        facts = [*stated, *(token for _, tokens in fields for token in tokens)]
-        self._inputs = {token.value for _, tokens in self._fields(arguments) for token in tokens}
+        facts = [*stated, *(token for _, token in (*outputs, *inputs))]
+        self._inputs = {token.value for _, token in inputs}
         self._dates = [token.value for token in facts if token.kind == "date"]
         self._values = {token[:2] for token in facts} | {t[:2] for t in asked if t.kind == "sign"}
-        own = {t.value for t in (*facts, *self._read(description)) if t.kind == "word"}
-        self._own_words = own
-        known = own | {token.value for token in asked if token.kind == "word"}
-        known.update(word for name, _ in fields for word in _name_words(name))
-        self._known_words = known | {stem(word) for word in known}
+        own = [token for token in (*facts, *self._read(description)) if token.kind == "word"]
+        self._own_words = {token.value for token in own}
+        known = {*self._own_words, *(token.value for token in asked if token.kind == "word")}
         self._beside: dict[tuple[str, str], set[Any]] = {}
-        for name, tokens in fields:
-            for word in set(_name_words(name)) - self._words.plain:
-                values = {token.value for token in tokens if token.kind in VALUE_KINDS}
-                self._beside.setdefault(("label", word), set()).update(values)
+        for name, token in (*outputs, *inputs):
+            for word in (word.lower() for word in NAME_PART.findall(name)):
+                known.add(word)
+                if token.kind in VALUE_KINDS and word not in self._words.plain:
+                    self._beside.setdefault(("label", word), set()).add(token.value)
+        self._known_words = known | {stem(word) for word in known}
         for tokens in (stated, asked):
             for index, token in enumerate(tokens):
                 for place in self._places(tokens, index):
@@ -80,7 +80,8 @@ class FactChecker:
             self._values.add(("number", Decimal(self._count)))
         self._has_records = any(isinstance(row, Mapping) for row in self._rows)
         self._rows_of = self._rows_by_value()
-        self._main = [] if self._rows else self._main_values(payload, stated, facts)
+        results = {token.value for _, token in outputs} - self._words.plain
+        self._main = [] if self._rows else self._main_values(payload, stated, results)
 
     @property
     def has_value(self) -> bool:
@@ -93,7 +94,7 @@ class FactChecker:
 
     def check(self, text: str, *, whole: bool = True) -> CheckResult:
         """Check the claims of a text; a `whole` one has to state the result, too."""
-        tokens = self._with_whole_dates(self._read(text))
+        tokens = [self._whole_date(token) for token in self._read(text)]
         for index, token in enumerate(tokens):
             if not self._is_known(tokens, index):
                 return CheckResult(f"{_quoted(token.value)} is not in the result")
@@ -114,10 +115,12 @@ class FactChecker:
             return value in self._own_words
         if value in self._known_words or stem(value) in self._known_words:
             return True
-        is_unit = index > 0 and tokens[index - 1].kind in VALUE_KINDS
+        before = tokens[index - 1] if index else None
+        is_unit = before is not None and before.kind in VALUE_KINDS
         if is_unit and value in words.percent:
             return ("sign", "%") in self._values
-        if token.capital and not _opens_sentence(tokens, index):
+        opens_sentence = before is None or (before.kind == "stop" and before.value.strip(",()"))
+        if token.capital and not opens_sentence:
             return bool(value == "i")  # else a name
         # Other words claim nothing, unless they may be a name, a unit, a number or a date.
         may_be_name = token.capital or value == value.upper()
@@ -177,13 +180,13 @@ class FactChecker:
         rows = self._rows[:_MOST_ROWS]
         ignored = self._words.plain | self._inputs if self._has_records else self._words.plain
         for index, row in enumerate(rows):
-            for token in (token for _, tokens in self._fields(row) for token in tokens):
+            for _, token in self._fields(row):
                 if token.kind not in ("stop", "sign") and token.value not in ignored:
                     rows_of.setdefault(token.value, set()).add(index)
         return {value: found for value, found in rows_of.items() if len(found) < len(rows)}
 
     def _main_values(
-        self, payload: Any, answer: Sequence[FactToken], facts: Sequence[FactToken]
+        self, payload: Any, answer: Sequence[FactToken], results: set[Any]
     ) -> list[Any]:
         """Return what a sentence has to state: a plain result itself, else what the answer says
         first that nobody gave.
@@ -199,7 +202,6 @@ class FactChecker:
             if {token.value for token in tokens} <= {token.value for token in answer}:
                 return [token.value for token in tokens]
         new = [token for token in answer if token.value not in self._inputs]
-        results = {token.value for token in facts[len(answer) :]} - self._words.plain
         values = [token.value for token in new if token.kind in VALUE_KINDS]
         values += [token.value for token in new if token.kind == "word" and token.value in results]
         return values[:1]
@@ -207,31 +209,26 @@ class FactChecker:
     def _read(self, text: str) -> list[FactToken]:
         return read_tokens(text, self._order)
 
-    def _with_whole_dates(self, tokens: Sequence[FactToken]) -> list[FactToken]:
-        """Return the tokens with each date that is said in part as the known date it means."""
-        known = self._dates
-        return [
-            token._replace(value=next((d for d in known if _is_part(token.value, d)), token.value))
-            if token.kind == "date" and token.value not in known
-            else token
-            for token in tokens
-        ]
+    def _whole_date(self, token: FactToken) -> FactToken:
+        """Return a date that is said in part as the known date that it means."""
+        if token.kind != "date" or token.value in self._dates:
+            return token
+        known = (day for day in self._dates if _is_part(token.value, day))
+        return token._replace(value=next(known, token.value))
 
-    def _fields(self, value: Any) -> Iterator[tuple[str, list[FactToken]]]:
-        """Yield the name of every field inside `value` and what it says, as people read it."""
-        pending, room = [("", value)], _MOST_TOKENS
-        while pending and room > 0:
+    def _fields(self, value: Any) -> list[tuple[str, FactToken]]:
+        """Return what stands in `value`, as people read it, each token by its field's name."""
+        pending, found = [("", value)], list[tuple[str, FactToken]]()
+        while pending and len(found) < _MOST_TOKENS:
             name, inner = pending.pop()
-            tokens: list[FactToken] = []
             if isinstance(inner, Mapping):
                 pending += [(str(key), each) for key, each in reversed(list(inner.items()))]
             elif isinstance(inner, list | tuple):
                 pending += [(name, each) for each in reversed(inner)]
             elif not isinstance(inner, bool):
                 text = inner.isoformat() if isinstance(inner, date) else format_value(inner)
-                tokens = self._read(text)
-            room -= 1 + len(tokens)
-            yield name, tokens
+                found += [(name, token) for token in self._read(text)]
+        return found
 
 
 def without_echo(result: Any) -> Any:
@@ -254,18 +251,9 @@ def _rows(result: Any, payload: Any) -> tuple[Sequence[Any], int | None]:
     return payload, len(payload) if is_known else None
 
 
-def _name_words(name: str) -> list[str]:
-    return [word.lower() for word in NAME_PART.findall(name)]
-
-
 def _is_part(said: tuple[int | None, ...], known: tuple[int | None, ...]) -> bool:
     """Whether a date, with None for what is not said, means a part of a known one."""
     return all(part is None or part == of for part, of in zip(said, known, strict=True))
-
-
-def _opens_sentence(tokens: Sequence[FactToken], index: int) -> bool:
-    before = tokens[index - 1] if index else None
-    return before is None or (before.kind == "stop" and bool(set(".!?:;\n|•") & set(before.value)))
 
 
 def _quoted(value: Any) -> str:

@@ -1,6 +1,6 @@
 """LLM-first: a model proposes a template and its arguments.
 
-What it proposes is judged where every call is, after it was decided and before it runs.
+The policy chain checks what it proposes, as it checks every call.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from server.library.model import Library, Template
 from server.library.rendering import RenderingFailed
 from server.llm.function_calls import request_function_call
 from server.llm.prompts import Prompt, as_data
-from server.llm.slot_filling import NOT_SAID, ArgumentValidator
+from server.llm.slot_filling import ArgumentValidator
 
 _WHY: Final = "proposed by a model"
 
@@ -36,11 +36,11 @@ AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
 
 
 class LLMDecider:
-    """Decides by what a model proposes, over the functions that role and intent allow.
+    """Decides by what a model proposes, among the functions that role and intent allow.
 
     The intent is the rule pack's, and never the model's. A tool that was not offered is
-    decided as a call all the same, so that it is refused and written down. Where the model
-    cannot be asked, `otherwise` decides, which also tells what comes nearest.
+    decided as a call all the same, so that it is refused and written to the audit. Where the
+    model cannot be asked, `otherwise` decides; it also says which templates come nearest.
     """
 
     def __init__(
@@ -75,30 +75,29 @@ class LLMDecider:
         functions = {t.function_name or t.id: t for t in allowed if not t.policy.sensitive_params}
         if not functions:
             return await self._otherwise.decide(turn, trace)
+        failure = ""
         with trace.stage("propose") as details:
             details |= {"model": self._model.name, "prompt": self._prompt.described}
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    call = await self._proposed(turn, functions)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                details["why"] = str(failed) or f"{self._model.name} was not done in time"
-                call, failure = None, True
-            else:
-                failure = False
+                    call = await self._propose(turn, functions)
                 details["proposed"] = None if call is None else call.name
+            except (ProviderError, RenderingFailed, TimeoutError) as failed:
+                failure = str(failed) or f"{self._model.name} was not done in time"
+                details["why"] = failure
         if failure:
             return await self._otherwise.decide(turn, trace)
         if call is None:
-            return await self._nothing("no tool was proposed", turn, trace)
+            return await self._no_match("no tool was proposed", turn, trace)
         if call.name not in functions:
-            nothing = await self._nothing("a tool was proposed that is not there", turn, trace)
-            return self._unoffered(call, allowed, nothing)
-        return self._decided(functions[call.name], call.arguments, turn, trace)
+            nothing = await self._no_match("a tool was proposed that is not there", turn, trace)
+            return self._refused_call(call, allowed, nothing)
+        return self._decide_for(functions[call.name], call.arguments, turn, trace)
 
     async def close(self) -> None:
         await self._otherwise.close()
 
-    async def _proposed(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
+    async def _propose(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
         definitions = [template.to_tool_definition() for template in functions.values()]
         messages = self._prompt.render(
             question=as_data(turn.text),
@@ -107,8 +106,8 @@ class LLMDecider:
         )
         return await request_function_call(self._model, messages, definitions)
 
-    async def _nothing(self, why: str, turn: Turn, trace: Trace) -> Decision:
-        """Nothing fits, with what the matcher finds nearest."""
+    async def _no_match(self, why: str, turn: Turn, trace: Trace) -> Decision:
+        """Return that nothing fits, with what the matcher finds nearest."""
         match await self._otherwise.decide(turn, trace):
             case Call(match) | MissingArguments(match):
                 return NoMatch(why, (match,))
@@ -118,10 +117,10 @@ class LLMDecider:
                 return decision
         return NoMatch(why)
 
-    def _unoffered(
+    def _refused_call(
         self, call: FunctionCall, allowed: Sequence[Template], otherwise: Decision
     ) -> Decision:
-        """The call of a tool that is not there, or not for this: for the chain to refuse."""
+        """Return the call of a tool that was not offered, for the policy chain to refuse."""
         proposed = ToolCall(call.name, "", "", call.arguments, by_model=True)
         ids = {template.id for template in allowed}
         for template in self._library.templates.values():
@@ -132,39 +131,26 @@ class LLMDecider:
         match = Match(proposed.template_id, 0.0, 0.0, _WHY)
         return Call(match, proposed, otherwise=otherwise)
 
-    def _decided(
+    def _decide_for(
         self, template: Template, proposed: Mapping[str, Any], turn: Turn, trace: Trace
     ) -> Decision:
-        """The call with what was said of the proposed arguments; what is missing is asked for."""
+        """Return the call with the proposed arguments that were said, or what is missing."""
         known = {parameter.name: parameter for parameter in template.parameters}
-        found, refused = self._validator.validate(template, list(known), proposed, turn, {})
+        found, refused, problems = self._validator.validate(template, known, proposed, turn, {})
         trace.note("arguments", {"taken": found, "refused": refused})
         # What no parameter names is for the chain to refuse, where it is written down.
         arguments = {**{n: v for n, v in proposed.items() if n not in known}, **found}
         sources = {name: Source("model") for name in arguments}
         missing = []
-        for name, parameter in known.items():
+        for name, each in known.items():
             if name in found:
                 continue
-            problem = ""
-            if refused.get(name, NOT_SAID) != NOT_SAID:
-                # What a person said and the parameter cannot be is theirs to mend.
-                value = proposed[name]
-                if self._validator.was_said(template, name, value, turn):
-                    problem = f"{value} {refused[name]}"
-            if parameter.default is not None and not problem:
-                arguments[name], sources[name] = parameter.default, Source("default")
-            elif parameter.required or problem:
-                missing.append(
-                    MissingParameter(
-                        name,
-                        parameter.description,
-                        parameter.type,
-                        parameter.enum,
-                        parameter.example,
-                        problem,
-                    )
-                )
+            problem = problems.get(name, "")
+            if each.default is not None and not problem:
+                arguments[name], sources[name] = each.default, Source("default")
+            elif each.required or problem:
+                asked = (name, each.description, each.type, each.enum, each.example)
+                missing.append(MissingParameter(*asked, problem))
         match = Match(template.id, 0.0, 0.0, _WHY)
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)
