@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from server.core.tools import Source
@@ -82,7 +82,7 @@ class ConversationText:
                 if token.kind == "number" and token.value == value:
                     yield at, token.start, token.end
             for span in reading.of("number"):
-                if _decimal(span.value) == value:
+                if Decimal(str(span.value)) == value:
                     yield at, span.start, span.end
 
     def _dates(self, value: str) -> Iterator[Place]:
@@ -153,10 +153,3 @@ def _leaves(value: Any) -> list[Any]:
         else:
             found.append(one)
     return found
-
-
-def _decimal(value: Any) -> Decimal | None:
-    try:
-        return Decimal(str(value))
-    except InvalidOperation:
-        return None

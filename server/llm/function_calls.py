@@ -1,12 +1,12 @@
-"""Asking a model for a function call, in whichever way its provider can be asked.
+"""Asking a model for a function call, in the way that its provider supports.
 
 FunctionGemma's own format is read where a server passes it on as text:
 
     <start_function_call>call:name{key:<escape>text<escape>,other:5}<end_function_call>
 
 Texts stand between `<escape>` marks and may hold anything else, braces and JSON included.
-Other values are numbers, true, false, null, `[…]` and `{…}`. Whatever does not read as a
-call is passed over; nothing raises.
+Other values are numbers, true, false, null, `[…]` and `{…}`. Text that is not a call is
+passed over; nothing raises.
 """
 
 import math
@@ -37,9 +37,9 @@ _CONSTANTS: Final = {"true": True, "false": False, "null": None, "None": None}
 async def request_function_call(
     model: ChatModel, messages: Sequence[Message], functions: Sequence[ToolDefinition]
 ) -> FunctionCall | None:
-    """The call that the model proposes; None when it proposes none.
+    """Return the call that the model proposes; None when it proposes none.
 
-    Functions are told natively where the provider can; a model that refuses them is asked
+    Functions are given natively where the provider can; a model that refuses them is asked
     for the call as JSON. Nothing in the call is checked, not even its name.
 
     Raises:
@@ -64,7 +64,7 @@ def _from_data(data: Any) -> FunctionCall | None:
 
 
 def _call_schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
-    """A call of one of the functions as JSON, or the name `none`."""
+    """Return the JSON schema of a call of one of the functions, or of the name `none`."""
     calls = [
         {
             "type": "object",
@@ -85,11 +85,11 @@ def _call_schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
 
 
 class _Unreadable(Exception):
-    """The text is no call from here on."""
+    """The text is not a call from here on."""
 
 
 def parse_calls(text: str) -> tuple[FunctionCall, ...]:
-    """Every call that a text holds, in order; a last one may lack its end mark."""
+    """Return the calls in a text, in order; a last one may lack its end mark."""
     calls: list[FunctionCall] = []
     text = text[:_MAX_CHARS]
     at = text.find(_START)
@@ -107,7 +107,7 @@ def parse_calls(text: str) -> tuple[FunctionCall, ...]:
 
 
 def _read_value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """The value that begins at a place, and the place after it."""
+    """Return the value that begins at a place, and the place after it."""
     kind, opening, at = _read_token(text, at)
     if kind != "mark":
         return (opening if kind == "text" else _plain(opening)), at
@@ -136,7 +136,7 @@ def _read_value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _read_token(text: str, at: int) -> tuple[str, str, int]:
-    """What stands next: an escaped text, a mark or a plain word; and the place after it."""
+    """Return the next token (an escaped text, a mark or a plain word), and the place after it."""
     found = _TOKEN.match(text, at)
     if found is None or found.lastgroup is None:
         raise _Unreadable
@@ -145,7 +145,7 @@ def _read_token(text: str, at: int) -> tuple[str, str, int]:
 
 
 def _plain(word: str) -> Any:
-    """A constant, a number, or the word itself: some models leave the marks of a text out."""
+    """Return a constant, a number, or the word itself: some models omit the marks of a text."""
     if word in _CONSTANTS:
         return _CONSTANTS[word]
     for kind in (int, float):

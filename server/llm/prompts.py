@@ -41,9 +41,9 @@ class MessageYaml(Strict):
     """One message of a prompt."""
 
     role: Literal["system", "user", "assistant"]
-    """Who says it."""
+    """Whose message it is."""
     content: str = Field(min_length=1)
-    """Jinja text of what is said."""
+    """Its text, in Jinja."""
 
 
 MessagesYaml = Annotated[tuple[MessageYaml, ...], Field(min_length=1)]
@@ -62,7 +62,7 @@ class PromptSetYaml(Strict):
     """A reply to what no template answers."""
 
     def written(self) -> Iterator[tuple[PromptName, tuple[MessageYaml, ...]]]:
-        """Each prompt that the file has."""
+        """Yield each prompt that the file has."""
         found = ((name, getattr(self, name)) for name in VARIABLES)
         return ((name, messages) for name, messages in found if messages is not None)
 
@@ -86,7 +86,7 @@ class Prompt:
     messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]
 
     def render(self, **values: Any) -> tuple[Message, ...]:
-        """The messages with `values` in them; texts and data have to be `as_data` already.
+        """Return the messages with `values`, in which texts and data are `as_data` already.
 
         Raises:
             RenderingFailed: a message does what the sandbox forbids, or stumbles over a value.
@@ -103,7 +103,7 @@ Prompts = Mapping[PromptName, Prompt]
 
 
 def as_data(value: Any) -> str:
-    """A value as JSON that cannot be taken for a tag: `<`, `>` and `&` are escaped."""
+    """Return a value as JSON that cannot be taken for a tag: `<`, `>` and `&` are escaped."""
     text = to_json(value)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -111,7 +111,7 @@ def as_data(value: Any) -> str:
 def load_prompts(
     path: Path | None, environ: Mapping[str, str]
 ) -> tuple[Prompts | None, tuple[Problem, ...]]:
-    """The shipped prompts with those of `path` instead, or None and all that is wrong with it."""
+    """Return the shipped prompts, replaced by those of `path`; None when it has problems."""
     shipped, problems = _read(SHIPPED, {})
     if path is None or shipped is None:
         return shipped, problems
@@ -121,8 +121,8 @@ def load_prompts(
 
 def _read(path: Path, environ: Mapping[str, str]) -> tuple[Prompts | None, tuple[Problem, ...]]:
     document = read_yaml(path, environ)
-    written, amiss = validate(PromptsYaml, document)
-    problems = [*document.problems, *amiss]
+    written, invalid = validate(PromptsYaml, document)
+    problems = [*document.problems, *invalid]
     if written is None:
         return None, tuple(problems)
     prompts: dict[PromptName, Prompt] = {}
@@ -158,7 +158,9 @@ def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) 
 def _order_problems(
     name: PromptName, messages: tuple[MessageYaml, ...], document: Document
 ) -> list[Problem]:
-    """A prompt ends with what the model is to answer; a conversation brings that itself."""
+    """Return the problem of a prompt that does not end with a user's message, as the prompts
+    of all but the conversation have to.
+    """
     if (messages[-1].role == "user") or name == "conversation":
         return []
     what = f"prompt {name!r} ends with a message of {messages[-1].role}; a model answers a user's"

@@ -1,4 +1,4 @@
-"""From a tool's result to a sentence of a model, which may only say what the result says."""
+"""A tool's result in the words of a model, which may only say what the result says."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ _LAST_SPACE: Final = re.compile(r"\s(?=\S*\Z)")
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """A call that ran, and the answer that its template composes of it."""
+    """A call that ran, and the answer that its template makes of it."""
 
     question: str
     language: str
@@ -41,7 +41,7 @@ class RewriteRequest:
 
 
 class ResponseSynthesizer:
-    """Has a model word results. The template's answer stands wherever that does not work out."""
+    """Has a model word results; when it fails or says what is not so, the answer stands."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class ResponseSynthesizer:
     async def rewrite(
         self, request: RewriteRequest, trace: Trace, deadline: TurnDeadline
     ) -> Answer:
-        """The answer in a model's words, or as it is when they are not to be had or not true.
+        """Return the answer in a model's words; as it is when the model fails or is wrong.
 
         Never raises for what a model or provider does.
         """
@@ -72,7 +72,7 @@ class ResponseSynthesizer:
             if request.template.policy.sensitive_params:
                 return _keep(request.answer, details, "no model is told of sensitive parameters")
             # Long results take a while to be read, and others wait on the event loop.
-            checker, shown = await asyncio.to_thread(self._read, request)
+            checker, shown = await asyncio.to_thread(self._prepare, request)
             if not checker.has_value:
                 return _keep(request.answer, details, "the result has no value to be worded")
             stream = StreamChecker(checker, deadline.listener, request.template.id)
@@ -91,7 +91,7 @@ class ResponseSynthesizer:
             return self._answer(request, stream.text, checked, shown)
 
     def messages(self, request: RewriteRequest, shown: TruncatedResult) -> tuple[Message, ...]:
-        """What the model is given."""
+        """Return what the model is given."""
         answer = request.answer.content.replace("**", "")
         if shown.is_cut:
             answer = f"{answer[:400]}…"
@@ -107,8 +107,8 @@ class ResponseSynthesizer:
             total=shown.total,
         )
 
-    def _read(self, request: RewriteRequest) -> tuple[FactChecker, TruncatedResult]:
-        """What is known of the call, and as much of its result as the model is shown."""
+    def _prepare(self, request: RewriteRequest) -> tuple[FactChecker, TruncatedResult]:
+        """Return the checker of the call, and what the model is shown of its result."""
         result = request.result.result
         checker = FactChecker(
             request.question,
@@ -159,7 +159,7 @@ class ResponseSynthesizer:
 
 
 class StreamChecker:
-    """Collects what a model says, and lets the listener have what later words cannot change."""
+    """Collects a model's words, and sends the listener what later words cannot change."""
 
     def __init__(
         self, checker: FactChecker, listener: StreamListener | None, template_id: str | None
@@ -171,7 +171,7 @@ class StreamChecker:
         self.text = ""
 
     def feed(self, piece: str) -> CheckResult:
-        """Take more of the text; the result is about what is settled of it by now."""
+        """Add to the text, and check what is settled of it by now."""
         self.text = (self.text + piece).lstrip()
         settled = _settled(self.text)
         if settled <= self._sent:
@@ -184,11 +184,11 @@ class StreamChecker:
 
     @property
     def is_over(self) -> bool:
-        """Whether a paragraph has ended: an answer has one."""
+        """Whether the first paragraph has ended: an answer has no more."""
         return "\n\n" in self.text
 
     def finish(self) -> CheckResult:
-        """Judge the text as a whole, and let the rest of it go."""
+        """Check the text as a whole, and send the rest of it."""
         self.text = self.text.partition("\n\n")[0].strip()
         checked = self._checker.check(self.text) if self.text else CheckResult("it says nothing")
         if checked.passed:
@@ -202,7 +202,7 @@ class StreamChecker:
 
 
 def _settled(text: str) -> int:
-    """How much of the text no later word can change: a number may yet become a date."""
+    """Return the length of what no later word can change: a number may yet become a date."""
     space = _LAST_SPACE.search(text)
     if space is None:
         return 0
@@ -221,7 +221,7 @@ def _settled(text: str) -> int:
 
 
 def _keep(answer: Answer, details: dict[str, Any], why: str, model: str = "") -> Answer:
-    """The template's answer, with the reason in the trace, and in the metadata if a model spoke."""
+    """Return the template's answer, with the reason in the trace; in the metadata with a model."""
     details |= {"outcome": "the template's answer stands", "why": why}
     if not model:
         return answer

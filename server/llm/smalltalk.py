@@ -1,4 +1,4 @@
-"""A model's reply to what no template answers, and never dressed up as a tool's result."""
+"""A model's reply to what no template answers, marked as such."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -23,7 +23,7 @@ _MOST_ABILITIES: Final = 8
 
 
 class ChatResponder:
-    """Converses, under the adapter's system prompt and with what was said before."""
+    """Replies with a model, by the adapter's system prompt and the conversation so far."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ChatResponder:
     async def reply(
         self, turn: Turn, otherwise: Answer, trace: Trace, deadline: TurnDeadline, *, language: str
     ) -> Answer:
-        """The model's reply; `otherwise`, what the server says itself, when there is none.
+        """Return the model's reply; `otherwise`, the answer without a model, when it fails.
 
         Never raises for what a model or provider does.
         """
@@ -107,7 +107,7 @@ def _send(words: str, deadline: TurnDeadline) -> str:
 
 
 def _latest(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The last messages of a conversation, as many as a model is given."""
+    """Return the last messages of a conversation, as many as a model is given."""
     room, first = _HISTORY_TOKENS, len(messages)
     while first > 0 and (room := room - tokens_in(messages[first - 1].content)) >= 0:
         first -= 1
