@@ -131,7 +131,7 @@ class IntentDetector:
         masks = [hit for hit in apart if hit.entry.group == MASK]
         for hit in hits:
             entry = hit.entry
-            if not any(_hides(mask, hit) for mask in masks):
+            if not (masks and any(_hides(mask, hit) for mask in masks)):
                 name = entry.key if entry.group == KEYWORDS else entry.group
                 groups.setdefault(name, []).append(hit)
         words = longest([hit for hit in apart if hit.entry.group == NUMBERS])

@@ -32,11 +32,14 @@ class Trigger:
 
     def fire(self, question: QuestionState) -> Fired | None:
         """Fire by the longest keyword, else by the first pattern."""
-        best = max(self._keywords(question), key=lambda hit: hit.weight, default=None)
-        if best is not None:
+        hits = self._keywords(question)
+        if hits:
+            best = max(hits, key=lambda hit: hit.weight)
             return Fired("keyword", best.entry.text, best)
-        matching = question.matching
-        return next((how for number, how in self.patterns.items() if number in matching), None)
+        for number, fired in self.patterns.items():
+            if number in question.matching:
+                return fired
+        return None
 
     def _keywords(self, question: QuestionState) -> list[PhraseHit]:
         hits = question.hits.get(self.key, [])
@@ -125,11 +128,11 @@ class Rule:
 
     def fire(self, question: QuestionState) -> Fired | None:
         """Return what made the rule fire, or None."""
-        fired = self.trigger.fire(question)
-        if self.trigger.empty and not self.spec.operations:
-            fired = _ALWAYS
-        if fired is None and question.operation in self.spec.operations:
+        fired, operations = self.trigger.fire(question), self.spec.operations
+        if fired is None and question.operation in operations:
             fired = question.operation_fired
+        elif fired is None and not operations and self.trigger.empty:
+            fired = _ALWAYS
         if fired is None or not self.when.all_hold(question) or self.unless.any_holds(question):
             return None
         return fired
