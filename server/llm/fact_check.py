@@ -132,8 +132,9 @@ class FactChecker:
             return
         words = self._words
         for token in tokens[index + 1 : index + 2]:
-            if token.kind in ("word", "sign") and token.value not in words.plain:
-                yield "after", "%" if token.value in words.percent else token.value
+            after = "%" if token.value in words.percent else token.value
+            if token.kind in ("word", "sign") and after not in words.plain:
+                yield "after", after
         for at in range(index - 1, max(index - 7, -1), -1):
             kind, word = tokens[at][:2]
             if kind == "stop" or kind in VALUE_KINDS:
@@ -194,13 +195,12 @@ class FactChecker:
         if isinstance(payload, bool) or payload is None:
             return []
         if not isinstance(payload, Mapping | list | tuple):
-            tokens = [
-                t for t in self._read(format_value(payload)) if t.kind not in ("stop", "sign")
-            ]
-            if len(tokens) > _MOST_TOKENS_STATED:
+            tokens = [token for _, token in self._fields(payload)]
+            values = [token.value for token in tokens if token.kind not in ("stop", "sign")]
+            if len(values) > _MOST_TOKENS_STATED:
                 return []
-            if {token.value for token in tokens} <= {token.value for token in answer}:
-                return [token.value for token in tokens]
+            if set(values) <= {token.value for token in answer}:
+                return values
         new = [token for token in answer if token.value not in self._inputs]
         values = [token.value for token in new if token.kind in VALUE_KINDS]
         values += [token.value for token in new if token.kind == "word" and token.value in results]
@@ -245,10 +245,11 @@ def _rows(result: Any, payload: Any) -> tuple[Sequence[Any], int | None]:
         payload = lists[0] if len(lists) == 1 and isinstance(lists[0][0], Mapping) else None
     if not isinstance(payload, list | tuple) or len(payload) < 2:
         return (), None
-    if isinstance(result, Mapping) and isinstance(result.get("total"), int):
-        return payload, result["total"]
-    is_known = not isinstance(result, Mapping) or result.get("complete", True)
-    return payload, len(payload) if is_known else None
+    if isinstance(result, Mapping) and "complete" in result:
+        total = result.get("total")
+        known = total if isinstance(total, int) else None
+        return payload, len(payload) if known is None and result["complete"] else known
+    return payload, len(payload)
 
 
 def _is_part(said: tuple[int | None, ...], known: tuple[int | None, ...]) -> bool:

@@ -159,6 +159,8 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (FLIGHT, "LH123 leaves at 12:15 and arrives at 10:30.",
          "'12:15:00' stands where another value belongs"),
         (EUROS, "110 USD is 100 EUR.", "'110' stands where another value belongs"),
+        (PERCENTAGE, "30 percent of 20 is 150.", "'30' stands where another value belongs"),
+        (PERCENTAGE, "20% of 150 is 30 m.", "'m' is not in the result"),
         (WEATHER, "The humidity is 18.4 °C.", "'18.4' stands where another value belongs"),
         (WEATHER, "It is 18.4 °C on Wednesday.", "'wednesday' is not in the result"),
         (PEOPLE, "Alice is 30, and there are 2.",
