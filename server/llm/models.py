@@ -12,9 +12,9 @@ from server.core.tools import ToolCall, ToolResult
 from server.core.turn import Turn
 from server.errors import ProviderError, ProviderUnavailable
 from server.library.model import Library
-from server.llm.prompts import Prompts
+from server.llm.prompts import PromptedModel, PromptName, Prompts
 from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
-from server.llm.slot_filling import ArgumentValidator, SlotFiller
+from server.llm.slot_filling import SlotFiller
 from server.llm.smalltalk import ChatResponder
 from server.llm.tool_selection import AllowedTemplates, LLMDecider
 from server.settings.adapters import AdapterSettings
@@ -107,49 +107,34 @@ def build_models(
     """
     agent = adapter.config.agent
     synthesizer = slot_filler = responder = None
-    models: list[ChatModel] = []
+    models: dict[int, ChatModel] = {}
 
-    def inference() -> ChatModel:
-        models.append(model_of(adapter.inference_model_provider, adapter.inference_model))
-        return models[-1]
+    def prompted(model: ChatModel, prompt: PromptName) -> PromptedModel:
+        models[id(model)] = model
+        return PromptedModel(model, prompts[prompt], agent.model_timeout)
+
+    def inference_model() -> ChatModel:
+        return model_of(adapter.inference_model_provider, adapter.inference_model)
 
     try:
         if agent.synthesize_response and names_inference_model(adapter):
             synthesizer = ResponseSynthesizer(
-                inference(),
-                prompts["synthesis"],
-                timeout_s=agent.model_timeout,
+                prompted(inference_model(), "synthesis"),
                 result_tokens=agent.result_tokens,
                 date_order=library.domain.date_order,
             )
         if names_function_model(adapter):
-            model = function_model_of(adapter, model_of)
-            models.append(model)
-            slot_filler = SlotFiller(
-                model,
-                prompts["filling"],
-                library,
-                ArgumentValidator(library),
-                timeout_s=agent.model_timeout,
-            )
+            function_model = function_model_of(adapter, model_of)
+            slot_filler = SlotFiller(prompted(function_model, "filling"), library)
         if agent.conversation:
-            responder = ChatResponder(
-                inference(),
-                prompts["conversation"],
-                library,
-                timeout_s=agent.model_timeout,
-                system_prompt=agent.system_prompt,
-            )
+            model = prompted(inference_model(), "conversation")
+            responder = ChatResponder(model, library, system_prompt=agent.system_prompt)
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
         return None
+    intent_tools = adapter.config.policy.intent_tools
     return AdapterModels(
-        library,
-        synthesizer,
-        slot_filler,
-        responder,
-        adapter.config.policy.intent_tools,
-        tuple({id(model): model for model in models}.values()),
+        library, synthesizer, slot_filler, responder, intent_tools, tuple(models.values())
     )
 
 
@@ -171,15 +156,9 @@ def build_llm_decider(
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
         return otherwise
-    return LLMDecider(
-        otherwise,
-        model,
-        prompts["proposing"],
-        library,
-        allowed,
-        ArgumentValidator(library),
-        timeout_s=adapter.config.agent.model_timeout,
-    )
+    timeout_s = adapter.config.agent.model_timeout
+    prompted = PromptedModel(model, prompts["proposing"], timeout_s)
+    return LLMDecider(otherwise, prompted, library, allowed)
 
 
 def names_inference_model(adapter: AdapterSettings) -> bool:

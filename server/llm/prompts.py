@@ -11,10 +11,11 @@ from pydantic import Field
 
 from server.core.chat_messages import Message
 from server.core.json import to_json
+from server.core.ports import ChatModel
 from server.core.suggestions import did_you_mean
-from server.errors import Problem
+from server.errors import Problem, ProviderError
 from server.library.expressions import examine
-from server.library.rendering import render
+from server.library.rendering import RenderingFailed, render
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
@@ -100,6 +101,26 @@ class Prompt:
 
 
 Prompts = Mapping[PromptName, Prompt]
+
+MODEL_FAILURES: Final = (ProviderError, RenderingFailed, TimeoutError)
+"""What asking a model may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedModel:
+    """A model, what it is told, and how long it may take."""
+
+    model: ChatModel
+    prompt: Prompt
+    timeout_s: float
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the trace says of it."""
+        return {"model": self.model.name, "prompt": self.prompt.described}
+
+    def explain_failure(self, failure: Exception) -> str:
+        return str(failure) or f"{self.model.name} was not done in time"
 
 
 def as_data(value: Any) -> str:

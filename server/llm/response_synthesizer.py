@@ -9,15 +9,12 @@ from typing import Any, Final
 
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
-from server.core.ports import ChatModel
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.errors import ProviderError
 from server.library.model import Template
-from server.library.rendering import RenderingFailed
 from server.llm.fact_check import CheckResult, FactChecker, without_echo
 from server.llm.fact_tokens import VALUE_KINDS, read_tokens
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import TruncatedResult, truncate_result
 from server.text.calendar import MONTHS
 from server.text.span import DateOrder
@@ -43,18 +40,8 @@ class RewriteRequest:
 class ResponseSynthesizer:
     """Has a model word results; when it fails or says what is not so, the answer stands."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        result_tokens: int,
-        date_order: DateOrder,
-    ) -> None:
+    def __init__(self, model: PromptedModel, *, result_tokens: int, date_order: DateOrder) -> None:
         self._model = model
-        self._prompt = prompt
-        self._timeout_s = timeout_s
         self._result_tokens = result_tokens
         self._date_order = date_order
 
@@ -68,7 +55,7 @@ class ResponseSynthesizer:
         if request.result.status is not ToolResultStatus.SUCCESS:
             return request.answer
         with trace.stage("synthesis") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             if request.template.policy.sensitive_params:
                 return _keep(request.answer, details, "no model is told of sensitive parameters")
             # Long results take a while to be read, and others wait on the event loop.
@@ -78,15 +65,15 @@ class ResponseSynthesizer:
             stream = StreamChecker(checker, deadline.listener, request.template.id)
             try:
                 messages = self.messages(request, shown)
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     checked = await self._collect(messages, stream, checker.row_count, details)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                checked = CheckResult(str(failed) or f"{self._model.name} was not done in time")
+            except MODEL_FAILURES as failed:
+                checked = CheckResult(self._model.explain_failure(failed))
             details["said"] = stream.text
             if not checked.passed:
                 if deadline.listener is not None:
                     deadline.listener.reset(checked.why)
-                return _keep(request.answer, details, checked.why, self._model.name)
+                return _keep(request.answer, details, checked.why, self._model.model.name)
             details["outcome"] = "spoken"
             return self._answer(request, stream.text, checked, shown)
 
@@ -95,7 +82,7 @@ class ResponseSynthesizer:
         answer = request.answer.content.replace("**", "")
         if shown.is_cut:
             answer = f"{answer[:400]}…"
-        return self._prompt.render(
+        return self._model.prompt.render(
             question=as_data(request.question),
             result=as_data(shown.data),
             arguments=as_data(dict(request.call.arguments)),
@@ -128,7 +115,7 @@ class ResponseSynthesizer:
         details: dict[str, Any],
     ) -> CheckResult:
         most = _LEAST_TOKENS + _TOKENS_PER_ROW * min(rows, _MOST_ROWS_TOLD)
-        async with aclosing(self._model.stream(messages, max_tokens=most)) as pieces:
+        async with aclosing(self._model.model.stream(messages, max_tokens=most)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]
@@ -151,7 +138,7 @@ class ResponseSynthesizer:
             content = text + "".join(f"\n({note}.)" for note in notes)
         else:  # the sentence counts the rows; the table has them
             content = f"{text}\n\n{answer.content}"
-        synthesis: dict[str, Any] = {"model": self._model.name}
+        synthesis: dict[str, Any] = {"model": self._model.model.name}
         if shown.is_cut:
             synthesis["cut"] = shown.metadata
         metadata = {**answer.metadata, "synthesized": True, "synthesis": synthesis}

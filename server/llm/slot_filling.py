@@ -9,16 +9,13 @@ from pydantic import BaseModel, ValidationError
 
 from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
-from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
 from server.core.tools import Source, ToolCall
 from server.core.turn import Turn
-from server.errors import ProviderError
 from server.library.model import PARAMETER_TYPES, Library, Parameter, Template
-from server.library.rendering import RenderingFailed
 from server.llm.conversation_text import ConversationText, own_words_of
 from server.llm.function_calls import request_function_call
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.tools.numbers import plain, read_as_number
 from server.tools.policy.arguments import compile_model, size_problem
 
@@ -86,20 +83,10 @@ class ArgumentValidator:
 class SlotFiller:
     """Asks a model for missing arguments."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        library: Library,
-        validator: ArgumentValidator,
-        *,
-        timeout_s: float,
-    ) -> None:
+    def __init__(self, model: PromptedModel, library: Library) -> None:
         self._model = model
-        self._prompt = prompt
         self._library = library
-        self._validator = validator
-        self._timeout_s = timeout_s
+        self._validator = ArgumentValidator(library)
 
     async def fill(
         self, decision: MissingArguments, turn: Turn, trace: Trace, deadline: TurnDeadline
@@ -113,12 +100,12 @@ class SlotFiller:
         if template.policy.sensitive_params or any(m.problem for m in decision.missing):
             return decision
         with trace.stage("fill") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     proposed = await self._proposed(template, decision, turn)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                details["why"] = str(failed) or f"{self._model.name} was not done in time"
+            except MODEL_FAILURES as failed:
+                details["why"] = self._model.explain_failure(failed)
                 return decision
             names = [missing.name for missing in decision.missing]
             checked = self._validator.validate(template, names, proposed, turn, decision.sources)
@@ -129,13 +116,13 @@ class SlotFiller:
         self, template: Template, decision: MissingArguments, turn: Turn
     ) -> Mapping[str, Any]:
         definition = template.to_tool_definition()
-        messages = self._prompt.render(
+        messages = self._model.prompt.render(
             question=as_data(turn.text),
             said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
             function=as_data(definition.to_openai_schema()["function"]),
             missing=[missing.name for missing in decision.missing],
         )
-        call = await request_function_call(self._model, messages, (definition,))
+        call = await request_function_call(self._model.model, messages, (definition,))
         return call.arguments if call is not None and call.name == definition.name else {}
 
 

@@ -7,13 +7,10 @@ from typing import Any, Final
 
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
-from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
 from server.core.turn import Turn
-from server.errors import ProviderError
 from server.library.model import Library
-from server.library.rendering import RenderingFailed
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import tokens_in
 
 _MAX_TOKENS: Final = 300
@@ -26,17 +23,9 @@ class ChatResponder:
     """Replies with a model, by the adapter's system prompt and the conversation so far."""
 
     def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        library: Library,
-        *,
-        timeout_s: float,
-        system_prompt: str | None,
+        self, model: PromptedModel, library: Library, *, system_prompt: str | None
     ) -> None:
         self._model = model
-        self._prompt = prompt
-        self._timeout_s = timeout_s
         abilities = [t.description for t in library.templates.values() if t.description]
         self._about = {
             "adapter": as_data(library.domain.name),
@@ -55,16 +44,16 @@ class ChatResponder:
         why = ""
         said: list[str] = []
         with trace.stage("converse") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
                 messages = self._messages(turn, language)
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     await self._collect(messages, said, deadline, details)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                why = str(failed) or f"{self._model.name} was not done in time"
+            except MODEL_FAILURES as failed:
+                why = self._model.explain_failure(failed)
             text = "".join(said).strip()
             if not why and not text:
-                why = f"{self._model.name} said nothing"
+                why = f"{self._model.model.name} said nothing"
             if why:
                 details["why"] = why
         if why:
@@ -75,12 +64,12 @@ class ChatResponder:
             **otherwise.metadata,
             "source": "model",
             "synthesized": True,
-            "synthesis": {"model": self._model.name},
+            "synthesis": {"model": self._model.model.name},
         }
         return replace(otherwise, content=text, confidence=0.0, metadata=metadata)
 
     def _messages(self, turn: Turn, language: str) -> tuple[Message, ...]:
-        system = self._prompt.render(**self._about, language=language)
+        system = self._model.prompt.render(**self._about, language=language)
         return (*system, *_latest(turn.context.messages), Message("user", turn.text))
 
     async def _collect(
@@ -90,7 +79,7 @@ class ChatResponder:
         deadline: TurnDeadline,
         details: dict[str, Any],
     ) -> None:
-        async with aclosing(self._model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
+        async with aclosing(self._model.model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]

@@ -19,14 +19,12 @@ from server.core.decision import (
     MissingParameter,
     NoMatch,
 )
-from server.core.ports import ChatModel, Retriever
+from server.core.ports import Retriever
 from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, Turn
-from server.errors import ProviderError
 from server.library.model import Library, Template
-from server.library.rendering import RenderingFailed
 from server.llm.function_calls import request_function_call
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.slot_filling import ArgumentValidator
 
 _WHY: Final = "proposed by a model"
@@ -46,21 +44,15 @@ class LLMDecider:
     def __init__(
         self,
         otherwise: Retriever,
-        model: ChatModel,
-        prompt: Prompt,
+        model: PromptedModel,
         library: Library,
         allowed: AllowedTemplates,
-        validator: ArgumentValidator,
-        *,
-        timeout_s: float,
     ) -> None:
         self._otherwise = otherwise
         self._model = model
-        self._prompt = prompt
         self._library = library
         self._allowed = allowed
-        self._validator = validator
-        self._timeout_s = timeout_s
+        self._validator = ArgumentValidator(library)
         templates = library.templates.values()
         self._has_secrets = any(template.policy.sensitive_params for template in templates)
 
@@ -77,13 +69,13 @@ class LLMDecider:
             return await self._otherwise.decide(turn, trace)
         failure = ""
         with trace.stage("propose") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
-                async with asyncio.timeout(self._timeout_s):
+                async with asyncio.timeout(self._model.timeout_s):
                     call = await self._propose(turn, functions)
                 details["proposed"] = None if call is None else call.name
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                failure = str(failed) or f"{self._model.name} was not done in time"
+            except MODEL_FAILURES as failed:
+                failure = self._model.explain_failure(failed)
                 details["why"] = failure
         if failure:
             return await self._otherwise.decide(turn, trace)
@@ -99,12 +91,12 @@ class LLMDecider:
 
     async def _propose(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
         definitions = [template.to_tool_definition() for template in functions.values()]
-        messages = self._prompt.render(
+        messages = self._model.prompt.render(
             question=as_data(turn.text),
             said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
             functions=[as_data(each.to_openai_schema()["function"]) for each in definitions],
         )
-        return await request_function_call(self._model, messages, definitions)
+        return await request_function_call(self._model.model, messages, definitions)
 
     async def _no_match(self, why: str, turn: Turn, trace: Trace) -> Decision:
         """Return that nothing fits, with what the matcher finds nearest."""
