@@ -75,13 +75,13 @@ class ConversationText:
         yield from self._phrases(value)
 
     def _numbers(self, value: Decimal) -> Iterator[Place]:
-        for at, reading in self._readings():
+        for at, parsed in self._parsed_texts():
             # Tokens are counted in normal characters, and also found inside JSON.
-            same = reading.text.isascii() or unicodedata.is_normalized("NFKC", reading.text)
-            for token in read_tokens(reading.text, self._order) if same else ():
+            same = parsed.text.isascii() or unicodedata.is_normalized("NFKC", parsed.text)
+            for token in read_tokens(parsed.text, self._order) if same else ():
                 if token.kind == "number" and token.value == value:
                     yield at, token.start, token.end
-            for span in reading.of("number"):
+            for span in parsed.of("number"):
                 if Decimal(str(span.value)) == value:
                     yield at, span.start, span.end
 
@@ -90,17 +90,17 @@ class ConversationText:
             wanted = datetime.fromisoformat(value)
         except ValueError:
             return
-        for at, reading in self._readings():
-            for span in (*reading.of("date"), *reading.of("offset")):
+        for at, parsed in self._parsed_texts():
+            for span in (*parsed.of("date"), *parsed.of("offset")):
                 if span.value == wanted.date():
                     yield at, span.start, span.end
-            for span in reading.of("datetime"):
+            for span in parsed.of("datetime"):
                 if span.value.replace(tzinfo=None) == wanted.replace(tzinfo=None):
                     yield at, span.start, span.end
 
     def _currencies(self, value: str) -> Iterator[Place]:
-        for at, reading in self._readings():
-            for span in (*reading.of("currency"), *reading.of("number")):
+        for at, parsed in self._parsed_texts():
+            for span in (*parsed.of("currency"), *parsed.of("number")):
                 if value.upper() in (span.value, span.unit):
                     yield at, span.start, span.end
 
@@ -112,7 +112,7 @@ class ConversationText:
             if len(folded) == len(text) and (found := pattern.search(folded)):
                 yield at, found.start(), found.end()
 
-    def _readings(self) -> Iterator[tuple[int, ParsedText]]:
+    def _parsed_texts(self) -> Iterator[tuple[int, ParsedText]]:
         for at, text in enumerate(self._texts):
             yield at, ParsedText(text, self._now, self._order)
 

@@ -51,12 +51,10 @@ class AnswerWords:
 def answer_words() -> AnswerWords:
     """Return the words of all languages that list any, read on first use."""
     spoken = [each for each in shipped_languages() if each.group("answer_words")]
-    # Single letters are parts of "don't" and its like there, and units here.
-    functional = {word for each in spoken for word in each.function_words if len(word) > 1}
     numbers = [words for each in spoken for words in (each.numbers.words, each.numbers.multipliers)]
     days = [words for each in spoken for words in (each.dates.words, each.dates.weekdays)]
     return AnswerWords(
-        frozenset(functional).union(*(each.group("answer_words") for each in spoken)),
+        frozenset().union(*(each.group("answer_words") for each in spoken)),
         frozenset().union(*(each.group("answer_negations") for each in spoken)),
         frozenset().union(*numbers, *days),
         frozenset().union(*(each.group("percent_names") for each in spoken)),

@@ -133,14 +133,16 @@ def load_prompts(
     path: Path | None, environ: Mapping[str, str]
 ) -> tuple[Prompts | None, tuple[Problem, ...]]:
     """Return the shipped prompts, replaced by those of `path`; None when it has problems."""
-    shipped, problems = _read(SHIPPED, {})
+    shipped, problems = _read_prompts(SHIPPED, {})
     if path is None or shipped is None:
         return shipped, problems
-    own, problems = _read(path, environ)
+    own, problems = _read_prompts(path, environ)
     return (None if own is None else {**shipped, **own}), problems
 
 
-def _read(path: Path, environ: Mapping[str, str]) -> tuple[Prompts | None, tuple[Problem, ...]]:
+def _read_prompts(
+    path: Path, environ: Mapping[str, str]
+) -> tuple[Prompts | None, tuple[Problem, ...]]:
     document = read_yaml(path, environ)
     written, invalid = validate(PromptsYaml, document)
     problems = [*document.problems, *invalid]
