@@ -16,8 +16,9 @@ from server.errors import ConfigurationInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
 from server.guards.options import guard_problems, options_of
+from server.intents.classifier import Detect, IntentClassifier
+from server.intents.detector import IntentDetector
 from server.intents.pack import Pack
-from server.intents.semantic import Detect, detection_by
 from server.library.model import Library
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
@@ -120,7 +121,8 @@ async def build_adapter(adapter: AdapterSettings, workshop: SharedResources) -> 
 def _detect(adapter: AdapterSettings, pack: Pack | None, embedder: Embedder) -> Detect | None:
     if pack is None:
         return None
-    return detection_by(pack, embedder if adapter.config.intents_semantic else None)
+    by_meaning = adapter.config.intents_semantic
+    return IntentClassifier(IntentDetector(pack), embedder if by_meaning else None).detect
 
 
 async def _guard(

@@ -8,9 +8,8 @@ from server.core.suggestions import did_you_mean, quoted
 from server.core.turn import Intent
 from server.errors import Problem
 from server.intents.compiler import load_pack
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from server.intents.pack import Pack
-from server.intents.validation import impossible
 from server.library.model import Library, Template
 from server.settings.adapters import AdapterSettings
 
@@ -36,7 +35,7 @@ class IntentReader:
     """What a pack makes of the examples of a library, on one and the same day."""
 
     def __init__(self, pack: Pack | None) -> None:
-        self._detector = None if pack is None else Detector(pack)
+        self._detector = None if pack is None else IntentDetector(pack)
 
     def __call__(self, question: str) -> Intent | None:
         if self._detector is None:
@@ -93,5 +92,5 @@ def _unknown(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
                         f"when: unknown {name} {value!r}; {did_you_mean(value, operations.names)}"
                     )
                     yield "unknown-operation", what
-            elif (why := impossible(entities[name], value)) is not None:
+            elif (why := entities[name].value_problem(value)) is not None:
                 yield "unknown-value", f"when: {name} is never {quoted(value)}; {why}"

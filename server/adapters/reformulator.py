@@ -11,7 +11,7 @@ from server.conversation.reformulation.reformulator import Reformulator
 from server.core.ports import ChatModel, Decider
 from server.core.turn import Intent
 from server.errors import Problem, ProviderUnavailable
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from server.intents.pack import Pack
 from server.library.model import Library
 from server.llm.models import ModelOf, function_model_of, names_function_model
@@ -84,7 +84,7 @@ def model_for(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel | None:
 
 def reading_by(pack: Pack) -> Read:
     """Texts read by the rules of `pack`, with the places of what they name."""
-    detector = Detector(pack)
+    detector = IntentDetector(pack)
 
     def read(text: str) -> Intent:
         detection = detector.detect(text)

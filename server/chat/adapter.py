@@ -10,7 +10,7 @@ from server.core.decision import Decision
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.guards.guard import Guard
-from server.intents.semantic import Detect
+from server.intents.classifier import Detect
 from server.library.model import Library
 from server.metrics.metrics import Metrics
 from server.retrievers.followups.decider import FollowUpDecider

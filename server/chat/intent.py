@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from server.chat.adapter import Adapter
 from server.core.answer import Trace
 from server.core.turn import NO_CONTEXT, Turn
-from server.intents.result import Detection
+from server.intents.detector import Detection
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ async def detect_intent(adapter: Adapter, turn: Turn, trace: Trace) -> IntentRes
             "explanation": intent.explanation,
         }
     mentions = None
-    if detection.reading is not None and turn.context is not NO_CONTEXT:
-        mentions = detection.intent._replace(entities=dict(detection.reading.values))
+    if detection.question is not None and turn.context is not NO_CONTEXT:
+        mentions = detection.intent._replace(entities=dict(detection.question.values))
         places = detection._replace(intent=mentions).places(turn.text)
         mentions = mentions._replace(places=places)
     return IntentResult(replace(turn, intent=intent, mentions=mentions), detection)

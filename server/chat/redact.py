@@ -14,7 +14,7 @@ from server.core.decision import (
     ProposalNotExecuted,
 )
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
-from server.intents.result import Detection
+from server.intents.detector import Detection
 from server.library.model import Template
 
 _WORDS_OF_THE_QUESTION: Final = frozenset(

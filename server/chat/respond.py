@@ -31,7 +31,7 @@ from server.core.redaction import NO_SECRETS
 from server.core.tools import Source, ToolResultStatus
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
-from server.intents.result import Detection
+from server.intents.detector import Detection
 from server.library.model import Library, Template
 from server.library.rendering import (
     RenderingFailed,

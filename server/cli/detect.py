@@ -11,7 +11,7 @@ from server.cli.options import JsonOption
 from server.cli.output import fail, print_json, print_text, say
 
 if TYPE_CHECKING:
-    from server.intents.result import Detection
+    from server.intents.detector import Detection
 
 
 def detect(
@@ -28,7 +28,7 @@ def detect(
     """
     from server.errors import ConfigurationInvalid
     from server.intents.compiler import load_pack
-    from server.intents.detector import Detector
+    from server.intents.detector import IntentDetector
 
     try:
         asked_at = None if now is None else datetime.fromisoformat(now)
@@ -39,7 +39,7 @@ def detect(
         raise ConfigurationInvalid(loaded.problems)
     for problem in loaded.problems:
         say(str(problem))
-    detection = Detector(loaded.pack).detect(question, asked_at)
+    detection = IntentDetector(loaded.pack).detect(question, asked_at)
     if as_json:
         print_json(detection.result)
     else:

@@ -1,184 +1,64 @@
-"""A pack's specification to a compiled pack, with every problem at its line."""
+"""A pack as it is written to a compiled pack, with every problem at its line."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
+from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.errors import Problem
-from server.intents.compile_context import CompileContext
-from server.intents.entities import PackEntity
-from server.intents.entity_compiler import compile_kind
-from server.intents.language import Languages, number_rules, read_languages
+from server.intents.dates import DateFormat, DateRange, DateRules, Relative
+from server.intents.entities import (
+    Capture,
+    DateRangeExtractor,
+    EntityExtractor,
+    Marker,
+    NumberExtractor,
+    PatternExtractor,
+    Series,
+    SeriesExtractor,
+    TextExtractor,
+    ValuesExtractor,
+    phrase_group,
+)
+from server.intents.language import Languages, number_rules, ordinals, read_languages
+from server.intents.numbers import GROUP as NUMBERS
 from server.intents.pack import (
-    Fallback,
-    IntentKind,
+    Conditions,
     LoadedPack,
     Pack,
+    PackIntent,
     PackOperation,
     PackOperations,
     Route,
-    Shape,
+    Rule,
+    Trigger,
 )
-from server.intents.patterns import PatternInvalid
-from server.intents.rules import Rule
-from server.intents.spec import OperationsSpec, PackSpec, RuleSpec
-from server.intents.validation import name_problems, sense_problems
+from server.intents.patterns import PackPattern, PatternInvalid, PatternSet
+from server.intents.phrases import KEYWORDS, MASK, PhraseEntry, PhraseIndex
+from server.intents.question_state import Fired
+from server.intents.spec import (
+    ConditionSpec,
+    ConstantSpec,
+    DateRangeEntitySpec,
+    EntitySpec,
+    IntentSpec,
+    MarkerSpec,
+    NumberEntitySpec,
+    OperationsSpec,
+    PackSpec,
+    PatternEntitySpec,
+    RuleSpec,
+    SeriesEntitySpec,
+    TextEntitySpec,
+    TriggerSpec,
+    ValuesEntitySpec,
+)
+from server.intents.validation import pack_problems
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.validation import validate
-
-
-def compile_pack(
-    document: Document, spec: PackSpec, languages: Languages
-) -> tuple[Pack | None, tuple[Problem, ...]]:
-    """Compile `spec`; None when anything in it cannot be used."""
-    shop = CompileContext(document, spec, languages)
-    shop.problems += name_problems(document, spec)
-    zone = _zone(shop, spec)
-    rules: list[Rule] = []
-    entities = tuple(_entities(shop, spec))
-    intents = {
-        intent.name: _intent(shop, spec, at, entities, rules)
-        for at, intent in enumerate(spec.intents)
-    }
-    operations = _operations(shop, spec.operations)
-    try:
-        shop.patterns.freeze()
-    except PatternInvalid as invalid:
-        shop.complain("bad-pattern", str(invalid), ())
-    if any(problem.severity == "error" for problem in shop.problems):
-        return None, tuple(shop.problems)
-    pack = Pack(
-        name=spec.name,
-        description=spec.description,
-        reader=shop.reader,
-        phrases=shop.phrases,
-        patterns=shop.patterns,
-        numbers=number_rules(languages.specs),
-        zone=zone,
-        by_layer=spec.choose == "layer",
-        semantic_threshold=spec.layers.semantic,
-        intents=intents,
-        entities=entities,
-        rules=tuple(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
-        operations=operations,
-        fallback=Fallback(
-            spec.fallback.intent,
-            spec.fallback.confidence,
-            spec.fallback.below,
-            spec.fallback.explanation,
-            spec.error.confidence,
-            spec.error.explanation,
-        ),
-        flags=tuple(spec.flags),
-        result=Shape(spec.result),
-    )
-    return pack, tuple(shop.problems)
-
-
-def _zone(shop: CompileContext, spec: PackSpec) -> ZoneInfo:
-    try:
-        return ZoneInfo(spec.timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        shop.complain("unknown-value", f"there is no time zone {spec.timezone!r}", ("timezone",))
-        return ZoneInfo("UTC")
-
-
-def _intent(
-    shop: CompileContext, spec: PackSpec, at: int, entities: Sequence[PackEntity], rules: list[Rule]
-) -> IntentKind:
-    intent = spec.intents[at]
-    keys: Keys = ("intents", at)
-    own = RuleSpec(
-        keywords=intent.keywords,
-        openings=intent.openings,
-        patterns=intent.patterns,
-        not_in=intent.not_in,
-        yields_to=intent.yields_to,
-        prefixes=intent.prefixes,
-    )
-    written: list[tuple[RuleSpec, Keys]] = (
-        [(own, keys)] if intent.keywords or intent.openings or intent.patterns else []
-    )
-    written += [(rule, (*keys, "rules", number)) for number, rule in enumerate(intent.rules)]
-    for rule, place in written:
-        rules.append(
-            Rule(
-                intent=intent.name,
-                trigger=shop.trigger(rule, place),
-                operations=frozenset(rule.operations),
-                when=shop.conditions(rule.when, (*place, "when")),
-                unless=shop.conditions(rule.unless, (*place, "unless")),
-                confidence=rule.confidence,
-                priority=intent.priority if rule.priority is None else rule.priority,
-                order=len(rules),
-                explanation=rule.explanation or intent.explanation,
-                ask=intent.ask if rule.ask is None else rule.ask,
-            )
-        )
-    layers, own_confidence = spec.layers, intent.confidence
-    carried = tuple(
-        entity
-        for entity in entities
-        if (intent.entities is None or entity.name in intent.entities)
-        and (entity.intents is None or intent.name in entity.intents)
-    )
-    return IntentKind(
-        name=intent.name,
-        confidence={
-            "keyword": layers.keyword if own_confidence.keyword is None else own_confidence.keyword,
-            "regex": layers.regex if own_confidence.regex is None else own_confidence.regex,
-        },
-        strict=intent.strict,
-        any_entity=frozenset(intent.requires.any_entity),
-        all_entities=frozenset(intent.requires.all_entities),
-        entities=carried,
-        operation=intent.operation,
-        flags=dict.fromkeys(spec.flags, False) | intent.flags,
-        routes=tuple(
-            Route(route.to, shop.trigger(route, (*keys, "routes", number)))
-            for number, route in enumerate(intent.routes)
-        ),
-        examples=tuple(intent.examples),
-        explanation=intent.explanation,
-        ask=intent.ask,
-    )
-
-
-def _entities(shop: CompileContext, spec: PackSpec) -> Iterable[PackEntity]:
-    for at, entity in enumerate(spec.entities):
-        yield PackEntity(
-            name=entity.name,
-            kind=compile_kind(shop, entity, ("entities", at)),
-            intents=None if entity.intents is None else frozenset(entity.intents),
-            operations=None if entity.operations is None else frozenset(entity.operations),
-            default=entity.default,
-            claims=entity.claims,
-        )
-
-
-def _operations(shop: CompileContext, spec: OperationsSpec | None) -> PackOperations | None:
-    if spec is None:
-        return None
-    options = []
-    for at, option in enumerate(spec.options):
-        keys = ("operations", "options", at)
-        options.append(
-            PackOperation(
-                option.name,
-                shop.trigger(option, keys),
-                shop.conditions(option.unless, (*keys, "unless")),
-                option.flags,
-            )
-        )
-    flags: dict[str | None, dict[str, bool]] = {}
-    for made in options:
-        flags.setdefault(made.name, {}).update(made.flags)
-    return PackOperations(
-        spec.entity,
-        tuple(options),
-        spec.default,
-        flags,
-    )
+from server.text.language import CountedSpec, DatesSpec, LanguageFile, Weekday
+from server.text.normalizer import DATE_MARK, Normalizer
 
 
 def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
@@ -190,21 +70,333 @@ def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
     document = read_yaml(file, environ)
     if not document.readable:
         return LoadedPack(None, document.problems)
-    spec, wrong = validate(PackSpec, document)
+    spec, invalid = validate(PackSpec, document)
     if spec is None:
-        return LoadedPack(None, (*document.problems, *wrong))
+        return LoadedPack(None, (*document.problems, *invalid))
     languages, missing = read_languages(spec.languages, file.parent, environ)
-    problems = [
+    compiler = _Compiler(document, spec, languages)
+    for at, why in missing:
+        compiler.add_problem("not-found", f"{spec.languages[at]!r}: {why}", ("languages", at))
+    pack = compiler.compile()
+    problems = (
         *document.problems,
         *languages.problems,
-        *(_no_language(document, spec, at, why) for at, why in missing),
-    ]
-    pack, found = compile_pack(document, spec, languages)
-    problems += (*found, *sense_problems(document, spec))
+        *compiler.problems,
+        *pack_problems(document, spec),
+    )
     broken = any(problem.severity == "error" for problem in problems)
-    return LoadedPack(None if broken else pack, tuple(problems))
+    return LoadedPack(None if broken else pack, problems)
 
 
-def _no_language(document: Document, spec: PackSpec, at: int, why: str) -> Problem:
-    where = document.where(("languages", at))
-    return Problem(f"{spec.languages[at]!r}: {why}", where, "not-found")
+class _Compiler:
+    """Turns the parts of a specification into what they compile to, and collects problems."""
+
+    def __init__(self, document: Document, spec: PackSpec, languages: Languages) -> None:
+        self._document, self._spec, self._languages = document, spec, languages
+        self.problems: list[Problem] = []
+        self._normalizer = languages.reader()
+        definitions = {**languages.definitions, **spec.define}
+        self._patterns = PatternSet(self._normalizer.fold_pattern, definitions)
+        self._phrases = PhraseIndex(languages.prefixes, apart=frozenset({NUMBERS, MASK}))
+        self._ordinals = ordinals(languages, self._normalizer)
+        self._dates, problems = date_rules(languages.files, self._normalizer, self._patterns)
+        self.problems += problems
+        for word, meaning in languages.number_words.items():
+            self._phrases.add(self._normalizer.words(word), PhraseEntry(NUMBERS, meaning))
+        self._triggers = 0
+
+    def compile(self) -> Pack:
+        spec = self._spec
+        entities = tuple(
+            self._entity(entity, ("entities", at)) for at, entity in enumerate(spec.entities)
+        )
+        rules: list[Rule] = []
+        intents: dict[str, PackIntent] = {}
+        for at, intent in enumerate(spec.intents):
+            intents[intent.name] = compiled = self._intent(intent, entities, ("intents", at))
+            rules += self._rules(compiled, ("intents", at), len(rules))
+        operations = None if spec.operations is None else self._operations(spec.operations)
+        try:
+            self._patterns.freeze()
+        except PatternInvalid as invalid:
+            self.add_problem("bad-pattern", str(invalid), ())
+        return Pack(
+            spec=spec,
+            normalizer=self._normalizer,
+            phrases=self._phrases,
+            patterns=self._patterns,
+            numbers=number_rules(self._languages.specs),
+            zone=self._zone(),
+            intents=intents,
+            entities=entities,
+            rules=tuple(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
+            operations=operations,
+        )
+
+    def add_problem(self, kind: str, what: str, keys: Keys) -> None:
+        self.problems.append(Problem(what, self._document.where(keys), kind))
+
+    def _zone(self) -> ZoneInfo:
+        name = self._spec.timezone
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            self.add_problem("unknown-value", f"there is no time zone {name!r}", ("timezone",))
+            return ZoneInfo("UTC")
+
+    # Intents, rules and operations
+
+    def _intent(
+        self, spec: IntentSpec, entities: Sequence[EntityExtractor], keys: Keys
+    ) -> PackIntent:
+        layers, own = self._spec.layers, spec.confidence
+        return PackIntent(
+            spec,
+            confidence={
+                "keyword": layers.keyword if own.keyword is None else own.keyword,
+                "regex": layers.regex if own.regex is None else own.regex,
+            },
+            entities=tuple(
+                entity
+                for entity in entities
+                if (spec.entities is None or entity.name in spec.entities)
+                and (entity.spec.intents is None or spec.name in entity.spec.intents)
+            ),
+            flags=dict.fromkeys(self._spec.flags, False) | spec.flags,
+            routes=tuple(
+                Route(route.to, self._trigger(route, (*keys, "routes", at)))
+                for at, route in enumerate(spec.routes)
+            ),
+        )
+
+    def _rules(self, intent: PackIntent, keys: Keys, first: int) -> list[Rule]:
+        """Return the rules of an intent; its own keywords and patterns make the first one."""
+        spec = intent.spec
+        rules = [(rule, (*keys, "rules", at)) for at, rule in enumerate(spec.rules)]
+        if spec.keywords or spec.openings or spec.patterns:
+            own = {name: getattr(spec, name) for name in TriggerSpec.model_fields}
+            rules.insert(0, (RuleSpec(**own), keys))
+        return [
+            Rule(
+                intent,
+                rule,
+                self._trigger(rule, place),
+                when=self._conditions(rule.when, (*place, "when")),
+                unless=self._conditions(rule.unless, (*place, "unless")),
+                priority=spec.priority if rule.priority is None else rule.priority,
+                order=order,
+                explanation=rule.explanation or spec.explanation,
+                ask=spec.ask if rule.ask is None else rule.ask,
+            )
+            for order, (rule, place) in enumerate(rules, start=first)
+        ]
+
+    def _operations(self, spec: OperationsSpec) -> PackOperations:
+        options: list[PackOperation] = []
+        flags: dict[str | None, dict[str, bool]] = {}
+        for at, option in enumerate(spec.options):
+            keys = ("operations", "options", at)
+            unless = self._conditions(option.unless, (*keys, "unless"))
+            options.append(PackOperation(option, self._trigger(option, keys), unless))
+            flags.setdefault(option.name, {}).update(option.flags)
+        return PackOperations(spec.entity, tuple(options), spec.default, flags)
+
+    def _conditions(self, spec: ConditionSpec, keys: Keys) -> Conditions:
+        trigger = TriggerSpec(keywords=spec.keywords, patterns=spec.patterns)
+        return Conditions(spec, self._trigger(trigger, keys))
+
+    def _trigger(self, spec: TriggerSpec, keys: Keys) -> Trigger:
+        self._triggers += 1
+        number = self._triggers
+        for name, words, key in (
+            ("keywords", spec.keywords, number),
+            ("openings", spec.openings, -number),
+        ):
+            for at, word in enumerate(words):
+                entry = PhraseEntry(KEYWORDS, key, at, word, spec.prefixes)
+                self._add_phrase(word, entry, (*keys, name, at))
+        self._add_masks(spec.not_in, number, keys)
+        return Trigger(
+            number,
+            has_keywords=bool(spec.keywords or spec.openings),
+            patterns={
+                pattern.number: Fired("regex", source)
+                for at, source in enumerate(spec.patterns)
+                if (pattern := self._pattern(source, (*keys, "patterns", at))) is not None
+            },
+            yields_to=frozenset(spec.yields_to),
+        )
+
+    # Patterns and phrases
+
+    def _pattern(self, source: str, keys: Keys) -> PackPattern | None:
+        try:
+            return self._patterns.add(source)
+        except PatternInvalid as invalid:
+            self.add_problem("bad-pattern", f"pattern {source!r}: {invalid}", keys)
+            return None
+
+    def _add_phrase(self, text: str, entry: PhraseEntry, keys: Keys) -> None:
+        words = self._normalizer.words(text)
+        if words:
+            self._phrases.add(words, entry)
+        else:
+            self.add_problem("empty-phrase", f"{text!r} has no word in it", keys)
+
+    def _add_masks(self, phrases: Sequence[str], owner: int | str, keys: Keys) -> None:
+        for at, phrase in enumerate(phrases):
+            self._add_phrase(phrase, PhraseEntry(MASK, owner, at, phrase), (*keys, "not_in", at))
+
+    # Entities
+
+    def _entity(self, spec: EntitySpec, keys: Keys) -> EntityExtractor:
+        match spec:
+            case NumberEntitySpec():
+                return NumberExtractor(spec, self._captures(spec.patterns, keys), self._ordinals)
+            case PatternEntitySpec():
+                return PatternExtractor(spec, self._captures(spec.patterns, keys), self._normalizer)
+            case ValuesEntitySpec():
+                self._add_values(spec.name, spec.values, keys, prefixed=spec.prefixes)
+                self._add_masks(spec.not_in, phrase_group(spec.name), keys)
+                return ValuesExtractor(spec, self._captures(spec.patterns, keys))
+            case TextEntitySpec():
+                return self._text(spec, keys)
+            case DateRangeEntitySpec():
+                return DateRangeExtractor(spec, self._dates, self._earliest(spec, keys))
+            case SeriesEntitySpec():
+                return self._series(spec, keys)
+
+    def _captures(self, patterns: Sequence[str | ConstantSpec], keys: Keys) -> tuple[Capture, ...]:
+        captures: list[Capture] = []
+        for at, entry in enumerate(patterns):
+            constant = None if isinstance(entry, str) else entry.value
+            source = entry if isinstance(entry, str) else entry.pattern
+            pattern = self._pattern(source, (*keys, "patterns", at))
+            if pattern is not None:
+                group = 0 if constant is not None else pattern.names.get("value", pattern.inner)
+                captures.append(Capture(pattern, group, constant))
+        return tuple(captures)
+
+    def _add_values(
+        self, entity: str, values: Mapping[str, Sequence[str]], keys: Keys, *, prefixed: bool
+    ) -> None:
+        """Make the words of each value, and the value itself, phrases of the entity."""
+        for order, (value, words) in enumerate(values.items()):
+            for word in dict.fromkeys((value, *words)):
+                entry = PhraseEntry(phrase_group(entity), value, order, word, prefixed)
+                self._add_phrase(word, entry, (*keys, "values", value))
+
+    def _text(self, spec: TextEntitySpec, keys: Keys) -> TextExtractor:
+        self._add_values(spec.name, spec.values, keys, prefixed=True)
+        markers: list[Marker] = []
+        for at, entry in enumerate(spec.after):
+            marker = MarkerSpec(pattern=entry) if isinstance(entry, str) else entry
+            pattern = self._pattern(marker.pattern, (*keys, "after", at))
+            if pattern is not None:
+                markers.append(Marker(pattern, marker.known))
+        stops = (
+            self._pattern(source, (*keys, "until", at)) for at, source in enumerate(spec.until)
+        )
+        folded = self._normalizer.words
+        return TextExtractor(
+            spec,
+            self._normalizer,
+            after=tuple(markers),
+            until=tuple(stop for stop in stops if stop is not None),
+            values={
+                " ".join(folded(word)): value
+                for value, words in reversed(spec.values.items())
+                for word in (value, *words)
+            },
+            reject=frozenset(" ".join(folded(text)) for text in spec.reject),
+            reject_first=frozenset(word for text in spec.reject_first for word in folded(text)),
+            edges=frozenset(word for text in self._languages.stop_words for word in folded(text)),
+            prefixes=tuple(sorted(self._languages.prefixes, key=lambda text: (len(text), text))),
+        )
+
+    def _earliest(self, spec: DateRangeEntitySpec, keys: Keys) -> date:
+        try:
+            return date.fromisoformat(spec.earliest)
+        except ValueError:
+            what = f"earliest: expected a date such as 1948-05-14, got {spec.earliest!r}"
+            self.add_problem("wrong-value", what, (*keys, "earliest"))
+            return date.min
+
+    def _series(self, spec: SeriesEntitySpec, keys: Keys) -> SeriesExtractor:
+        series: list[Series] = []
+        for at, entry in enumerate(spec.series):
+            place = (*keys, "series", at)
+            if (entry.item is None) == (entry.values_of is None):
+                what = f"{entry.name}: give either item (and pattern), or values_of"
+                self.add_problem("wrong-value", what, place)
+                continue
+            pattern, item = (
+                None if source is None else self._pattern(source, (*place, name))
+                for name, source in (("pattern", entry.pattern), ("item", entry.item))
+            )
+            series.append(Series(entry.name, pattern, item, entry.values_of))
+        return SeriesExtractor(spec, tuple(series))
+
+
+def date_rules(
+    files: Sequence[LanguageFile], reader: Normalizer, patterns: PatternSet
+) -> tuple[DateRules, list[Problem]]:
+    """Return the dates of all languages; patterns that cannot be used are problems."""
+    problems: list[Problem] = []
+    formats: list[DateFormat] = []
+    for file in files:
+        for at, form in enumerate(file.spec.dates.formats):
+            source = form if isinstance(form, str) else form.pattern
+            try:
+                formats.append(_format(form, patterns.add(source)))
+            except PatternInvalid as invalid:
+                where = file.document.where(("dates", "formats", at))
+                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
+    dates = [file.spec.dates for file in files]
+    first = next((spec for spec in dates if spec.formats), DatesSpec())
+    joins = patterns.another()
+    rules = DateRules(
+        formats=tuple(formats),
+        ranges=_ranges(files, joins, problems),
+        joins=joins,
+        words={
+            reader.fold(reader.clean(word)): Relative(means.unit, means.number, means.counting)
+            for spec in reversed(dates)
+            for word, means in spec.words.items()
+        },
+        months={
+            reader.fold(reader.clean(word)): number
+            for spec in reversed(dates)
+            for word, number in spec.months.items()
+        },
+        first_weekday=get_args(Weekday).index(first.week_starts),
+        century_pivot=first.century_pivot,
+    )
+    joins.freeze()
+    return rules, problems
+
+
+def _format(form: str | CountedSpec, pattern: PackPattern) -> DateFormat:
+    if isinstance(form, str):
+        return DateFormat(pattern)
+    return DateFormat(pattern, Relative(form.unit, 0, form.counting))
+
+
+def _ranges(
+    files: Sequence[LanguageFile], joins: PatternSet, problems: list[Problem]
+) -> tuple[DateRange, ...]:
+    ranges: list[DateRange] = []
+    for file in files:
+        for at, joined in enumerate(file.spec.dates.ranges):
+            source = joined.pattern
+            marked = source.replace("{date}", f"\\x{{{ord(DATE_MARK):X}}}")
+            try:
+                ranges.append(DateRange(joins.add(marked), joined.means))
+            except PatternInvalid as invalid:
+                where = file.document.where(("dates", "ranges", at))
+                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
+    return tuple(ranges)
+
+
+class CompileContext:
+    """Takes the parts of a specification and gives back what they compile to."""

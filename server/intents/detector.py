@@ -1,103 +1,280 @@
-"""Text in, intent and entities out."""
+"""Text in, intent and entities out, by the rules of one pack."""
 
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
 
+from server.core.turn import Intent, IntentMethod
 from server.intents.numbers import GROUP as NUMBERS
 from server.intents.numbers import View, as_digits, numerals
-from server.intents.pack import Pack, PackOperations
-from server.intents.phrases import MASK, PhraseHit, longest
-from server.intents.question_state import QuestionState
-from server.intents.resolution import resolve_intent
-from server.intents.result import Detection, describe, failure
-from server.intents.rules import KEYWORDS
+from server.intents.pack import Pack, PackIntent, Rule
+from server.intents.phrases import KEYWORDS, MASK, PhraseHit, longest
+from server.intents.question_state import Fired, QuestionState
 from server.text.normalizer import NormalizedText
 
 _log = logging.getLogger(__name__)
 
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
+_LAYERS: Final = ("keyword", "regex", "semantic", "default")
 
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+
+class ResolvedIntent(NamedTuple):
+    """The intent that won; `rule` is None when none fired, and `lacking` says what nearly did."""
+
+    intent: PackIntent
+    confidence: float
+    method: IntentMethod
+    rule: Rule | None = None
+    evidence: str = ""
+    lacking: str = ""
 
 
-class Detector:
+class Detection(NamedTuple):
+    """What a question asks for.
+
+    `result` has exactly the fields that the pack declares. `evidence` is the keyword or
+    pattern that decided, and `fell_back` says that no rule did.
+    """
+
+    intent: Intent
+    result: Mapping[str, Any]
+    evidence: str = ""
+    fell_back: bool = False
+    question: QuestionState | None = None
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What each entity was read from, as it stands in the question."""
+        if self.question is None:
+            return {}
+        clean = self.question.text.clean
+        return {
+            entity: clean[start:end]
+            for entity, (start, end) in self.question.spans.items()
+            if entity in self.intent.entities
+        }
+
+    def places(self, text: str) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Return where in `text`, the question as written, each entity was read, in order.
+
+        Words that are written otherwise than they were compared (with vowel points, say)
+        have no place.
+        """
+        if self.question is None:
+            return {}
+        spans: dict[str, set[tuple[int, int]]] = {}
+        for entity, start, end in self.question.claims:
+            spans.setdefault(entity, set()).add((start, end))
+        for entity, span in self.question.spans.items():
+            spans.setdefault(entity, set()).add(span)
+        clean = self.question.text.clean
+        places = {
+            entity: tuple(_original_spans(text, clean, sorted(inside)))
+            for entity, inside in spans.items()
+            if entity in self.intent.entities
+        }
+        return {entity: found for entity, found in places.items() if found}
+
+
+class IntentDetector:
     """Understands questions by the rules of one pack. Safe to share: it keeps no state."""
 
-    def __init__(self, pack: Pack, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, pack: Pack) -> None:
         self.pack = pack
-        self._clock = clock
 
     def detect(self, text: str, now: datetime | None = None) -> Detection:
-        """Return what `text` asks for at `now`. Never fails, whatever the text."""
+        """Return what `text` asks for at `now`. Never raises, whatever the text."""
         if not isinstance(text, str):
-            return failure(self.pack, f"expected text, got {type(text).__name__}")
+            return self._failure(f"expected text, got {type(text).__name__}")
         try:
-            reading = self.read(text, now)
-            return describe(self.pack, reading, resolve_intent(self.pack, reading))
+            question = self.read(text, now)
+            return self.describe(question, self._resolve(question))
         except Exception:
             # A question always gets an answer; what went wrong is for the log alone.
-            _log.exception("detecting an intent by the pack %r failed", self.pack.name)
-            return failure(self.pack, "this question could not be read")
+            _log.exception("detecting an intent by the pack %r failed", self.pack.spec.name)
+            return self._failure("this question could not be read")
 
     def read(self, text: str, now: datetime | None = None) -> QuestionState:
-        """Find everything a question names, without judging what it asks for."""
+        """Find everything that a question names, without judging what it asks for."""
         pack = self.pack
-        words = pack.reader.read(text)
-        hits, numbers = self._phrases(words)
+        words = pack.normalizer.read(text)
+        hits, numbers = self._find_phrases(words)
         data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
-        reading = QuestionState(words, numbers, data, matching, hits, now, self._clock, pack.zone)
+        moment = datetime.now(UTC) if now is None else now
+        question = QuestionState(words, numbers, data, matching, hits, moment, pack.zone)
         if pack.operations is not None:
-            reading.operation = pack.operations.default
-            _set_operation(reading, pack.operations)
+            question.operation = pack.operations.default
+            for option in pack.operations.options:
+                fired = option.trigger.fire(question)
+                if fired is not None and not option.unless.any_holds(question):
+                    question.operation, question.operation_fired = option.spec.name, fired
+                    break
         for entity in pack.entities:
-            if entity.operations is not None and reading.operation not in entity.operations:
+            spec = entity.spec
+            if spec.operations is not None and question.operation not in spec.operations:
                 continue
-            found = entity.kind.read(reading)
-            if found is not None:
-                reading.values[entity.name] = found.value
-                for start, end in found.spans:
-                    reading.take(entity.name, start, end, claim=entity.claims)
-        return reading
+            extracted = entity.extract(question)
+            if extracted is not None:
+                value, spans = extracted
+                question.add_entity(spec.name, value, spans, claim=spec.claims)
+        return question
 
-    def _phrases(
+    def _find_phrases(
         self, text: NormalizedText
     ) -> tuple[dict[int | str, list[PhraseHit]], View | None]:
-        """Phrases by who looks for them, and number words in digits where there are any."""
-        by_name: dict[int | str, list[PhraseHit]] = {}
+        """Return phrases by who looks for them, and number words in digits if there are any."""
+        groups: dict[int | str, list[PhraseHit]] = {}
         hits, apart = self.pack.phrases.find(text.words)
-        masks = [hit for hit in apart if hit.entry.group == MASK] if apart else apart
+        masks = [hit for hit in apart if hit.entry.group == MASK]
         for hit in hits:
-            if masks and _masked(hit, masks):
-                continue
             entry = hit.entry
-            name = entry.key if entry.group == KEYWORDS else entry.group
-            if name in by_name:
-                by_name[name].append(hit)
-            else:
-                by_name[name] = [hit]
-        if len(apart) == len(masks):
-            return by_name, None
+            if not (masks and any(_hides(mask, hit) for mask in masks)):
+                name = entry.key if entry.group == KEYWORDS else entry.group
+                groups.setdefault(name, []).append(hit)
         words = longest([hit for hit in apart if hit.entry.group == NUMBERS])
-        return by_name, as_digits(text, numerals(words, text.words, self.pack.numbers))
+        if not words:
+            return groups, None
+        return groups, as_digits(text, numerals(words, text.words, self.pack.numbers))
+
+    def _resolve(self, question: QuestionState) -> ResolvedIntent:
+        """Try the pack's rules on a question.
+
+        By layer, every keyword comes before every pattern, the longest keyword before shorter
+        ones. By priority, the first rule that fires decides; of its equals a keyword counts
+        before a pattern.
+        """
+        fallback = self.pack.spec.fallback
+        lacking: list[str] = []
+        candidates = self._fired_rules(question, lacking)
+        if self.pack.spec.choose == "layer":
+            best = min(candidates, key=_layer_first, default=None)
+        else:
+            best = _first_by_priority(candidates)
+        if best is not None:
+            rule, fired = best
+            intent, confidence = rule.intent, rule.spec.confidence
+            if confidence is None:
+                confidence = intent.confidence.get(fired.method, fallback.confidence)
+            if confidence >= fallback.below or intent.name == fallback.intent:
+                return ResolvedIntent(intent, confidence, fired.method, rule, fired.text)
+            lacking.append(f"{intent.name} is only {confidence:g} sure")
+        intent = self.pack.intents[fallback.intent]
+        return ResolvedIntent(intent, fallback.confidence, "default", lacking="; ".join(lacking))
+
+    def _fired_rules(
+        self, question: QuestionState, lacking: list[str]
+    ) -> Iterator[tuple[Rule, Fired]]:
+        for rule in self.pack.rules:
+            fired = rule.fire(question)
+            if fired is None:
+                continue
+            if missing := rule.intent.missing_entities(question.values):
+                lacking.append(f"{rule.intent.name} needs {missing}")
+            else:
+                yield rule, fired
+
+    def describe(self, question: QuestionState, resolved: ResolvedIntent) -> Detection:
+        """Return the detection of a resolved intent."""
+        intent, method, rule = resolved.intent, resolved.method, resolved.rule
+        entities: dict[str, Any] = {}
+        for entity in intent.entities:
+            value = question.values.get(entity.name, entity.spec.default)
+            if value is not None:
+                entities[entity.name] = value
+        flags = {**intent.flags}
+        operations = self.pack.operations
+        if intent.spec.operation and operations is not None:
+            entities[operations.entity] = question.operation
+            flags.update(operations.flags.get(question.operation, ()))
+        routes = (r.to for r in intent.routes if r.trigger.empty or r.trigger.fire(question))
+        facts = {**entities, "intent": intent.name, "method": method, "trigger": resolved.evidence}
+        explanation = _fill_in(rule.explanation if rule else intent.spec.explanation, facts)
+        fell_back = rule is None and method == "default"
+        if fell_back:
+            explanation = self.pack.spec.fallback.explanation
+            if resolved.lacking:
+                explanation += f" ({resolved.lacking})"
+        made = Intent(
+            intent.name,
+            resolved.confidence,
+            method,
+            entities,
+            flags,
+            explanation,
+            next(routes, None),
+            _fill_in(rule.ask if rule else intent.spec.ask, facts),
+        )
+        return Detection(made, self._result(made), resolved.evidence, fell_back, question)
+
+    def _failure(self, why: str) -> Detection:
+        """Return the fallback with the confidence of an error, saying `why`."""
+        spec = self.pack.spec
+        fallback = self.pack.intents[spec.fallback.intent]
+        intent = Intent(
+            name=fallback.name,
+            confidence=spec.error.confidence,
+            method="default",
+            entities={},
+            flags=dict.fromkeys(spec.flags, False),
+            explanation=spec.error.explanation.replace("{error}", why),
+            ask=fallback.spec.ask,
+        )
+        return Detection(intent, self._result(intent), fell_back=True)
+
+    def _result(self, intent: Intent) -> dict[str, Any]:
+        """Return an intent in the fields that the pack declares."""
+        return {
+            name: intent.name if part == "intent" else getattr(intent, part)
+            for name, part in self.pack.spec.result.items()
+        }
 
 
-def _masked(hit: PhraseHit, masks: list[PhraseHit]) -> bool:
+def _hides(mask: PhraseHit, hit: PhraseHit) -> bool:
     """Whether a phrase lies in a longer one in which its owner does not look for it."""
     entry = hit.entry
     owner = abs(entry.key) if entry.group == KEYWORDS else entry.group
-    return any(
-        mask.entry.key == owner and mask.first <= hit.first and hit.last <= mask.last
-        for mask in masks
-    )
+    return mask.entry.key == owner and mask.first <= hit.first and hit.last <= mask.last
 
 
-def _set_operation(reading: QuestionState, operations: PackOperations) -> None:
-    for option in operations.options:
-        fired = option.trigger.fire(reading)
-        if fired is None:
-            continue
-        if option.unless is None or not option.unless.any_holds(reading):
-            reading.operation, reading.by_operation = option.name, fired
-            return
+def _first_by_priority(candidates: Iterator[tuple[Rule, Fired]]) -> tuple[Rule, Fired] | None:
+    """Return the first, or the first by a keyword among rules of its intent and priority."""
+    first: tuple[Rule, Fired] | None = None
+    for rule, fired in candidates:
+        if first is None:
+            first = rule, fired
+        elif rule.intent is not first[0].intent or rule.priority != first[0].priority:
+            break
+        if fired.method == "keyword":
+            return rule, fired
+    return first
+
+
+def _layer_first(candidate: tuple[Rule, Fired]) -> tuple[int, int, int, int, int, int]:
+    rule, fired = candidate
+    words, letters, prefix = (0, 0, 0) if fired.hit is None else fired.hit.weight
+    return _LAYERS.index(fired.method), -words, -letters, -prefix, -rule.priority, rule.order
+
+
+def _fill_in(text: str, facts: Mapping[str, Any]) -> str:
+    if "{" not in text:
+        return text
+    return _PLACEHOLDER.sub(lambda found: str(facts.get(found[1], "")), text)
+
+
+def _original_spans(
+    text: str, clean: str, spans: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield `spans` of the clean text as places of the text that it was made from."""
+    for start, end in spans:
+        words = clean[start:end]
+        earlier = clean.count(words, 0, start + len(words) - 1)
+        at = -1
+        for _ in range(earlier + 1):
+            at = text.find(words, at + 1)
+            if at < 0:
+                break
+        else:
+            yield at, at + len(words)

@@ -1,43 +1,64 @@
-"""The kinds of entity a pack can declare: what each reads from a question."""
+"""The kinds of entity that a pack can declare: what each reads from a question."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
+from server.core.suggestions import did_you_mean
 from server.intents.dates import DateRules, join, read_dates
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, Spans
 from server.intents.phrases import PhraseHit
-from server.intents.question_state import QuestionState
+from server.intents.question_state import QuestionState, Span
+from server.intents.spec import (
+    DateRangeEntitySpec,
+    EntityBase,
+    NumberEntitySpec,
+    PatternEntitySpec,
+    SeriesEntitySpec,
+    TextEntitySpec,
+    ValuesEntitySpec,
+)
 from server.text.normalizer import Normalizer, starts_of
-
-Span = tuple[int, int]
-"""Characters of the question."""
 
 _MOST: Final = 32
 """Matches of one pattern that are looked at in one question."""
 
 
-class Found(NamedTuple):
+class ExtractedEntity(NamedTuple):
     value: Any
     spans: tuple[Span, ...] = ()
 
 
-class EntityKind(Protocol):
-    def read(self, reading: QuestionState) -> Found | None: ...
-
-
 @dataclass(frozen=True, slots=True)
-class PackEntity:
-    """`intents` and `operations` are those it belongs to; None is all of them."""
+class EntityExtractor(ABC):
+    """Reads one entity of a pack from questions."""
 
-    name: str
-    kind: EntityKind
-    intents: frozenset[str] | None = None
-    operations: frozenset[str] | None = None
-    default: Any = None
-    claims: bool = True
+    spec: EntityBase
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @abstractmethod
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        """Return the entity's value and where it was read; None when there is none."""
+
+    def value_problem(self, value: Any) -> str | None:
+        """Return why no question can name `value`; None when one can."""
+        if self.spec.default is not None and value == self.spec.default:
+            return None
+        if not getattr(self.spec, "all", False):
+            return self._item_problem(value)
+        if not isinstance(value, list) or not value:
+            return "it is a list of values, so each value to compare with is a list too"
+        return next((why for item in value if (why := self._item_problem(item)) is not None), None)
+
+    @abstractmethod
+    def _item_problem(self, value: Any) -> str | None:
+        """Return why the entity, or an item of its list, is never `value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,157 +70,189 @@ class Capture:
     constant: Any = None
 
 
-def group_of(name: str) -> str:
-    """Under which name the phrases of an entity are found."""
-    return f"entity {name}"
+def phrase_group(entity: str) -> str:
+    """Return the group of the phrases of an entity."""
+    return f"entity {entity}"
+
+
+def _matches(
+    question: QuestionState, captures: Sequence[Capture]
+) -> Iterator[tuple[Capture, Spans]]:
+    for capture in captures:
+        if capture.pattern.number in question.matching:
+            for spans in capture.pattern.all(question.data, _MOST):
+                yield capture, spans
+
+
+def _listed_problem(value: Any, known: Sequence[Any]) -> str | None:
+    return None if value in known else did_you_mean(value, list(dict.fromkeys(map(str, known))))
 
 
 @dataclass(frozen=True, slots=True)
-class NumberKind:
+class NumberExtractor(EntityExtractor):
     """A whole number between bounds, in digits, number words or ordinals."""
 
-    name: str
+    spec: NumberEntitySpec
     captures: tuple[Capture, ...]
-    least: int | None = None
-    most: int | None = None
-    ordinals: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Mapping[str, int]
 
-    def read(self, reading: QuestionState) -> Found | None:
-        for capture in self.captures:
-            if capture.pattern.number not in reading.matching:
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        for capture, spans in _matches(question, self.captures):
+            start, end = spans[capture.group]
+            if not question.bytes_are_free(start, end):
                 continue
-            for spans in capture.pattern.all(reading.data, _MOST):
-                start, end = spans[capture.group]
-                if not reading.free_bytes(start, end):
-                    continue
-                value = self._value(capture, reading.data[start:end].decode())
-                if value is None or self.beyond(value):
-                    reading.out_of_range.setdefault(self.name, reading.characters(start, end))
-                    continue
-                return Found(value, (reading.characters(*spans[0]),))
+            text = question.data[start:end].decode()
+            value = self.ordinals.get(text, parse_int(text))
+            if capture.constant is not None:
+                value = int(capture.constant)
+            if value is not None and self._is_in_range(value):
+                return ExtractedEntity(value, (question.characters(*spans[0]),))
+            question.out_of_range.setdefault(self.name, question.characters(start, end))
         return None
 
-    def _value(self, capture: Capture, text: str) -> int | None:
-        if capture.constant is not None:
-            return int(capture.constant)
-        return self.ordinals[text] if text in self.ordinals else parse_int(text)
+    def _item_problem(self, value: Any) -> str | None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return "it is a whole number"
+        if self._is_in_range(value):
+            return None
+        least = "" if self.spec.min is None else f" from {self.spec.min}"
+        most = "" if self.spec.max is None else f" to {self.spec.max}"
+        return f"it is a number{least}{most}"
 
-    def beyond(self, value: int) -> bool:
-        """Whether a number is out of bounds."""
-        too_small = self.least is not None and value < self.least
-        return too_small or (self.most is not None and value > self.most)
+    def _is_in_range(self, value: int) -> bool:
+        least, most = self.spec.min, self.spec.max
+        return (least is None or value >= least) and (most is None or value <= most)
 
 
 @dataclass(frozen=True, slots=True)
-class PatternKind:
+class PatternExtractor(EntityExtractor):
     """Captured text, put into `form` where `{value}` or a named group stands."""
 
+    spec: PatternEntitySpec
     captures: tuple[Capture, ...]
-    reader: Normalizer
-    form: str = "{value}"
-    case: str = "as_written"
-    every: bool = False
+    normalizer: Normalizer
 
-    def read(self, reading: QuestionState) -> Found | None:
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
         values: list[Any] = []
         places: list[Span] = []
-        for capture in self.captures:
-            if capture.pattern.number not in reading.matching:
+        for capture, spans in _matches(question, self.captures):
+            place = question.characters(*spans[0])
+            if not question.is_free(*place):
                 continue
-            for spans in capture.pattern.all(reading.data, _MOST):
-                place = reading.characters(*spans[0])
-                if not reading.free(*place):
-                    continue
-                value = self._value(reading, capture, spans)
-                if not self.every:
-                    return Found(value, (place,))
-                if value not in values:
-                    values.append(value)
-                    places.append(place)
-        return Found(values, tuple(places)) if values else None
+            value = self._captured_value(question, capture, spans)
+            if not self.spec.all:
+                return ExtractedEntity(value, (place,))
+            if value not in values:
+                values.append(value)
+                places.append(place)
+        return ExtractedEntity(values, tuple(places)) if values else None
 
-    def _value(self, reading: QuestionState, capture: Capture, spans: Spans) -> Any:
-        if capture.constant is not None:
-            return capture.constant
-        value = self.form
-        for name, group in (("value", capture.group), *capture.pattern.names.items()):
-            if f"{{{name}}}" in value and spans[group][0] >= 0:
-                start, end = reading.characters(*spans[group])
-                value = value.replace(f"{{{name}}}", self.cased(reading.text.clean[start:end]))
-        return value
-
-    def cased(self, text: str) -> str:
-        """Captured text as the entity has it."""
-        polished = self.reader.polish(text.strip())
-        if self.case == "as_written":
-            return polished
-        return polished.lower() if self.case == "lower" else polished.upper()
-
-
-@dataclass(frozen=True, slots=True)
-class ValuesKind:
-    """Listed values that a question names by one of their words, phrases of the `group`."""
-
-    group: str
-    patterns: tuple[Capture, ...] = ()
-    every: bool = False
-    choose: str = "longest"
-    values: tuple[str, ...] = ()
-
-    def read(self, reading: QuestionState) -> Found | None:
-        hits = [h for h in reading.hits.get(self.group, ()) if reading.free_hit(h)]
-        if hits and self.every:
-            values = list(dict.fromkeys(hit.entry.key for hit in hits))
-            return Found(values, tuple(reading.text.span(h.first, h.last) for h in hits))
-        if hits:
-            best = _chosen(hits, self.choose)
-            return Found(best.entry.key, (reading.text.span(best.first, best.last),))
-        for capture in self.patterns:
-            if capture.pattern.number in reading.matching:
-                spans = capture.pattern.search(reading.data)
-                if spans is not None and reading.free_bytes(*spans[0]):
-                    value = [capture.constant] if self.every else capture.constant
-                    return Found(value, (reading.characters(*spans[0]),))
+    def _item_problem(self, value: Any) -> str | None:
+        constants = [c.constant for c in self.captures if c.constant is not None]
+        if value in constants:
+            return None
+        if len(constants) == len(self.captures):
+            return _listed_problem(value, constants)
+        if not isinstance(value, str):
+            return "it is text"
+        if self.spec.case != "as_written" and value != (cased := self._in_case(value)):
+            return f"did you mean {cased!r}?"
         return None
 
+    def _captured_value(self, question: QuestionState, capture: Capture, spans: Spans) -> Any:
+        if capture.constant is not None:
+            return capture.constant
+        value = self.spec.form
+        for name, group in (("value", capture.group), *capture.pattern.names.items()):
+            if f"{{{name}}}" in value and spans[group][0] >= 0:
+                start, end = question.characters(*spans[group])
+                value = value.replace(f"{{{name}}}", self._in_case(question.text.clean[start:end]))
+        return value
 
-def _chosen(hits: Sequence[PhraseHit], choose: str) -> PhraseHit:
-    if choose == "first_declared":
-        return min(hits, key=lambda hit: hit.entry.order)
-    if choose == "first_written":
-        return hits[0]
-    return max(hits, key=lambda hit: (hit.last - hit.first, hit.size, -hit.entry.order))
+    def _in_case(self, text: str) -> str:
+        polished = self.normalizer.polish(text.strip())
+        if self.spec.case == "as_written":
+            return polished
+        return polished.lower() if self.spec.case == "lower" else polished.upper()
 
 
 @dataclass(frozen=True, slots=True)
-class DateRangeKind:
+class ValuesExtractor(EntityExtractor):
+    """Listed values that a question names by one of their words."""
+
+    spec: ValuesEntitySpec
+    captures: tuple[Capture, ...]
+
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        hits = question.free_hits(phrase_group(self.name))
+        if hits and self.spec.all:
+            values = list(dict.fromkeys(hit.entry.key for hit in hits))
+            return ExtractedEntity(values, tuple(map(question.hit_span, hits)))
+        if hits:
+            best = self._choose(hits)
+            return ExtractedEntity(best.entry.key, (question.hit_span(best),))
+        for capture in self.captures:
+            if capture.pattern.number in question.matching:
+                spans = capture.pattern.search(question.data)
+                if spans is not None and question.bytes_are_free(*spans[0]):
+                    value = [capture.constant] if self.spec.all else capture.constant
+                    return ExtractedEntity(value, (question.characters(*spans[0]),))
+        return None
+
+    def _item_problem(self, value: Any) -> str | None:
+        constants = (capture.constant for capture in self.captures)
+        return _listed_problem(value, [*self.spec.values, *constants])
+
+    def _choose(self, hits: Sequence[PhraseHit]) -> PhraseHit:
+        match self.spec.choose:
+            case "first_declared":
+                return min(hits, key=lambda hit: hit.entry.order)
+            case "first_written":
+                return hits[0]
+            case _:
+                return max(hits, key=lambda hit: (hit.last - hit.first, hit.size, -hit.entry.order))
+
+
+@dataclass(frozen=True, slots=True)
+class DateRangeExtractor(EntityExtractor):
     """`{start, end}` in ISO 8601, both days included.
 
-    Nothing is read where one of the dates cannot be: the others say something else without it.
+    Nothing is read where one of the dates cannot be: the others mean something else without it.
     """
 
-    name: str
+    spec: DateRangeEntitySpec
     rules: DateRules
     earliest: date
 
-    def read(self, reading: QuestionState) -> Found | None:
-        rules, data, today = self.rules, reading.data, reading.today
-        atoms, impossible = read_dates(rules, data, reading.matching, today, reading.free_bytes)
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        rules, data, today = self.rules, question.data, question.today
+        free = question.bytes_are_free
+        dates, impossible = read_dates(rules, data, question.matching, today, free)
         if impossible is not None:
-            reading.out_of_range.setdefault(self.name, reading.characters(*impossible))
+            question.out_of_range.setdefault(self.name, question.characters(*impossible))
             return None
-        found = join(rules, data, atoms, today, self.earliest)
-        if found is None:
+        joined = join(rules, data, dates, today, self.earliest)
+        if joined is None:
             return None
-        start, end = found.period
+        start, end = joined.period
         value = {"start": start.isoformat(), "end": end.isoformat()}
-        return Found(value, (reading.characters(found.start, found.end),))
+        return ExtractedEntity(value, (question.characters(joined.start, joined.end),))
+
+    def _item_problem(self, value: Any) -> str | None:
+        why = "it is {start: …, end: …}, dates in ISO 8601"
+        if not isinstance(value, dict) or value.keys() != {"start", "end"}:
+            return why
+        try:
+            is_range = all(date.fromisoformat(day).isoformat() == day for day in value.values())
+        except (TypeError, ValueError):
+            return why
+        return None if is_range else why
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Things of one kind: every `item` in what `pattern` spans, or in the whole question
-    without one; or the values of an entity, by the group of their phrases.
+    """Things of one kind: every `item` in the match of `pattern`, or in the whole question
+    without one; or the values of another entity.
     """
 
     name: str
@@ -207,42 +260,47 @@ class Series:
     item: PackPattern | None = None
     values_of: str | None = None
 
+    def items(self, question: QuestionState) -> tuple[list[str], tuple[Span, ...]]:
+        """Return the things that a question names, and where."""
+        if self.values_of is not None:
+            hits = question.free_hits(phrase_group(self.values_of))
+            names = list(dict.fromkeys(str(hit.entry.key) for hit in hits))
+            return names, tuple(map(question.hit_span, hits))
+        data, item, pattern = question.data, self.item, self.pattern
+        if item is None or item.number not in question.matching:
+            return [], ()
+        whole: tuple[Span, ...] = ()
+        if pattern is not None:
+            within = pattern.search(data) if pattern.number in question.matching else None
+            if within is None:
+                return [], ()
+            start, end = within[0]
+            data, whole = data[start:end], (question.characters(start, end),)
+        spans = [found[item.inner] for found in item.all(data, _MOST)]
+        names = list(dict.fromkeys(data[start:end].decode() for start, end in spans))
+        return names, whole or tuple(question.characters(*span) for span in spans)
+
 
 @dataclass(frozen=True, slots=True)
-class SeriesKind:
+class SeriesExtractor(EntityExtractor):
     """Two or more things of the first kind that the question names so many of."""
 
+    spec: SeriesEntitySpec
     series: tuple[Series, ...]
 
-    def read(self, reading: QuestionState) -> Found | None:
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
         for series in self.series:
-            names, spans = _listed(series, reading)
-            if len(names) > 1:
-                return Found(f"{series.name}:{','.join(names)}", spans)
+            items, spans = series.items(question)
+            if len(items) > 1:
+                return ExtractedEntity(f"{series.name}:{','.join(items)}", spans)
         return None
 
-
-def _listed(series: Series, reading: QuestionState) -> tuple[list[str], tuple[Span, ...]]:
-    if series.values_of is not None:
-        hits = [h for h in reading.hits.get(series.values_of, ()) if reading.free_hit(h)]
-        names = list(dict.fromkeys(str(hit.entry.key) for hit in hits))
-        return names, tuple(reading.text.span(hit.first, hit.last) for hit in hits)
-    pattern, item = series.pattern, series.item
-    if item is None or item.number not in reading.matching:
-        return [], ()
-    group = item.inner
-    data = reading.data
-    if pattern is None:
-        found = [spans[group] for spans in item.all(data, _MOST)]
-        places = tuple(reading.characters(*span) for span in found)
-    elif pattern.number in reading.matching and (within := pattern.search(data)) is not None:
-        start, end = within[0]
-        data = data[start:end]
-        found = [spans[group] for spans in item.all(data, _MOST)]
-        places = (reading.characters(start, end),)
-    else:
-        return [], ()
-    return list(dict.fromkeys(data[start:end].decode() for start, end in found)), places
+    def _item_problem(self, value: Any) -> str | None:
+        names = [series.name for series in self.series]
+        name, _, items = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if name not in names or "," not in items:
+            return f"it is written as {names[0] if names else 'name'}:first,second"
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,58 +315,64 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
-class TextKind:
-    """`group` has the phrases of its values. `values` maps folded words to the value they
-    stand for; other text stays as it is.
+class TextExtractor(EntityExtractor):
+    """Free text after a marker.
 
+    `values` maps folded words to the value they stand for; other text stays as it is.
     `edges` are words that do not begin or end a value, and `reject` whole texts that
     are none ("this"); none begins with a word of `reject_first`.
     """
 
-    group: str
-    reader: Normalizer
+    spec: TextEntitySpec
+    normalizer: Normalizer
     after: tuple[Marker, ...]
-    until: PackPattern | None = None
-    values: Mapping[str, str] = field(default_factory=dict)
-    reject: frozenset[str] = frozenset()
-    reject_first: frozenset[str] = frozenset()
-    edges: frozenset[str] = frozenset()
-    prefixes: frozenset[str] = frozenset()
-    longest_prefix: int = 0
-    max_words: int = 6
+    until: tuple[PackPattern, ...]
+    values: Mapping[str, str]
+    reject: frozenset[str]
+    reject_first: frozenset[str]
+    edges: frozenset[str]
+    prefixes: tuple[str, ...]
 
-    def read(self, reading: QuestionState) -> Found | None:
-        matching, names_value = reading.matching, self.group in reading.hits
+    def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        names_value = phrase_group(self.name) in question.hits
         for marker in self.after:
             pattern = marker.pattern
-            if pattern.number not in matching or (marker.known and not names_value):
+            if pattern.number not in question.matching or (marker.known and not names_value):
                 continue
-            spans = pattern.search(reading.data)
+            spans = pattern.search(question.data)
             if spans is None:
                 continue
-            here = spans[pattern.inner][1]
-            start = reading.character(here)
-            found = (
-                self._known(reading, start) if marker.known else self._free(reading, start, here)
-            )
-            if found is not None:
-                return found
+            start_byte = spans[pattern.inner][1]
+            start, _ = question.characters(start_byte, start_byte)
+            if marker.known:
+                extracted = self._read_known(question, start)
+            else:
+                extracted = self._read_free(question, start, start_byte)
+            if extracted is not None:
+                return extracted
         return None
 
-    def _known(self, reading: QuestionState, start: int) -> Found | None:
-        """The longest listed value that begins at `start`."""
-        best: Found | None = None
-        for hit in reading.hits.get(self.group, ()):
-            span = reading.text.span(hit.first, hit.last)
-            longer = best is None or span[1] > best.spans[0][1]
-            if span[0] + hit.prefix == start and longer and reading.free_hit(hit):
-                best = Found(hit.entry.key, (span,))
-        return best
+    def _item_problem(self, value: Any) -> str | None:
+        return None if isinstance(value, str) and value.strip() else "it is text"
 
-    def _free(self, reading: QuestionState, start: int, start_byte: int) -> Found | None:
-        end = self._end(reading, start, start_byte)
-        text = reading.text
-        words = self.reader.words_in(text, start, end)[: self.max_words]
+    def _read_known(self, question: QuestionState, start: int) -> ExtractedEntity | None:
+        """Return the longest listed value that begins at `start`."""
+        hits = [
+            hit
+            for hit in question.free_hits(phrase_group(self.name))
+            if question.hit_span(hit)[0] + hit.prefix == start
+        ]
+        if not hits:
+            return None
+        longest = max(hits, key=lambda hit: hit.last)
+        return ExtractedEntity(longest.entry.key, (question.hit_span(longest),))
+
+    def _read_free(
+        self, question: QuestionState, start: int, start_byte: int
+    ) -> ExtractedEntity | None:
+        text = question.text
+        end = self._end(question, start, start_byte)
+        words = self.normalizer.words_in(text, start, end)[: self.spec.max_words]
         first, last = 0, len(words)
         while first < last and words[first] in self.edges:
             first += 1
@@ -319,25 +383,24 @@ class TextKind:
             return None
         starts = starts_of(words[:last], text.folded, start)
         begin, finish = starts[first], starts[-1] + len(words[last - 1])
-        value = self._listed(folded) or self.reader.polish(text.clean[begin:finish])
-        return Found(value, ((begin, finish),))
+        value = self._listed_value(folded) or self.normalizer.polish(text.clean[begin:finish])
+        return ExtractedEntity(value, ((begin, finish),))
 
-    def _end(self, reading: QuestionState, start: int, start_byte: int) -> int:
-        end = len(reading.text.clean)
-        for claim in reading.claims:
-            if start <= claim.start < end:
-                end = claim.start
-        if self.until is not None and self.until.number in reading.matching:
-            stop = self.until.search(reading.data, start_byte)
-            if stop is not None:
-                end = min(end, reading.character(stop[0][0]))
-        return end
+    def _end(self, question: QuestionState, start: int, start_byte: int) -> int:
+        """Return where the text ends: at a claim, a stop or the end of the question."""
+        ends = [claim.start for claim in question.claims if claim.start >= start]
+        for pattern in self.until:
+            if pattern.number in question.matching:
+                stop = pattern.search(question.data, start_byte)
+                if stop is not None:
+                    ends.append(question.characters(*stop[0])[0])
+        return min(ends, default=len(question.text.clean))
 
-    def _listed(self, folded: str) -> str | None:
-        """The value of listed words, also behind letters that are attached to them."""
+    def _listed_value(self, folded: str) -> str | None:
+        """Return the value of listed words, also behind letters that are attached to them."""
         if folded in self.values:
             return self.values[folded]
-        for length in range(1, self.longest_prefix + 1):
-            if folded[:length] in self.prefixes and folded[length:] in self.values:
-                return self.values[folded[length:]]
+        for prefix in self.prefixes:
+            if folded.startswith(prefix) and folded[len(prefix) :] in self.values:
+                return self.values[folded[len(prefix) :]]
         return None

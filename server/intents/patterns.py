@@ -5,7 +5,6 @@ They see text as UTF-8 bytes, so that no offset is converted that nobody asks fo
 A match is the list of its spans, that of the whole first and then of each group.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,16 +23,12 @@ _SET_MEMORY_BYTES: Final = 32 << 20
 
 _PLACEHOLDER: Final = re2.compile(r"\{([a-z_]+)\}")
 
-_NAMED_GROUP: Final = re.compile(r"\(\?P?<\w+>")
-
-NUMBER: Final = rf"\x{{{ord(NUMBER_MARK):X}}}?(\d[\d,]*)"
-"""A number in digits or in words; its digits are the group."""
-
 # Not "anything but letters": that takes thousands of steps in UTF-8, too many for a DFA.
 _BETWEEN: Final = r"[\s!-/:-@\[-`{-~]"
 
 _BUILT_IN: Final = {
-    "number": NUMBER,
+    # In digits or in words; its digits are the group.
+    "number": rf"\x{{{ord(NUMBER_MARK):X}}}?(\d[\d,]*)",
     "any_number": rf"\x{{{ord(NUMBER_MARK):X}}}?\d[\d,]*",
     "start": rf"(?:^|{_BETWEEN})",
     "end": rf"(?:$|{_BETWEEN})",
@@ -57,12 +52,12 @@ class PackPattern:
     compiled: Any
 
     def search(self, data: bytes, start: int = 0) -> Spans | None:
-        """The first match that begins at `start` or later."""
+        """Return the first match that begins at `start` or later."""
         match = self.compiled.search(data, start)
         return None if match is None else _spans(match)
 
     def all(self, data: bytes, most: int) -> Iterator[Spans]:
-        """Matches from left to right. The next may begin where a match's first group ends."""
+        """Yield matches from left to right; the next may begin where a first group ends."""
         start = 0
         for _ in range(most):
             match = self.compiled.search(data, start)
@@ -85,13 +80,9 @@ class PatternSet:
         self._definitions = _BUILT_IN | dict(definitions)
         self._set = re2.Set.SearchSet(_options(_SET_MEMORY_BYTES))
         self._patterns: dict[str, PackPattern] = {}
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
 
     def another(self) -> "PatternSet":
-        """An empty set with the same definitions, for other text."""
+        """Return an empty set with the same definitions, for other text."""
         return PatternSet(self._fold, self._definitions)
 
     def add(self, source: str) -> PackPattern:
@@ -101,15 +92,16 @@ class PatternSet:
             PatternInvalid: it is not RE2 syntax, or uses a name that is not defined.
         """
         if source not in self._patterns:
-            self._patterns[source] = self.add_expanded(self.expand(source))
+            expanded = self._expand(source).encode()
+            try:
+                compiled = re2.compile(expanded, _options(_MEMORY_BYTES))
+            except re2.error as refused:
+                why = refused.args[0]
+                raise PatternInvalid(why.decode() if isinstance(why, bytes) else why) from None
+            names = {name.decode(): group for name, group in compiled.groupindex.items()}
+            number = self._set.Add(expanded)
+            self._patterns[source] = PackPattern(number, names, min(1, compiled.groups), compiled)
         return self._patterns[source]
-
-    def add_expanded(self, source: str) -> PackPattern:
-        """Compile a pattern that has been expanded."""
-        compiled = compile_bytes(source.encode())
-        number = self._set.Add(source.encode())
-        self._count += 1
-        return PackPattern(number, named_groups(compiled), min(1, compiled.groups), compiled)
 
     def freeze(self) -> None:
         """Make the set ready; nothing can be added afterwards.
@@ -117,25 +109,20 @@ class PatternSet:
         Raises:
             PatternInvalid: all patterns together take more memory than a set may.
         """
-        if not self._count:
+        if not self._patterns:
             return
         try:
             self._set.Compile()
         except re2.error:
-            raise PatternInvalid(f"{self._count} patterns are too many for one set") from None
+            what = f"{len(self._patterns)} patterns are too many for one set"
+            raise PatternInvalid(what) from None
 
     def matching(self, data: bytes) -> frozenset[int]:
-        """Numbers of the patterns that `data` matches."""
-        if not self._count:
-            return frozenset()
-        return frozenset(self._set.Match(data) or ())
+        """Return the numbers of the patterns that `data` matches."""
+        return frozenset(self._set.Match(data) or ()) if self._patterns else frozenset()
 
-    def expand(self, source: str) -> str:
-        """`source` as it is compared, with every `{name}` replaced.
-
-        Raises:
-            PatternInvalid: a name is not defined.
-        """
+    def _expand(self, source: str) -> str:
+        """Return `source`, folded, with its definitions in it."""
         folded = self._fold(source)
         for _ in range(8):  # definitions may use others, but not without end
             names = [match.group(1) for match in _PLACEHOLDER.finditer(folded)]
@@ -153,53 +140,12 @@ class PatternSet:
 
 
 def alternatives(words: Iterable[str]) -> str:
-    """The part of a pattern that matches any of these words, longer ones first."""
+    """Return a pattern that matches any of these words, longer ones first."""
     return "|".join(re2.escape(word) for word in sorted(set(words), key=lambda w: (-len(w), w)))
-
-
-def named_groups(compiled: Any) -> dict[str, int]:
-    """The named groups of a pattern for bytes."""
-    return {name.decode(): group for name, group in compiled.groupindex.items()}
 
 
 def _spans(match: Any) -> Spans:
     return [match.span(group) for group in range(match.re.groups + 1)]
-
-
-def without_groups(source: str) -> str:
-    """A pattern that matches the same and captures nothing."""
-    parts: list[str] = []
-    at, within_class = 0, False
-    while at < len(source):
-        if source[at] == "\\":
-            parts.append(source[at : at + 2])
-            at += 2
-            continue
-        named = None if within_class else _NAMED_GROUP.match(source, at)
-        if named is not None:
-            parts.append("(?:")
-            at = named.end()
-            continue
-        if source[at] == "(" and not within_class and source[at + 1 : at + 2] != "?":
-            parts.append("(?:")
-        else:
-            parts.append(source[at])
-        within_class = source[at] == "[" or (within_class and source[at] != "]")
-        at += 1
-    return "".join(parts)
-
-
-def compile_bytes(source: bytes) -> Any:
-    """Compile for text as UTF-8 bytes, letters of either case alike.
-
-    Raises:
-        PatternInvalid: it is not RE2 syntax.
-    """
-    try:
-        return re2.compile(source, _options(_MEMORY_BYTES))
-    except re2.error as refused:
-        said = refused.args[0]
-        raise PatternInvalid(said.decode() if isinstance(said, bytes) else str(said)) from None
 
 
 def _options(memory_bytes: int) -> Any:

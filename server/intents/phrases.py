@@ -6,9 +6,12 @@ words to the front of the next one (Hebrew's ב, ל, ה …) name them, and a ph
 found behind them as well.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+
+KEYWORDS: Final = "keyword"
+"""Group of keywords; their key is the number of the trigger they belong to."""
 
 MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
@@ -19,7 +22,8 @@ class PhraseEntry:
     """What a phrase stands for.
 
     `group` is who looks for it, `key` which of its things was found and `order` how
-    early it was declared. Phrases of one group that cover the same words compete.
+    early it was declared. A phrase that is not `prefixed` is found without attached
+    letters alone.
     """
 
     group: str
@@ -38,23 +42,25 @@ class PhraseHit(NamedTuple):
     size: int
     entry: PhraseEntry
 
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """What ranks a keyword: more words, then more letters, then fewer before it."""
+        return self.last - self.first, self.size, -self.prefix
+
 
 class Phrases(NamedTuple):
-    """What was found in a question, in order: `hits` compete, and those `apart` do not."""
+    """The phrases of a question, in order: `hits` compete, and those `apart` do not."""
 
     hits: list[PhraseHit]
     apart: list[PhraseHit]
 
 
+@dataclass(slots=True)
 class _Node:
-    """Where a word leads: `entries` are the phrases that end with it, those `apart` too."""
+    """The entries of the phrases that end here, and the node of each word that may follow."""
 
-    __slots__ = ("apart", "entries", "following")
-
-    def __init__(self) -> None:
-        self.entries: list[PhraseEntry] = []
-        self.apart: list[PhraseEntry] = []
-        self.following: dict[str, _Node] = {}
+    entries: list[PhraseEntry] = field(default_factory=list)
+    following: dict[str, "_Node"] = field(default_factory=dict)
 
 
 class PhraseIndex:
@@ -67,77 +73,50 @@ class PhraseIndex:
     def __init__(
         self, prefixes: frozenset[str] = frozenset(), apart: frozenset[str] = frozenset()
     ) -> None:
-        self.prefixes = prefixes
+        self._prefixes = prefixes
+        self._longest_prefix = max(map(len, prefixes), default=0)
         self._apart = apart
         self._root = _Node()
-        self._reach: dict[str, int] = {}
-        """The length of the longest prefix by the letter that it begins with."""
-        for prefix in prefixes:
-            self._reach[prefix[0]] = max(len(prefix), self._reach.get(prefix[0], 0))
 
     def add(self, words: Sequence[str], entry: PhraseEntry) -> None:
         node = self._root
         for word in words:
             node = node.following.setdefault(word, _Node())
-        (node.apart if entry.group in self._apart else node.entries).append(entry)
+        node.entries.append(entry)
 
     def find(self, words: Sequence[str]) -> Phrases:
-        """The longest phrases in `words`, and all of those apart."""
-        hits: list[PhraseHit] = []
-        apart: list[PhraseHit] = []
-        end, count = 0, len(words)
-        for at, begins in enumerate(map(self._beginnings, words)):
-            if not begins:
-                continue
-            # `end` is that of the longest phrase so far, `furthest` of the longest from here on.
-            here, here_apart, furthest = len(hits), len(apart), end
-            for prefix, node in begins:
-                last, size = at + 1, len(words[at]) - prefix
+        """Return the longest phrases in `words`, and all of those apart."""
+        found: list[PhraseHit] = []
+        for first, word in enumerate(words):
+            before = len(found)
+            for prefix, start in self._beginnings(word):
+                node, last, size = start, first + 1, len(word) - prefix
                 while True:
-                    if node.apart:
-                        best = _best(node.apart, prefix, last, apart[here_apart:])
-                        apart += [PhraseHit(at, last, prefix, size, entry) for entry in best]
                     entries = node.entries
-                    if entries and last > end and last >= furthest:
-                        if last > furthest:
-                            del hits[here:]
-                            furthest = last
-                        if prefix:
-                            entries = _best(entries, prefix, last, hits[here:])
-                        hits += [PhraseHit(at, last, prefix, size, entry) for entry in entries]
-                    following = node.following
-                    if not following or last == count or words[last] not in following:
+                    if prefix and entries:
+                        # With fewer letters taken off, the same words are read better.
+                        taken = {hit.entry.group for hit in found[before:] if hit.last == last}
+                        entries = [e for e in entries if e.prefixed and e.group not in taken]
+                    found += [PhraseHit(first, last, prefix, size, entry) for entry in entries]
+                    if last == len(words) or words[last] not in node.following:
                         break
-                    node = following[words[last]]
+                    node = node.following[words[last]]
                     size += 1 + len(words[last])
                     last += 1
-            end = furthest
-        return Phrases(hits, apart)
+        apart = [hit for hit in found if hit.entry.group in self._apart]
+        return Phrases(longest([hit for hit in found if hit.entry.group not in self._apart]), apart)
 
-    def _beginnings(self, word: str) -> tuple[tuple[int, _Node], ...]:
-        """Where phrases that begin with `word` start, and behind how many letters of it."""
-        root, prefixes = self._root.following, self.prefixes
+    def _beginnings(self, word: str) -> Iterator[tuple[int, _Node]]:
+        """Yield where phrases that begin with `word` start, and behind how many letters of it."""
+        following = self._root.following
         # At least two letters are left of the word itself.
-        longest = max(0, min(self._reach.get(word[0], 0), len(word) - 2))
-        return tuple(
-            (length, root[word[length:]])
-            for length in range(longest + 1)
-            if (not length or word[:length] in prefixes) and word[length:] in root
-        )
-
-
-def _best(
-    entries: list[PhraseEntry], prefix: int, last: int, rivals: list[PhraseHit]
-) -> list[PhraseEntry]:
-    """The entries that no rival reads better, with fewer letters taken off the same words."""
-    if not prefix:
-        return entries
-    taken = {rival.entry.group for rival in rivals if rival.last == last}
-    return [entry for entry in entries if entry.prefixed and entry.group not in taken]
+        for length in range(max(0, min(self._longest_prefix, len(word) - 2)) + 1):
+            if word[length:] in following and (not length or word[:length] in self._prefixes):
+                yield length, following[word[length:]]
 
 
 def longest(hits: Sequence[PhraseHit]) -> list[PhraseHit]:
-    """`hits`, in the order of the question, without those that lie within a longer one."""
+    """Return `hits`, in the order of the question, without those that lie within a longer one."""
     kept: list[PhraseHit] = []
     start = end = -1
     here = 0

@@ -1,11 +1,11 @@
 """A pack as its author writes it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 Words = list[str]
-Chance = Annotated[float, Field(ge=0, le=1)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class PackModel(BaseModel):
@@ -19,8 +19,8 @@ class ConstantSpec(PackModel):
     value: Any
 
 
-class Circumstances(PackModel):
-    """What else is true of a question. All that is given counts, each by itself."""
+class ConditionSpec(PackModel):
+    """Conditions on a question; each that is given is checked by itself."""
 
     keywords: Words = []
     patterns: Words = []
@@ -33,11 +33,11 @@ class Circumstances(PackModel):
 
 
 class TriggerSpec(PackModel):
-    """Words and patterns that show something; one of them is enough.
+    """Keywords and patterns of which one is enough.
 
-    `openings` are keywords that count only where the question begins.
-    `not_in` are longer phrases in which a keyword means something else, and
-    `yields_to` entities whose text no keyword is looked for in.
+    `openings` are keywords that count only where the question begins, `not_in` longer
+    phrases in which a keyword means something else, and `yields_to` entities in whose
+    text no keyword is looked for.
     """
 
     keywords: Words = []
@@ -49,17 +49,19 @@ class TriggerSpec(PackModel):
 
 
 class ConfidenceSpec(PackModel):
-    keyword: Chance | None = None
-    regex: Chance | None = None
+    """What takes the place of the pack's confidence of a layer."""
+
+    keyword: Probability | None = None
+    regex: Probability | None = None
 
 
 class RuleSpec(TriggerSpec):
-    """Fires when a trigger is there (if any is given) and the circumstances fit."""
+    """Fires when one of its triggers is found (if it has any) and its conditions hold."""
 
     operations: Words = []
-    when: Circumstances = Field(default_factory=Circumstances)
-    unless: Circumstances = Field(default_factory=Circumstances)
-    confidence: Chance | None = None
+    when: ConditionSpec = Field(default_factory=ConditionSpec)
+    unless: ConditionSpec = Field(default_factory=ConditionSpec)
+    confidence: Probability | None = None
     priority: int | None = None
     explanation: str | None = None
     ask: str | None = None
@@ -69,7 +71,7 @@ class RouteSpec(TriggerSpec):
     to: str
 
 
-class Requirements(PackModel):
+class RequirementSpec(PackModel):
     any_entity: Words = []
     all_entities: Words = []
 
@@ -81,7 +83,7 @@ class IntentSpec(TriggerSpec):
     rules: list[RuleSpec] = []
     examples: Words = []
     strict: bool = False
-    requires: Requirements = Field(default_factory=Requirements)
+    requires: RequirementSpec = Field(default_factory=RequirementSpec)
     priority: int = 0
     confidence: ConfidenceSpec = Field(default_factory=ConfidenceSpec)
     entities: Words | None = None
@@ -96,12 +98,12 @@ class OperationSpec(TriggerSpec):
     """One operation; several may share a name."""
 
     name: str
-    unless: Circumstances = Field(default_factory=Circumstances)
+    unless: ConditionSpec = Field(default_factory=ConditionSpec)
     flags: dict[str, bool] = {}
 
 
 class OperationsSpec(PackModel):
-    """What a question wants done, tried in order; `default` when none of them is named."""
+    """Operations, tried in order; `default` when a question names none of them."""
 
     entity: str = "operation"
     default: str | None = None
@@ -109,7 +111,7 @@ class OperationsSpec(PackModel):
 
 
 class EntityBase(PackModel):
-    """`claims` keeps the text of an entity from being read as another one after it."""
+    """What all entities have; one that `claims` its text keeps it from those after it."""
 
     name: str = Field(min_length=1)
     intents: Words | None = None
@@ -136,7 +138,7 @@ class PatternEntitySpec(EntityBase):
 
 
 class ValuesEntitySpec(EntityBase):
-    """One or all of a list of values, each known by many words."""
+    """One or all of a list of values, each with the words that name it."""
 
     kind: Literal["values"]
     values: dict[str, Words] = {}
@@ -155,9 +157,9 @@ class MarkerSpec(PackModel):
 
 
 class TextEntitySpec(EntityBase):
-    """Free text after a marker, up to a stop, an entity or the end.
+    """Free text after a marker, up to a stop, another entity or the end.
 
-    `reject` are texts that are no value, `reject_first` words that begin none.
+    `reject` are texts that are not a value, `reject_first` words that do not begin one.
     """
 
     kind: Literal["text"]
@@ -177,8 +179,8 @@ class DateRangeEntitySpec(EntityBase):
 class SeriesSpec(PackModel):
     """Things of one kind that are named together.
 
-    Either `item` finds each of them, within what `pattern` finds when there is one, or
-    they are what an entity of the pack knows (`values_of`).
+    Either `item` finds each of them (within the match of `pattern`, if there is one), or
+    they are the values of another entity (`values_of`).
     """
 
     name: str
@@ -188,7 +190,7 @@ class SeriesSpec(PackModel):
 
 
 class SeriesEntitySpec(EntityBase):
-    """Two or more things that are named together, as `name:first,second`."""
+    """Two or more things of one kind, as `name:first,second`."""
 
     kind: Literal["series"]
     series: list[SeriesSpec] = Field(min_length=1)
@@ -206,25 +208,25 @@ EntitySpec = Annotated[
 
 
 class FallbackSpec(PackModel):
-    """The intent when no rule fires, or none is surer than `below`."""
+    """The intent when no rule fires, or none with a confidence of `below` or more."""
 
     intent: str
-    confidence: Chance = 0.5
-    below: Chance = 0.0
+    confidence: Probability = 0.5
+    below: Probability = 0.0
     explanation: str = "no rule fits"
 
 
 class ErrorSpec(PackModel):
-    confidence: Chance = 0.1
+    confidence: Probability = 0.1
     explanation: str = "Error in detection: {error}"
 
 
 class LayersSpec(PackModel):
-    """How sure each layer is; `semantic` is the least similarity that counts."""
+    """The confidence of each layer; `semantic` is the least similarity that counts."""
 
-    keyword: Chance = 1.0
-    regex: Chance = 0.9
-    semantic: Chance = 0.7
+    keyword: Probability = 1.0
+    regex: Probability = 0.9
+    semantic: Probability = 0.7
 
 
 ResultPart = Literal["intent", "confidence", "method", "entities", "flags", "explanation", "route"]
@@ -240,14 +242,7 @@ class PackSpec(PackModel):
     layers: LayersSpec = Field(default_factory=LayersSpec)
     fallback: FallbackSpec
     error: ErrorSpec = Field(default_factory=ErrorSpec)
-    result: dict[str, ResultPart] = {
-        "intent": "intent",
-        "confidence": "confidence",
-        "method": "method",
-        "entities": "entities",
-        "flags": "flags",
-        "explanation": "explanation",
-    }
+    result: dict[str, ResultPart] = {part: part for part in get_args(ResultPart) if part != "route"}
     flags: Words = []
     operations: OperationsSpec | None = None
     entities: list[EntitySpec] = []

@@ -1,1 +1,4 @@
-"""What chat models do in a turn: phrase a result, fill what is missing, converse, propose."""
+"""What chat models do in a turn: word a result, fill in arguments, converse, select a tool.
+
+`models` builds all of it for an adapter; `fact_check` holds what is worded to the result.
+"""

@@ -1,16 +1,16 @@
-"""What a person has said, and whether a value stands there to be taken."""
+"""What a person has said, and whether a value stands in it."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from server.core.tools import Source
-from server.core.turn import ConversationContext
+from server.core.turn import Turn
 from server.library.model import Parameter, Template
-from server.llm.fact_tokens import common_words, read_tokens
+from server.llm.fact_tokens import answer_words, read_tokens
 from server.text.parsed_text import ParsedText
 from server.text.span import DateOrder
 from server.text.stems import stem
@@ -27,29 +27,21 @@ Place = tuple[int, int, int]
 class ConversationText:
     """The texts of one person: the question, and what they said before, newest first.
 
-    A place gives its value once. What was read from the question already is taken.
+    Each place gives its value to one argument. `sources` are those of the question that
+    gave theirs already.
     """
 
-    def __init__(
-        self,
-        question: str,
-        context: ConversationContext,
-        sources: Mapping[str, Source],
-        *,
-        now: datetime,
-        date_order: DateOrder,
-    ) -> None:
+    def __init__(self, turn: Turn, sources: Mapping[str, Source], date_order: DateOrder) -> None:
         spans = [source.span for source in sources.values() if source.span is not None]
-        said = [m.content for m in reversed(context.messages) if m.role == "user"]
-        self._texts = [_blanked(question, spans), *said]
-        self._now = now
+        earlier = [m.content for m in reversed(turn.context.messages) if m.role == "user"]
+        self._texts = [_blanked(turn.text, spans), *earlier]
+        self._now = turn.received_at.astimezone()
         self._order = date_order
 
     def take(self, value: Any, parameter: Parameter, own_words: frozenset[str]) -> bool:
-        """Whether the value is said somewhere that nothing was taken from; it is taken then.
+        """Take the value from where it was said; return whether it was.
 
-        A text that is made of nothing but `own_words`, those of the template itself, is
-        none of the person's.
+        A text of nothing but `own_words`, those of the template itself, does not count.
         """
         taken: list[Place] = []
         before = list(self._texts)
@@ -83,14 +75,14 @@ class ConversationText:
         yield from self._phrases(value)
 
     def _numbers(self, value: Decimal) -> Iterator[Place]:
-        for at, reading in self._readings():
+        for at, parsed in self._parsed_texts():
             # Tokens are counted in normal characters, and also found inside JSON.
-            same = reading.text.isascii() or unicodedata.is_normalized("NFKC", reading.text)
-            for token in read_tokens(reading.text, self._order) if same else ():
+            same = parsed.text.isascii() or unicodedata.is_normalized("NFKC", parsed.text)
+            for token in read_tokens(parsed.text, self._order) if same else ():
                 if token.kind == "number" and token.value == value:
                     yield at, token.start, token.end
-            for span in reading.of("number"):
-                if _decimal(span.value) == value:
+            for span in parsed.of("number"):
+                if Decimal(str(span.value)) == value:
                     yield at, span.start, span.end
 
     def _dates(self, value: str) -> Iterator[Place]:
@@ -98,17 +90,17 @@ class ConversationText:
             wanted = datetime.fromisoformat(value)
         except ValueError:
             return
-        for at, reading in self._readings():
-            for span in (*reading.of("date"), *reading.of("offset")):
+        for at, parsed in self._parsed_texts():
+            for span in (*parsed.of("date"), *parsed.of("offset")):
                 if span.value == wanted.date():
                     yield at, span.start, span.end
-            for span in reading.of("datetime"):
+            for span in parsed.of("datetime"):
                 if span.value.replace(tzinfo=None) == wanted.replace(tzinfo=None):
                     yield at, span.start, span.end
 
     def _currencies(self, value: str) -> Iterator[Place]:
-        for at, reading in self._readings():
-            for span in (*reading.of("currency"), *reading.of("number")):
+        for at, parsed in self._parsed_texts():
+            for span in (*parsed.of("currency"), *parsed.of("number")):
                 if value.upper() in (span.value, span.unit):
                     yield at, span.start, span.end
 
@@ -120,13 +112,13 @@ class ConversationText:
             if len(folded) == len(text) and (found := pattern.search(folded)):
                 yield at, found.start(), found.end()
 
-    def _readings(self) -> Iterator[tuple[int, ParsedText]]:
+    def _parsed_texts(self) -> Iterator[tuple[int, ParsedText]]:
         for at, text in enumerate(self._texts):
             yield at, ParsedText(text, self._now, self._order)
 
 
 def own_words_of(template: Template) -> frozenset[str]:
-    """The words that a template speaks in itself, which no person says of their own."""
+    """Return the words of a template itself, which are no value that a person gives."""
     counts: dict[str, int] = {}
     for example in template.nl_examples:
         for word in _words(example):
@@ -135,7 +127,7 @@ def own_words_of(template: Template) -> frozenset[str]:
     names += [f"{p.name} {p.description}" for p in template.parameters]
     own = {word for name in names for word in _words(name)}
     own |= {word for word, count in counts.items() if count > 1}
-    return frozenset(own | common_words().common)
+    return frozenset(own | answer_words().plain)
 
 
 def _words(text: str) -> set[str]:
@@ -161,10 +153,3 @@ def _leaves(value: Any) -> list[Any]:
         else:
             found.append(one)
     return found
-
-
-def _decimal(value: Any) -> Decimal | None:
-    try:
-        return Decimal(str(value))
-    except InvalidOperation:
-        return None

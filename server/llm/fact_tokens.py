@@ -2,23 +2,22 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import time
 from decimal import Decimal
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-import yaml
-
 from server.text.calendar import MONTHS, valid_date
+from server.text.language import shipped_languages
 from server.text.span import DateOrder
 
-_LANGUAGES: Final = Path(__file__).parent / "languages"
 _MOST_DIGITS: Final = 60
 
 TokenKind = Literal["number", "date", "time", "code", "word", "sign", "stop"]
+NAME_PART: Final = re.compile(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+")
+"""A word in the name of a field: `unitPrice`, `unit_price`."""
 VALUE_KINDS: Final = frozenset({"number", "date", "time", "code"})
 
 
@@ -26,7 +25,7 @@ class FactToken(NamedTuple):
     """One thing that a text says, at characters `start` to `end`.
 
     `value` is a Decimal, (year, month, day) with None for what is not said, a `time`, or
-    text in lower case. A tuple because a streamed sentence makes many.
+    text in lower case.
     """
 
     kind: TokenKind
@@ -37,28 +36,29 @@ class FactToken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CommonWords:
-    """Words of all shipped languages together; `languages/en.yaml` says what each list is."""
+class AnswerWords:
+    """Words of the shipped languages: `plain` ones claim nothing, `negating` ones turn a
+    statement round, `counting` ones are numbers and days, and `percent` ones mean "%".
+    """
 
-    common: frozenset[str]
+    plain: frozenset[str]
     negating: frozenset[str]
-    affirming: frozenset[str]
-    denying: frozenset[str]
-    signs: Mapping[str, str]
+    counting: frozenset[str]
+    percent: frozenset[str]
 
 
-@lru_cache(maxsize=1)
-def common_words() -> CommonWords:
-    """The shipped lists, read on first use."""
-    lists: dict[str, set[str]] = {}
-    signs: dict[str, str] = {}
-    for path in sorted(_LANGUAGES.glob("*.yaml")):
-        # The base loader makes nothing but text: `on` and `no` are words here.
-        written = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506
-        signs |= written.pop("signs")
-        for name, words in written.items():
-            lists.setdefault(name, set()).update(words)
-    return CommonWords(**{name: frozenset(words) for name, words in lists.items()}, signs=signs)
+@cache
+def answer_words() -> AnswerWords:
+    """Return the words of all languages that list any, read on first use."""
+    spoken = [each for each in shipped_languages() if each.group("answer_words")]
+    numbers = [words for each in spoken for words in (each.numbers.words, each.numbers.multipliers)]
+    days = [words for each in spoken for words in (each.dates.words, each.dates.weekdays)]
+    return AnswerWords(
+        frozenset().union(*(each.group("answer_words") for each in spoken)),
+        frozenset().union(*(each.group("answer_negations") for each in spoken)),
+        frozenset().union(*numbers, *days),
+        frozenset().union(*(each.group("percent_names") for each in spoken)),
+    )
 
 
 _MONTH: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -91,7 +91,7 @@ _DECORATION: Final = frozenset("*_`#\"'’‘“”«»=–—-[]{}~\\")
 
 
 def read_tokens(text: str, order: DateOrder = "mdy") -> list[FactToken]:
-    """Everything that `text` says, in order; what only marks it up is left out."""
+    """Return everything that `text` says, in order; what only marks it up is left out."""
     text = unicodedata.normalize("NFKC", text) if not text.isascii() else text
     return [token for found in _TOKENS.finditer(text) for token in _tokens(found, order)]
 

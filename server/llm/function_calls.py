@@ -1,14 +1,15 @@
-"""Asking a model for a function call, in whichever way its provider can be asked.
+"""Asking a model for a function call, in the way that its provider supports.
 
 FunctionGemma's own format is read where a server passes it on as text:
 
     <start_function_call>call:name{key:<escape>text<escape>,other:5}<end_function_call>
 
 Texts stand between `<escape>` marks and may hold anything else, braces and JSON included.
-Other values are numbers, true, false, null, `[…]` and `{…}`. Whatever does not read as a
-call is passed over; nothing raises.
+Other values are numbers, true, false, null, `[…]` and `{…}`. Text that is not a call is
+passed over; nothing raises.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -22,24 +23,25 @@ from server.errors import ProviderRejected
 _NONE: Final = "none"
 """The name that stands for no function."""
 
-_START: Final = "<start_function_call>"
-_CALL: Final = re.compile(r"\s*call:\s*([\w.-]+)\s*(?=\{)")
 _TOKEN: Final = re.compile(
-    r"\s*(?:<escape>(?P<text>.*?)<escape>|(?P<mark>[{}\[\]:,])|(?P<word>[^{}\[\]:,<>\s][^{}\[\]:,<>]*))",
+    r"<start_function_call>\s*call:\s*(?P<call>[\w.-]+)\s*(?=\{)"
+    r"|<escape>(?P<text>.*?)<escape>"
+    r"|(?P<word>[^{}\[\]:,<>\s][^{}\[\]:,<>]*)(?P<colon>:?)"
+    r"|\S",
     re.DOTALL,
 )
 _MAX_CHARS: Final = 100_000
 _MAX_CALLS: Final = 32
-_MAX_DEPTH: Final = 32
+_MAX_NUMBER_CHARS: Final = 60
 _CONSTANTS: Final = {"true": True, "false": False, "null": None, "None": None}
 
 
 async def request_function_call(
     model: ChatModel, messages: Sequence[Message], functions: Sequence[ToolDefinition]
 ) -> FunctionCall | None:
-    """The call that the model proposes; None when it proposes none.
+    """Return the call that the model proposes; None when it proposes none.
 
-    Functions are told natively where the provider can; a model that refuses them is asked
+    Functions are given natively where the provider can; a model that refuses them is asked
     for the call as JSON. Nothing in the call is checked, not even its name.
 
     Raises:
@@ -64,7 +66,7 @@ def _from_data(data: Any) -> FunctionCall | None:
 
 
 def _call_schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
-    """A call of one of the functions as JSON, or the name `none`."""
+    """Return the JSON schema of a call of one of the functions, or of the name `none`."""
     calls = [
         {
             "type": "object",
@@ -84,73 +86,41 @@ def _call_schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
     return {"anyOf": [*calls, none]}
 
 
-class _Unreadable(Exception):
-    """The text is no call from here on."""
-
-
 def parse_calls(text: str) -> tuple[FunctionCall, ...]:
-    """Every call that a text holds, in order; a last one may lack its end mark."""
+    """Return the calls in a text, in order; a last one may lack its end mark."""
+    pieces: list[tuple[str, list[str]]] = []
+    for token in _TOKEN.finditer(text[:_MAX_CHARS]):
+        if token["call"]:
+            pieces.append((token["call"], []))
+        elif pieces:
+            pieces[-1][1].append(_as_json(token))
     calls: list[FunctionCall] = []
-    text = text[:_MAX_CHARS]
-    at = text.find(_START)
-    while at >= 0 and len(calls) < _MAX_CALLS:
-        at += len(_START)
-        call = _CALL.match(text, at)
-        if call is not None:
-            try:
-                arguments, at = _read_value(text, call.end(), 0)
-                calls.append(FunctionCall(call[1], arguments))
-            except _Unreadable:
-                pass
-        at = text.find(_START, at)
+    for name, parts in pieces[:_MAX_CALLS]:
+        try:
+            arguments, _ = json.JSONDecoder().raw_decode("".join(parts))
+        except (ValueError, RecursionError):
+            continue
+        calls.append(FunctionCall(name, arguments))
     return tuple(calls)
 
 
-def _read_value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """The value that begins at a place, and the place after it."""
-    kind, opening, at = _read_token(text, at)
-    if kind != "mark":
-        return (opening if kind == "text" else _plain(opening)), at
-    if opening not in "{[" or depth > _MAX_DEPTH:
-        raise _Unreadable
-    close = "}" if opening == "{" else "]"
-    fields: dict[str, Any] = {}
-    items: list[Any] = []
-    while True:
-        kind, token, after = _read_token(text, at)
-        if (kind, token) == ("mark", close):
-            return (fields if close == "}" else items), after
-        if close == "}":
-            colon = _read_token(text, after)
-            if kind == "mark" or colon[:2] != ("mark", ":"):
-                raise _Unreadable
-            fields[token], at = _read_value(text, colon[2], depth + 1)
-        else:
-            item, at = _read_value(text, at, depth + 1)
-            items.append(item)
-        kind, token, after = _read_token(text, at)
-        if (kind, token) == ("mark", ","):
-            at = after
-        elif (kind, token) != ("mark", close):
-            raise _Unreadable
+def _as_json(token: re.Match[str]) -> str:
+    """Return a token of a call as JSON: escaped texts and words in quotes."""
+    if token["text"] is not None:
+        return json.dumps(token["text"])
+    if token["word"] is None:
+        return token[0]
+    word = token["word"].strip()
+    return f"{json.dumps(word)}:" if token["colon"] else json.dumps(_plain_value(word))
 
 
-def _read_token(text: str, at: int) -> tuple[str, str, int]:
-    """What stands next: an escaped text, a mark or a plain word; and the place after it."""
-    found = _TOKEN.match(text, at)
-    if found is None or found.lastgroup is None:
-        raise _Unreadable
-    token = found[found.lastgroup]
-    return found.lastgroup, token if found.lastgroup == "text" else token.strip(), found.end()
-
-
-def _plain(word: str) -> Any:
-    """A constant, a number, or the word itself: some models leave the marks of a text out."""
+def _plain_value(word: str) -> Any:
+    """Return a constant, a number, or the word itself: some models omit the marks of a text."""
     if word in _CONSTANTS:
         return _CONSTANTS[word]
     for kind in (int, float):
         try:
-            value = kind(word) if len(word) <= 60 else word
+            value = kind(word) if len(word) <= _MAX_NUMBER_CHARS else word
         except ValueError:
             continue
         if isinstance(value, int | str) or math.isfinite(value):

@@ -1,4 +1,4 @@
-"""What an adapter's models do in a turn, made from its settings."""
+"""What an adapter's models do in a turn, built from its settings."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ from server.core.tools import ToolCall, ToolResult
 from server.core.turn import Turn
 from server.errors import ProviderError, ProviderUnavailable
 from server.library.model import Library
-from server.llm.prompts import Prompts
+from server.llm.prompts import PromptedModel, PromptName, Prompts
 from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
-from server.llm.slot_filling import ArgumentValidator, SlotFiller
+from server.llm.slot_filling import SlotFiller
 from server.llm.smalltalk import ChatResponder
 from server.llm.tool_selection import AllowedTemplates, LLMDecider
 from server.settings.adapters import AdapterSettings
@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 
 
 ModelOf = Callable[[str | None, str | None], ChatModel]
-"""The model of a provider and a name, either of which may be left to the defaults."""
+"""The model of a provider and a name; the defaults stand in for None."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterModels:
-    """The models of one adapter. What it lacks is not done: everything here is optional."""
+    """What models do for one adapter; each part is optional."""
 
     library: Library
     synthesizer: ResponseSynthesizer | None = None
@@ -39,15 +39,15 @@ class AdapterModels:
     models: tuple[ChatModel, ...] = ()
 
     async def warm(self) -> None:
-        """Load or reach the models, so that no answer waits for that; one that is down may be."""
+        """Load or reach the models before they are needed; one that is down is logged."""
         for model in self.models:
             try:
                 await model.warm()
             except ProviderError as down:
-                _log.warning("%s does not speak yet: %s", model.name, down)
+                _log.warning("%s does not answer yet: %s", model.name, down)
 
     def is_talk(self, turn: Turn) -> bool:
-        """Whether a model may answer, and what is asked for can lead to no tool."""
+        """Whether a model replies, because the turn's intent allows no tool."""
         if self.responder is None or self.intent_tools is None or turn.intent is None:
             return False
         return not self.intent_tools.get(turn.intent.name)
@@ -55,7 +55,7 @@ class AdapterModels:
     async def fill(
         self, turn: Turn, decision: MissingArguments, trace: Trace, deadline: TurnDeadline
     ) -> MissingArguments | Call:
-        """The decision with what a model found to be said, where one is asked."""
+        """Return the decision with the arguments that a model found, if one is asked."""
         if self.slot_filler is None or deadline.private:
             return decision
         return await self.slot_filler.fill(decision, turn, trace, deadline)
@@ -63,7 +63,7 @@ class AdapterModels:
     async def converse(
         self, turn: Turn, otherwise: Answer, trace: Trace, deadline: TurnDeadline
     ) -> Answer:
-        """A model's reply where the adapter wants one, else what the server says itself."""
+        """Return a model's reply if the adapter has one, else `otherwise`."""
         if self.responder is None or deadline.private:
             return otherwise
         language = self.library.domain.response.choose_language(turn.languages)
@@ -78,7 +78,7 @@ class AdapterModels:
         trace: Trace,
         deadline: TurnDeadline,
     ) -> Answer:
-        """The answer in a model's words, where one words results and says what is true."""
+        """Return the answer in a model's words, if one words results and they are true."""
         if self.synthesizer is None or deadline.private:
             return answer
         request = RewriteRequest(
@@ -98,7 +98,7 @@ def build_models(
     prompts: Prompts,
     model_of: ModelOf,
 ) -> AdapterModels | None:
-    """What the models of an adapter do; None when it names none, or they cannot be made.
+    """Build what the models of an adapter do; None when a model cannot be made.
 
     A provider that lacks something is a warning: the adapter serves without it.
 
@@ -107,49 +107,34 @@ def build_models(
     """
     agent = adapter.config.agent
     synthesizer = slot_filler = responder = None
-    models: list[ChatModel] = []
+    models: dict[int, ChatModel] = {}
 
-    def inference() -> ChatModel:
-        models.append(model_of(adapter.inference_model_provider, adapter.inference_model))
-        return models[-1]
+    def prompted(model: ChatModel, prompt: PromptName) -> PromptedModel:
+        models[id(model)] = model
+        return PromptedModel(model, prompts[prompt], agent.model_timeout)
+
+    def inference_model() -> ChatModel:
+        return model_of(adapter.inference_model_provider, adapter.inference_model)
 
     try:
         if agent.synthesize_response and names_inference_model(adapter):
             synthesizer = ResponseSynthesizer(
-                inference(),
-                prompts["synthesis"],
-                timeout_s=agent.model_timeout,
+                prompted(inference_model(), "synthesis"),
                 result_tokens=agent.result_tokens,
                 date_order=library.domain.date_order,
             )
         if names_function_model(adapter):
-            model = function_model_of(adapter, model_of)
-            models.append(model)
-            slot_filler = SlotFiller(
-                model,
-                prompts["filling"],
-                library,
-                ArgumentValidator(library),
-                timeout_s=agent.model_timeout,
-            )
+            function_model = function_model_of(adapter, model_of)
+            slot_filler = SlotFiller(prompted(function_model, "filling"), library)
         if agent.conversation:
-            responder = ChatResponder(
-                inference(),
-                prompts["conversation"],
-                library,
-                timeout_s=agent.model_timeout,
-                system_prompt=agent.system_prompt,
-            )
+            model = prompted(inference_model(), "conversation")
+            responder = ChatResponder(model, library, system_prompt=agent.system_prompt)
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
         return None
+    intent_tools = adapter.config.policy.intent_tools
     return AdapterModels(
-        library,
-        synthesizer,
-        slot_filler,
-        responder,
-        adapter.config.policy.intent_tools,
-        tuple({id(model): model for model in models}.values()),
+        library, synthesizer, slot_filler, responder, intent_tools, tuple(models.values())
     )
 
 
@@ -161,7 +146,7 @@ def build_llm_decider(
     model_of: ModelOf,
     otherwise: Decider,
 ) -> Decider:
-    """The retriever for `policy.mode: llm_first`; `otherwise` itself when no model can be made.
+    """Build the decider for `policy.mode: llm_first`; `otherwise` when no model can be made.
 
     Raises:
         PluginInvalid: there is no such provider.
@@ -171,15 +156,9 @@ def build_llm_decider(
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
         return otherwise
-    return LLMDecider(
-        otherwise,
-        model,
-        prompts["proposing"],
-        library,
-        allowed,
-        ArgumentValidator(library),
-        timeout_s=adapter.config.agent.model_timeout,
-    )
+    timeout_s = adapter.config.agent.model_timeout
+    prompted = PromptedModel(model, prompts["proposing"], timeout_s)
+    return LLMDecider(otherwise, prompted, library, allowed)
 
 
 def names_inference_model(adapter: AdapterSettings) -> bool:
@@ -187,14 +166,16 @@ def names_inference_model(adapter: AdapterSettings) -> bool:
 
 
 def names_function_model(adapter: AdapterSettings) -> bool:
-    agent = adapter.config.agent
-    named = agent.function_model_provider or agent.function_model
-    return bool(named) or names_inference_model(adapter)
+    return any(_function_model_name(adapter))
 
 
 def function_model_of(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel:
-    """The function model; the inference model where none is named."""
+    """Return the function model; the inference model when none is named."""
+    return model_of(*_function_model_name(adapter))
+
+
+def _function_model_name(adapter: AdapterSettings) -> tuple[str | None, str | None]:
     agent = adapter.config.agent
     if agent.function_model_provider or agent.function_model:
-        return model_of(agent.function_model_provider, agent.function_model)
-    return model_of(adapter.inference_model_provider, adapter.inference_model)
+        return agent.function_model_provider, agent.function_model
+    return adapter.inference_model_provider, adapter.inference_model

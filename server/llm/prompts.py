@@ -11,10 +11,11 @@ from pydantic import Field
 
 from server.core.chat_messages import Message
 from server.core.json import to_json
+from server.core.ports import ChatModel
 from server.core.suggestions import did_you_mean
-from server.errors import Problem
+from server.errors import Problem, ProviderError
 from server.library.expressions import examine
-from server.library.rendering import render
+from server.library.rendering import RenderingFailed, render
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
@@ -41,9 +42,9 @@ class MessageYaml(Strict):
     """One message of a prompt."""
 
     role: Literal["system", "user", "assistant"]
-    """Who says it."""
+    """Whose message it is."""
     content: str = Field(min_length=1)
-    """Jinja text of what is said."""
+    """Its text, in Jinja."""
 
 
 MessagesYaml = Annotated[tuple[MessageYaml, ...], Field(min_length=1)]
@@ -62,7 +63,7 @@ class PromptSetYaml(Strict):
     """A reply to what no template answers."""
 
     def written(self) -> Iterator[tuple[PromptName, tuple[MessageYaml, ...]]]:
-        """Each prompt that the file has."""
+        """Yield each prompt that the file has."""
         found = ((name, getattr(self, name)) for name in VARIABLES)
         return ((name, messages) for name, messages in found if messages is not None)
 
@@ -86,7 +87,7 @@ class Prompt:
     messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]
 
     def render(self, **values: Any) -> tuple[Message, ...]:
-        """The messages with `values` in them; texts and data have to be `as_data` already.
+        """Return the messages with `values`, in which texts and data are `as_data` already.
 
         Raises:
             RenderingFailed: a message does what the sandbox forbids, or stumbles over a value.
@@ -101,9 +102,29 @@ class Prompt:
 
 Prompts = Mapping[PromptName, Prompt]
 
+MODEL_FAILURES: Final = (ProviderError, RenderingFailed, TimeoutError)
+"""What asking a model may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedModel:
+    """A model, what it is told, and how long it may take."""
+
+    model: ChatModel
+    prompt: Prompt
+    timeout_s: float
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the trace says of it."""
+        return {"model": self.model.name, "prompt": self.prompt.described}
+
+    def explain_failure(self, failure: Exception) -> str:
+        return str(failure) or f"{self.model.name} was not done in time"
+
 
 def as_data(value: Any) -> str:
-    """A value as JSON that cannot be taken for a tag: `<`, `>` and `&` are escaped."""
+    """Return a value as JSON that cannot be taken for a tag: `<`, `>` and `&` are escaped."""
     text = to_json(value)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -111,18 +132,20 @@ def as_data(value: Any) -> str:
 def load_prompts(
     path: Path | None, environ: Mapping[str, str]
 ) -> tuple[Prompts | None, tuple[Problem, ...]]:
-    """The shipped prompts with those of `path` instead, or None and all that is wrong with it."""
-    shipped, problems = _read(SHIPPED, {})
+    """Return the shipped prompts, replaced by those of `path`; None when it has problems."""
+    shipped, problems = _read_prompts(SHIPPED, {})
     if path is None or shipped is None:
         return shipped, problems
-    own, problems = _read(path, environ)
+    own, problems = _read_prompts(path, environ)
     return (None if own is None else {**shipped, **own}), problems
 
 
-def _read(path: Path, environ: Mapping[str, str]) -> tuple[Prompts | None, tuple[Problem, ...]]:
+def _read_prompts(
+    path: Path, environ: Mapping[str, str]
+) -> tuple[Prompts | None, tuple[Problem, ...]]:
     document = read_yaml(path, environ)
-    written, amiss = validate(PromptsYaml, document)
-    problems = [*document.problems, *amiss]
+    written, invalid = validate(PromptsYaml, document)
+    problems = [*document.problems, *invalid]
     if written is None:
         return None, tuple(problems)
     prompts: dict[PromptName, Prompt] = {}
@@ -158,7 +181,9 @@ def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) 
 def _order_problems(
     name: PromptName, messages: tuple[MessageYaml, ...], document: Document
 ) -> list[Problem]:
-    """A prompt ends with what the model is to answer; a conversation brings that itself."""
+    """Return the problem of a prompt that does not end with a user's message, as the prompts
+    of all but the conversation have to.
+    """
     if (messages[-1].role == "user") or name == "conversation":
         return []
     what = f"prompt {name!r} ends with a message of {messages[-1].role}; a model answers a user's"

@@ -1,4 +1,4 @@
-"""From a tool's result to a sentence of a model, which may only say what the result says."""
+"""A tool's result in the words of a model, which may only say what the result says."""
 
 import asyncio
 import re
@@ -9,15 +9,12 @@ from typing import Any, Final
 
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
-from server.core.ports import ChatModel
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.errors import ProviderError
 from server.library.model import Template
-from server.library.rendering import RenderingFailed
 from server.llm.fact_check import CheckResult, FactChecker, without_echo
 from server.llm.fact_tokens import VALUE_KINDS, read_tokens
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import TruncatedResult, truncate_result
 from server.text.calendar import MONTHS
 from server.text.span import DateOrder
@@ -30,7 +27,7 @@ _LAST_SPACE: Final = re.compile(r"\s(?=\S*\Z)")
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """A call that ran, and the answer that its template composes of it."""
+    """A call that ran, and the answer that its template makes of it."""
 
     question: str
     language: str
@@ -41,61 +38,51 @@ class RewriteRequest:
 
 
 class ResponseSynthesizer:
-    """Has a model word results. The template's answer stands wherever that does not work out."""
+    """Has a model word results; when it fails or says what is not so, the answer stands."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        result_tokens: int,
-        date_order: DateOrder,
-    ) -> None:
+    def __init__(self, model: PromptedModel, *, result_tokens: int, date_order: DateOrder) -> None:
         self._model = model
-        self._prompt = prompt
-        self._timeout_s = timeout_s
         self._result_tokens = result_tokens
         self._date_order = date_order
 
     async def rewrite(
         self, request: RewriteRequest, trace: Trace, deadline: TurnDeadline
     ) -> Answer:
-        """The answer in a model's words, or as it is when they are not to be had or not true.
+        """Return the answer in a model's words; as it is when the model fails or is wrong.
 
         Never raises for what a model or provider does.
         """
         if request.result.status is not ToolResultStatus.SUCCESS:
             return request.answer
         with trace.stage("synthesis") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             if request.template.policy.sensitive_params:
                 return _keep(request.answer, details, "no model is told of sensitive parameters")
             # Long results take a while to be read, and others wait on the event loop.
-            checker, shown = await asyncio.to_thread(self._read, request)
+            checker, shown = await asyncio.to_thread(self._prepare, request)
             if not checker.has_value:
                 return _keep(request.answer, details, "the result has no value to be worded")
             stream = StreamChecker(checker, deadline.listener, request.template.id)
             try:
                 messages = self.messages(request, shown)
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     checked = await self._collect(messages, stream, checker.row_count, details)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                checked = CheckResult(str(failed) or f"{self._model.name} was not done in time")
+            except MODEL_FAILURES as failed:
+                checked = CheckResult(self._model.explain_failure(failed))
             details["said"] = stream.text
             if not checked.passed:
                 if deadline.listener is not None:
                     deadline.listener.reset(checked.why)
-                return _keep(request.answer, details, checked.why, self._model.name)
+                return _keep(request.answer, details, checked.why, self._model.model.name)
             details["outcome"] = "spoken"
             return self._answer(request, stream.text, checked, shown)
 
     def messages(self, request: RewriteRequest, shown: TruncatedResult) -> tuple[Message, ...]:
-        """What the model is given."""
+        """Return what the model is given."""
         answer = request.answer.content.replace("**", "")
         if shown.is_cut:
             answer = f"{answer[:400]}…"
-        return self._prompt.render(
+        return self._model.prompt.render(
             question=as_data(request.question),
             result=as_data(shown.data),
             arguments=as_data(dict(request.call.arguments)),
@@ -107,8 +94,8 @@ class ResponseSynthesizer:
             total=shown.total,
         )
 
-    def _read(self, request: RewriteRequest) -> tuple[FactChecker, TruncatedResult]:
-        """What is known of the call, and as much of its result as the model is shown."""
+    def _prepare(self, request: RewriteRequest) -> tuple[FactChecker, TruncatedResult]:
+        """Return the checker of the call, and what the model is shown of its result."""
         result = request.result.result
         checker = FactChecker(
             request.question,
@@ -128,7 +115,7 @@ class ResponseSynthesizer:
         details: dict[str, Any],
     ) -> CheckResult:
         most = _LEAST_TOKENS + _TOKENS_PER_ROW * min(rows, _MOST_ROWS_TOLD)
-        async with aclosing(self._model.stream(messages, max_tokens=most)) as pieces:
+        async with aclosing(self._model.model.stream(messages, max_tokens=most)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]
@@ -151,7 +138,7 @@ class ResponseSynthesizer:
             content = text + "".join(f"\n({note}.)" for note in notes)
         else:  # the sentence counts the rows; the table has them
             content = f"{text}\n\n{answer.content}"
-        synthesis: dict[str, Any] = {"model": self._model.name}
+        synthesis: dict[str, Any] = {"model": self._model.model.name}
         if shown.is_cut:
             synthesis["cut"] = shown.metadata
         metadata = {**answer.metadata, "synthesized": True, "synthesis": synthesis}
@@ -159,7 +146,7 @@ class ResponseSynthesizer:
 
 
 class StreamChecker:
-    """Collects what a model says, and lets the listener have what later words cannot change."""
+    """Collects a model's words, and sends the listener what later words cannot change."""
 
     def __init__(
         self, checker: FactChecker, listener: StreamListener | None, template_id: str | None
@@ -171,12 +158,12 @@ class StreamChecker:
         self.text = ""
 
     def feed(self, piece: str) -> CheckResult:
-        """Take more of the text; the result is about what is settled of it by now."""
+        """Add to the text, and check what is settled of it by now."""
         self.text = (self.text + piece).lstrip()
         settled = _settled(self.text)
         if settled <= self._sent:
             return CheckResult()
-        checked = self._checker.check_beginning(self.text[:settled])
+        checked = self._checker.check(self.text[:settled], whole=False)
         if checked.passed:
             # The space behind the last word goes with the next one.
             self._send(len(self.text[:settled].rstrip()))
@@ -184,11 +171,11 @@ class StreamChecker:
 
     @property
     def is_over(self) -> bool:
-        """Whether a paragraph has ended: an answer has one."""
+        """Whether the first paragraph has ended: an answer has no more."""
         return "\n\n" in self.text
 
     def finish(self) -> CheckResult:
-        """Judge the text as a whole, and let the rest of it go."""
+        """Check the text as a whole, and send the rest of it."""
         self.text = self.text.partition("\n\n")[0].strip()
         checked = self._checker.check(self.text) if self.text else CheckResult("it says nothing")
         if checked.passed:
@@ -202,7 +189,7 @@ class StreamChecker:
 
 
 def _settled(text: str) -> int:
-    """How much of the text no later word can change: a number may yet become a date."""
+    """Return the length of what no later word can change: a number may yet become a date."""
     space = _LAST_SPACE.search(text)
     if space is None:
         return 0
@@ -221,7 +208,7 @@ def _settled(text: str) -> int:
 
 
 def _keep(answer: Answer, details: dict[str, Any], why: str, model: str = "") -> Answer:
-    """The template's answer, with the reason in the trace, and in the metadata if a model spoke."""
+    """Return the template's answer, with the reason in the trace; in the metadata with a model."""
     details |= {"outcome": "the template's answer stands", "why": why}
     if not model:
         return answer

@@ -1,152 +1,126 @@
-"""Arguments that a question hides, read by a model and taken only where a person said them."""
+"""Missing arguments, read by a model and taken only where a person said them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from server.core.answer import Trace
 from server.core.decision import Call, MissingArguments
-from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
 from server.core.tools import Source
 from server.core.turn import Turn
-from server.errors import ProviderError
 from server.library.model import Library, Parameter, Template
-from server.library.rendering import RenderingFailed
 from server.llm.conversation_text import ConversationText, own_words_of
 from server.llm.function_calls import request_function_call
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.tools.numbers import plain, read_as_number
 from server.tools.policy.checks import ArgumentsCheck, size_problem
 
 _MAX_DATA_CHARS: Final = 20_000
 
-NOT_SAID: Final = "nobody said so"
+
+class CheckedArguments(NamedTuple):
+    """What of a model's arguments can be used, and why the others are refused.
+
+    `problems` are those of the refused ones that a person did say.
+    """
+
+    found: dict[str, Any]
+    refused: dict[str, str]
+    problems: dict[str, str]
 
 
 class ArgumentValidator:
-    """What of a model's arguments can be used: what is well-formed, and was said."""
+    """Accepts of a model's arguments what is well-formed, and was said by a person."""
 
     def __init__(self, library: Library) -> None:
         self._open_types = frozenset(library.domain.parameter_patterns)
         self._date_order = library.domain.date_order
-        self._shapes: dict[str, ArgumentsCheck] = {}
+        self._checks: dict[str, ArgumentsCheck] = {}
 
     def validate(
         self,
         template: Template,
-        names: Sequence[str],
+        names: Iterable[str],
         proposed: Mapping[str, Any],
         turn: Turn,
         sources: Mapping[str, Source],
-    ) -> tuple[dict[str, Any], dict[str, str]]:
-        """The arguments of `names` that can be used, and why the others cannot.
+    ) -> CheckedArguments:
+        """Check the proposed arguments of `names`.
 
         `sources` say which places of the question gave other arguments their values.
         """
-        if template.id not in self._shapes:
-            self._shapes[template.id] = ArgumentsCheck(template, self._open_types)
-        now = turn.received_at.astimezone()
-        text = ConversationText(
-            turn.text, turn.context, sources, now=now, date_order=self._date_order
-        )
-        return _validated(template, names, proposed, text, self._shapes[template.id])
-
-    def was_said(self, template: Template, name: str, value: Any, turn: Turn) -> bool:
-        """Whether a person said the value, whatever the parameter makes of it."""
-        parameter = next(each for each in template.parameters if each.name == name)
-        now = turn.received_at.astimezone()
-        text = ConversationText(turn.text, turn.context, {}, now=now, date_order=self._date_order)
-        return text.take(_as_declared(value, parameter), parameter, own_words_of(template))
+        if template.id not in self._checks:
+            self._checks[template.id] = ArgumentsCheck(template, self._open_types)
+        text = ConversationText(turn, sources, self._date_order)
+        own_words = own_words_of(template)
+        parameters = {parameter.name: parameter for parameter in template.parameters}
+        checked = CheckedArguments({}, {}, {})
+        for name in names:
+            given = proposed.get(name)
+            if given is None:
+                continue
+            if size_problem({name: given}) is not None:
+                checked.refused[name] = "too large"
+                continue
+            parameter = parameters[name]
+            value = _as_declared(given, parameter)
+            problem = self._checks[template.id].problem(name, value)
+            if problem:
+                checked.refused[name] = problem
+                if ConversationText(turn, {}, self._date_order).take(value, parameter, own_words):
+                    checked.problems[name] = f"{given} {problem}"
+            elif _is_choice(value, parameter) or text.take(value, parameter, own_words):
+                checked.found[name] = value
+            else:
+                checked.refused[name] = "nobody said so"
+        return checked
 
 
 class SlotFiller:
-    """Asks a model for what is missing, and the person for what the model does not find."""
+    """Asks a model for missing arguments."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        library: Library,
-        validator: ArgumentValidator,
-        *,
-        timeout_s: float,
-    ) -> None:
+    def __init__(self, model: PromptedModel, library: Library) -> None:
         self._model = model
-        self._prompt = prompt
         self._library = library
-        self._validator = validator
-        self._timeout_s = timeout_s
+        self._validator = ArgumentValidator(library)
 
     async def fill(
         self, decision: MissingArguments, turn: Turn, trace: Trace, deadline: TurnDeadline
     ) -> MissingArguments | Call:
-        """The call, when everything that is missing was said; else what is still to be asked.
+        """Return the call when everything that is missing was said; else what is still missing.
 
-        Values that cannot be used are for the person to mend, so that nothing is filled
-        beside one. Never raises for what a model or provider does.
+        Where a value cannot be used, nothing is filled: the person has to correct it. Never
+        raises for what a model or provider does.
         """
         template = self._library.templates[decision.match.template_id]
         if template.policy.sensitive_params or any(m.problem for m in decision.missing):
             return decision
         with trace.stage("fill") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     proposed = await self._proposed(template, decision, turn)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                details["why"] = str(failed) or f"{self._model.name} was not done in time"
+            except MODEL_FAILURES as failed:
+                details["why"] = self._model.explain_failure(failed)
                 return decision
             names = [missing.name for missing in decision.missing]
-            found, refused = self._validator.validate(
-                template, names, proposed, turn, decision.sources
-            )
-            details |= {"filled": found, "refused": refused}
-        return _decided(template, decision, found)
+            checked = self._validator.validate(template, names, proposed, turn, decision.sources)
+            details |= {"filled": checked.found, "refused": checked.refused}
+        return _with_arguments(template, decision, checked.found)
 
     async def _proposed(
         self, template: Template, decision: MissingArguments, turn: Turn
     ) -> Mapping[str, Any]:
         definition = template.to_tool_definition()
-        messages = self._prompt.render(
+        messages = self._model.prompt.render(
             question=as_data(turn.text),
             said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
             function=as_data(definition.to_openai_schema()["function"]),
             missing=[missing.name for missing in decision.missing],
         )
-        call = await request_function_call(self._model, messages, (definition,))
+        call = await request_function_call(self._model.model, messages, (definition,))
         return call.arguments if call is not None and call.name == definition.name else {}
-
-
-def _validated(
-    template: Template,
-    names: Sequence[str],
-    proposed: Mapping[str, Any],
-    text: ConversationText,
-    shape: ArgumentsCheck,
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The arguments of `names` that are well-formed and were said, and why others are refused."""
-    found: dict[str, Any] = {}
-    refused: dict[str, str] = {}
-    own_words = own_words_of(template)
-    parameters = {parameter.name: parameter for parameter in template.parameters}
-    for name in names:
-        given = proposed.get(name)
-        if given is None:
-            continue
-        parameter = parameters[name]
-        if size_problem({name: given}) is not None:
-            refused[name] = "too large"
-            continue
-        value = _as_declared(given, parameter)
-        why = shape.problem(name, value)
-        if why:
-            refused[name] = why
-        elif not (_is_choice(value, parameter) or text.take(value, parameter, own_words)):
-            refused[name] = NOT_SAID
-        else:
-            found[name] = value
-    return found, refused
 
 
 def _as_declared(value: Any, parameter: Parameter) -> Any:
@@ -168,7 +142,7 @@ def _is_choice(value: Any, parameter: Parameter) -> bool:
     return any(value == each and type(value) is type(each) for each in listed)
 
 
-def _decided(
+def _with_arguments(
     template: Template, decision: MissingArguments, found: Mapping[str, Any]
 ) -> MissingArguments | Call:
     if not found:

@@ -1,4 +1,4 @@
-"""A model's reply to what no template answers, and never dressed up as a tool's result."""
+"""A model's reply to what no template answers, marked as such."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -7,13 +7,10 @@ from typing import Any, Final
 
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
-from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
 from server.core.turn import Turn
-from server.errors import ProviderError
 from server.library.model import Library
-from server.library.rendering import RenderingFailed
-from server.llm.prompts import Prompt, as_data
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import tokens_in
 
 _MAX_TOKENS: Final = 300
@@ -23,20 +20,12 @@ _MOST_ABILITIES: Final = 8
 
 
 class ChatResponder:
-    """Converses, under the adapter's system prompt and with what was said before."""
+    """Replies with a model, by the adapter's system prompt and the conversation so far."""
 
     def __init__(
-        self,
-        model: ChatModel,
-        prompt: Prompt,
-        library: Library,
-        *,
-        timeout_s: float,
-        system_prompt: str | None,
+        self, model: PromptedModel, library: Library, *, system_prompt: str | None
     ) -> None:
         self._model = model
-        self._prompt = prompt
-        self._timeout_s = timeout_s
         abilities = [t.description for t in library.templates.values() if t.description]
         self._about = {
             "adapter": as_data(library.domain.name),
@@ -48,23 +37,23 @@ class ChatResponder:
     async def reply(
         self, turn: Turn, otherwise: Answer, trace: Trace, deadline: TurnDeadline, *, language: str
     ) -> Answer:
-        """The model's reply; `otherwise`, what the server says itself, when there is none.
+        """Return the model's reply; `otherwise`, the answer without a model, when it fails.
 
         Never raises for what a model or provider does.
         """
         why = ""
         said: list[str] = []
         with trace.stage("converse") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
                 messages = self._messages(turn, language)
-                async with deadline.step_timeout(self._timeout_s):
+                async with deadline.step_timeout(self._model.timeout_s):
                     await self._collect(messages, said, deadline, details)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                why = str(failed) or f"{self._model.name} was not done in time"
+            except MODEL_FAILURES as failed:
+                why = self._model.explain_failure(failed)
             text = "".join(said).strip()
             if not why and not text:
-                why = f"{self._model.name} said nothing"
+                why = f"{self._model.model.name} said nothing"
             if why:
                 details["why"] = why
         if why:
@@ -75,12 +64,12 @@ class ChatResponder:
             **otherwise.metadata,
             "source": "model",
             "synthesized": True,
-            "synthesis": {"model": self._model.name},
+            "synthesis": {"model": self._model.model.name},
         }
         return replace(otherwise, content=text, confidence=0.0, metadata=metadata)
 
     def _messages(self, turn: Turn, language: str) -> tuple[Message, ...]:
-        system = self._prompt.render(**self._about, language=language)
+        system = self._model.prompt.render(**self._about, language=language)
         return (*system, *_latest(turn.context.messages), Message("user", turn.text))
 
     async def _collect(
@@ -90,7 +79,7 @@ class ChatResponder:
         deadline: TurnDeadline,
         details: dict[str, Any],
     ) -> None:
-        async with aclosing(self._model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
+        async with aclosing(self._model.model.stream(messages, max_tokens=_MAX_TOKENS)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     details["tokens"] = [piece.tokens.prompt, piece.tokens.completion]
@@ -107,7 +96,7 @@ def _send(words: str, deadline: TurnDeadline) -> str:
 
 
 def _latest(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The last messages of a conversation, as many as a model is given."""
+    """Return the last messages of a conversation, as many as a model is given."""
     room, first = _HISTORY_TOKENS, len(messages)
     while first > 0 and (room := room - tokens_in(messages[first - 1].content)) >= 0:
         first -= 1

@@ -1,6 +1,6 @@
 """LLM-first: a model proposes a template and its arguments.
 
-What it proposes is judged where every call is, after it was decided and before it runs.
+The policy chain checks what it proposes, as it checks every call.
 """
 
 import asyncio
@@ -18,15 +18,13 @@ from server.core.decision import (
     MissingArguments,
     NoMatch,
 )
-from server.core.ports import ChatModel, Decider
+from server.core.ports import Decider
 from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, Turn
-from server.errors import ProviderError
 from server.library.model import Library, Template
-from server.library.rendering import RenderingFailed
 from server.llm.function_calls import request_function_call
-from server.llm.prompts import Prompt, as_data
-from server.llm.slot_filling import NOT_SAID, ArgumentValidator
+from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
+from server.llm.slot_filling import ArgumentValidator
 
 _WHY: Final = "proposed by a model"
 
@@ -35,31 +33,25 @@ AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
 
 
 class LLMDecider:
-    """Decides by what a model proposes, over the functions that role and intent allow.
+    """Decides by what a model proposes, among the functions that role and intent allow.
 
     The intent is the rule pack's, and never the model's. A tool that was not offered is
-    decided as a call all the same, so that it is refused and written down. Where the model
-    cannot be asked, `otherwise` decides, which also tells what comes nearest.
+    decided as a call all the same, so that it is refused and written to the audit. Where the
+    model cannot be asked, `otherwise` decides; it also says which templates come nearest.
     """
 
     def __init__(
         self,
         otherwise: Decider,
-        model: ChatModel,
-        prompt: Prompt,
+        model: PromptedModel,
         library: Library,
         allowed: AllowedTemplates,
-        validator: ArgumentValidator,
-        *,
-        timeout_s: float,
     ) -> None:
         self._otherwise = otherwise
         self._model = model
-        self._prompt = prompt
         self._library = library
         self._allowed = allowed
-        self._validator = validator
-        self._timeout_s = timeout_s
+        self._validator = ArgumentValidator(library)
         templates = library.templates.values()
         self._has_secrets = any(template.policy.sensitive_params for template in templates)
 
@@ -74,40 +66,39 @@ class LLMDecider:
         functions = {t.function_name or t.id: t for t in allowed if not t.policy.sensitive_params}
         if not functions:
             return await self._otherwise.decide(turn, trace)
+        failure = ""
         with trace.stage("propose") as details:
-            details |= {"model": self._model.name, "prompt": self._prompt.described}
+            details |= self._model.details
             try:
-                async with asyncio.timeout(self._timeout_s):
-                    call = await self._proposed(turn, functions)
-            except (ProviderError, RenderingFailed, TimeoutError) as failed:
-                details["why"] = str(failed) or f"{self._model.name} was not done in time"
-                call, failure = None, True
-            else:
-                failure = False
+                async with asyncio.timeout(self._model.timeout_s):
+                    call = await self._propose(turn, functions)
                 details["proposed"] = None if call is None else call.name
+            except MODEL_FAILURES as failed:
+                failure = self._model.explain_failure(failed)
+                details["why"] = failure
         if failure:
             return await self._otherwise.decide(turn, trace)
         if call is None:
-            return await self._nothing("no tool was proposed", turn, trace)
+            return await self._no_match("no tool was proposed", turn, trace)
         if call.name not in functions:
-            nothing = await self._nothing("a tool was proposed that is not there", turn, trace)
-            return self._unoffered(call, allowed, nothing)
-        return self._decided(functions[call.name], call.arguments, turn, trace)
+            nothing = await self._no_match("a tool was proposed that is not there", turn, trace)
+            return self._refused_call(call, allowed, nothing)
+        return self._decide_for(functions[call.name], call.arguments, turn, trace)
 
     async def close(self) -> None:
         await self._otherwise.close()
 
-    async def _proposed(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
+    async def _propose(self, turn: Turn, functions: Mapping[str, Template]) -> FunctionCall | None:
         definitions = [template.to_tool_definition() for template in functions.values()]
-        messages = self._prompt.render(
+        messages = self._model.prompt.render(
             question=as_data(turn.text),
             said=[as_data(m.content) for m in turn.context.messages if m.role == "user"],
             functions=[as_data(each.to_openai_schema()["function"]) for each in definitions],
         )
-        return await request_function_call(self._model, messages, definitions)
+        return await request_function_call(self._model.model, messages, definitions)
 
-    async def _nothing(self, why: str, turn: Turn, trace: Trace) -> Decision:
-        """Nothing fits, with what the matcher finds nearest."""
+    async def _no_match(self, why: str, turn: Turn, trace: Trace) -> Decision:
+        """Return that nothing fits, with what the matcher finds nearest."""
         match await self._otherwise.decide(turn, trace):
             case Call(match) | MissingArguments(match):
                 return NoMatch(why, (match,))
@@ -117,10 +108,10 @@ class LLMDecider:
                 return decision
         return NoMatch(why)
 
-    def _unoffered(
+    def _refused_call(
         self, call: FunctionCall, allowed: Sequence[Template], otherwise: Decision
     ) -> Decision:
-        """The call of a tool that is not there, or not for this: for the chain to refuse."""
+        """Return the call of a tool that was not offered, for the policy chain to refuse."""
         proposed = ToolCall(call.name, "", "", call.arguments, by_model=True)
         ids = {template.id for template in allowed}
         for template in self._library.templates.values():
@@ -130,30 +121,25 @@ class LLMDecider:
         match = Match(proposed.template_id, 0.0, 0.0, _WHY)
         return Call(match, proposed, otherwise=otherwise)
 
-    def _decided(
+    def _decide_for(
         self, template: Template, proposed: Mapping[str, Any], turn: Turn, trace: Trace
     ) -> Decision:
-        """The call with what was said of the proposed arguments; what is missing is asked for."""
+        """Return the call with the proposed arguments that were said, or what is missing."""
         known = {parameter.name: parameter for parameter in template.parameters}
-        found, refused = self._validator.validate(template, list(known), proposed, turn, {})
+        found, refused, problems = self._validator.validate(template, known, proposed, turn, {})
         trace.note("arguments", {"taken": found, "refused": refused})
         # What no parameter names is for the chain to refuse, where it is written down.
         arguments = {**{n: v for n, v in proposed.items() if n not in known}, **found}
         sources = {name: Source("model") for name in arguments}
         missing = []
-        for name, parameter in known.items():
+        for name, each in known.items():
             if name in found:
                 continue
-            problem = ""
-            if refused.get(name, NOT_SAID) != NOT_SAID:
-                # What a person said and the parameter cannot be is theirs to mend.
-                value = proposed[name]
-                if self._validator.was_said(template, name, value, turn):
-                    problem = f"{value} {refused[name]}"
-            if parameter.default is not None and not problem:
-                arguments[name], sources[name] = parameter.default, Source("default")
-            elif parameter.required or problem:
-                missing.append(parameter.missing(problem))
+            problem = problems.get(name, "")
+            if each.default is not None and not problem:
+                arguments[name], sources[name] = each.default, Source("default")
+            elif each.required or problem:
+                missing.append(each.missing(problem))
         match = Match(template.id, 0.0, 0.0, _WHY)
         if missing:
             return MissingArguments(match, tuple(missing), arguments, sources)

@@ -1,4 +1,4 @@
-"""Results that are too long for a model, truncated, and how many tokens things take."""
+"""Results cut to what a model is shown, and estimates of tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ class TruncatedResult:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is shown, as metadata."""
+        """How much is shown, for the answer's metadata."""
         counts = {"rows": self.shown, "of": self.total}
         return {name: count for name, count in counts.items() if count is not None}
 
 
 def tokens_in(value: Any) -> int:
-    """About how many tokens a value takes as JSON; rather too many than too few."""
+    """Estimate how many tokens a value takes as JSON, rather too many than too few."""
     text = to_json(value)
     return -(-len(text.encode("utf-8", "replace")) // _CHARS_PER_TOKEN)
 
 
 def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
-    """As much of a result as fits: whole rows from the first on, else shorter texts and lists."""
+    """Return what fits of a result: the first rows whole, else shorter texts and lists."""
     rows, rest = _rows_of(result)
     total = len(rows) if rows is not None else None
     if tokens_in(result) <= most_tokens:
@@ -63,7 +63,7 @@ def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
 
 
 def _rows_of(result: Any) -> tuple[list[Any] | None, dict[str, Any]]:
-    """The rows of a result, and what stands beside them."""
+    """Return the rows of a result, and its other fields."""
     if isinstance(result, Mapping):
         rest = {name: value for name, value in result.items() if name != "result"}
         rows = result.get("result")

@@ -7,7 +7,7 @@ import pytest
 
 from server.access.models import NewKey
 from server.api.schemas import DETECTION_EXAMPLE
-from server.intents.semantic import detection_by
+from server.intents.classifier import IntentClassifier
 from tests.api.conftest import Edge
 from tests.intents.support import DECISIONS, detector
 from tests.support.deciding import table_adapter
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 async def detect(edge: Edge, body: dict[str, Any]) -> Any:
     """What an adapter with the pack for decisions answers."""
-    adapter = replace(table_adapter("late"), detect=detection_by(detector(DECISIONS).pack))
+    adapter = replace(table_adapter("late"), detect=IntentClassifier(detector(DECISIONS)).detect)
     edge.adapters.opened(adapter)
     raw, _ = await edge.keys.create(NewKey("late"))
     return await edge.client.post("/intents/detect", json=body, headers={"X-API-Key": raw})

@@ -9,7 +9,7 @@ from server.chat.pipeline import run_turn
 from server.core.answer import Answer, Trace
 from server.core.decision import ClarifyingQuestion, Decision, NoMatch
 from server.core.turn import Caller, Turn
-from server.intents.semantic import detection_by
+from server.intents.classifier import IntentClassifier
 from server.retrievers.implementations.intent.agent import PackQuestionDecider
 from tests.intents.support import DECISIONS, STUDY, detector
 from tests.support.deciding import table_adapter
@@ -34,7 +34,7 @@ class Listening:
 
 def ask(question: str, pack: Path | None = DECISIONS) -> tuple[Answer, list[Turn]]:
     listening = Listening()
-    detect = None if pack is None else detection_by(detector(pack).pack)
+    detect = None if pack is None else IntentClassifier(detector(pack)).detect
     adapter = replace(table_adapter(), decider=PackQuestionDecider(listening), detect=detect)
     turn = Turn("t", question, "s", Caller("k", adapter.name), NOW)
     return asyncio.run(run_turn(adapter, turn, timeout_s=5)), listening.turns

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from server.intents.compiler import load_pack
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from server.intents.pack import LoadedPack
 from server.settings.documents import read_yaml
 
@@ -21,19 +21,19 @@ NOW = datetime.fromisoformat("2025-03-12T10:00:00+00:00")
 
 
 @cache
-def detector(pack: Path) -> Detector:
+def detector(pack: Path) -> IntentDetector:
     loaded = load_pack(pack, {})
     assert loaded.pack is not None, "\n".join(map(str, loaded.problems))
     assert loaded.problems == ()
-    return Detector(loaded.pack, clock=lambda: NOW)
+    return IntentDetector(loaded.pack)
 
 
 def result(pack: Path, question: Any) -> dict[str, Any]:
-    return dict(detector(pack).detect(question).result)
+    return dict(detector(pack).detect(question, NOW).result)
 
 
 def entities(pack: Path, question: str) -> dict[str, Any]:
-    return dict(detector(pack).detect(question).intent.entities)
+    return dict(detector(pack).detect(question, NOW).intent.entities)
 
 
 @cache

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from server.intents.detector import Detector
 from tests.intents.support import DECISIONS, detector, entities, result
 
 NO_FLAGS = {"needs_context": False, "is_statistical": False, "is_comparison": False}
@@ -95,11 +94,12 @@ def test_what_is_no_text_is_answered_with_a_clarification(broken: Any) -> None:
 def test_a_failure_is_logged_with_its_traceback_and_not_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def stopped() -> datetime:
-        raise RuntimeError("secret of /srv/clock")
+    class StoppedClock(datetime):
+        def date(self) -> Any:
+            raise RuntimeError("secret of /srv/clock")
 
-    pack = detector(DECISIONS).pack
-    found = Detector(pack, clock=stopped).detect("כמה החלטות היו השבוע?")
+    now = StoppedClock(2025, 3, 12)
+    found = detector(DECISIONS).detect("כמה החלטות היו השבוע?", now)
     assert dict(found.result) == {
         "intent_type": "CLARIFICATION",
         "entities": {},

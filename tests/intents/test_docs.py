@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from server.intents import spec
 from server.intents.compiler import load_pack
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from server.text import language
 from tests.intents.support import NOW, PACKS
 
@@ -35,7 +35,7 @@ def test_the_first_pack_does_what_the_page_says(tmp_path: Path) -> None:
     loaded = load_pack(tmp_path, {})
     assert loaded.problems == ()
     assert loaded.pack is not None
-    found = Detector(loaded.pack).detect("Could I keep it another twenty-one days?").intent
+    found = IntentDetector(loaded.pack).detect("Could I keep it another twenty-one days?").intent
     assert (found.name, found.entities) == ("EXTEND_LOAN", {"days": 21})
 
 
@@ -48,7 +48,7 @@ def test_the_language_of_the_page_dates_and_counts(tmp_path: Path) -> None:
     loaded = load_pack(tmp_path, {})
     assert loaded.problems == ()
     assert loaded.pack is not None
-    asked = Detector(loaded.pack)
+    asked = IntentDetector(loaded.pack)
     found = {
         question: dict(asked.detect(f"find {question}", NOW).intent.entities)
         for question in (

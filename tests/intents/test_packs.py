@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.intents.compiler import load_pack
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from tests.intents.support import DECISIONS, STUDY, detector, pack_of
 
 MINIMAL = """\
@@ -159,7 +159,7 @@ intents:
     )
     assert (loaded.problems, loaded.pack is not None) == ((), True)
     assert loaded.pack is not None
-    assert Detector(loaded.pack).detect("Load arr barrels!").result == {
+    assert IntentDetector(loaded.pack).detect("Load arr barrels!").result == {
         "intent": "LOAD",
         "confidence": 1.0,
         "method": "keyword",
@@ -181,7 +181,7 @@ def test_a_problem_in_a_language_is_told_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [DECISIONS, STUDY])
 def test_the_examples_have_no_problems(pack: Path) -> None:
-    assert detector(pack).pack.name == pack.name
+    assert detector(pack).pack.spec.name == pack.name
 
 
 def test_keywords_outrank_patterns_or_intents_stand_in_order(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ intents:
     for choose in ("layer", "priority"):
         loaded = pack_of(tmp_path, pack.format(choose=choose))
         assert loaded.pack is not None
-        intent = Detector(loaded.pack).detect("a red light").intent
+        intent = IntentDetector(loaded.pack).detect("a red light").intent
         found[choose] = (intent.name, intent.method)
     assert found == {"layer": ("SECOND", "keyword"), "priority": ("FIRST", "regex")}
 
@@ -215,7 +215,7 @@ intents:
 """,
     )
     assert loaded.pack is not None
-    found = Detector(loaded.pack).detect("maybe").intent
+    found = IntentDetector(loaded.pack).detect("maybe").intent
     assert (found.name, found.confidence, found.explanation) == (
         "ASK",
         0.3,

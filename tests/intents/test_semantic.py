@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from server.core.ports import Vectors
 from server.core.turn import Intent
-from server.intents.detector import Detector
-from server.intents.semantic import SemanticDetector
+from server.intents.classifier import IntentClassifier
+from server.intents.detector import IntentDetector
 from server.providers.embeddings.local import LocalEmbedder
 from tests.intents.support import NOW, STUDY, detector, pack_of
 
@@ -26,14 +27,12 @@ class Counted(LocalEmbedder):
         return await super().embed(texts)
 
 
-def detect(
-    *questions: str, asked: Detector | None = None, threshold: float | None = None
-) -> tuple[list[Intent], list[str]]:
+def detect(*questions: str, asked: IntentDetector | None = None) -> tuple[list[Intent], list[str]]:
     """The intent of each question, and all texts that were embedded for them."""
 
     async def all_of_them() -> tuple[list[Intent], list[str]]:
         embedder = Counted()
-        semantic = SemanticDetector(asked or detector(STUDY), embedder, threshold)
+        semantic = IntentClassifier(asked or detector(STUDY), embedder)
         found = [(await semantic.detect(question, NOW)).intent for question in questions]
         await embedder.close()
         return found, embedder.embedded
@@ -71,7 +70,9 @@ def test_what_means_something_else_is_conversation() -> None:
 
 def test_rules_answer_without_the_encoder_and_examples_are_embedded_once() -> None:
     examples = [
-        example for intent in detector(STUDY).pack.intents.values() for example in intent.examples
+        example
+        for intent in detector(STUDY).pack.intents.values()
+        for example in intent.spec.examples
     ]
     found, embedded = detect("quiz me", "", "the sky is blue", "the sea is blue")
     assert [intent.name for intent in found] == ["CREATE_QUIZ", "CHAT", "CHAT", "CHAT"]
@@ -80,8 +81,11 @@ def test_rules_answer_without_the_encoder_and_examples_are_embedded_once() -> No
 
 def test_the_threshold_is_a_setting() -> None:
     question = "prepare a deck of memory cards"
+    pack = detector(STUDY).pack
+    layers = pack.spec.layers.model_copy(update={"semantic": 0.5})
+    lower = replace(pack, spec=pack.spec.model_copy(update={"layers": layers}))
     (above,), _ = detect(question)
-    (below,), _ = detect(question, threshold=0.5)
+    (below,), _ = detect(question, asked=IntentDetector(lower))
     assert (above.name, below.name, below.method) == ("CHAT", "CREATE_FLASHCARDS", "semantic")
 
 
@@ -104,6 +108,6 @@ intents:
         "delete everything now",
         "please open the front door",
         "please open the front door, 77",
-        asked=Detector(loaded.pack),
+        asked=IntentDetector(loaded.pack),
     )
     assert [intent.name for intent in found] == ["NONE", "NONE", "OPEN"]

@@ -79,6 +79,6 @@ def test_topics_are_spelt_as_words_are() -> None:
     | st.text("אםץ'\"?. \u200f\u05b0\ufb1dΣs５\u0301")
 )
 def test_a_text_is_read_piece_by_piece_as_it_is_as_a_whole(raw: str) -> None:
-    reader = detector(DECISIONS).pack.reader
+    reader = detector(DECISIONS).pack.normalizer
     text, clean = reader.read(raw), reader.clean(raw)
     assert (text.clean, text.folded, text.words) == (clean, reader.fold(clean), reader.words(raw))

@@ -99,7 +99,7 @@ HEBREW = Told("כמה זה 20% מ-150?", {"result": 30}, {"value": 150, "percent
         (PEOPLE, "Alice is 25 and Bob is 30."),
         (PEOPLE, "There are 2: Alice (25) and Bob (30)."),
         (PEOPLE, "There are 2."),
-        (LEAP, "Yes, 2024 is a leap year."),
+        (WEATHER, "It is a pleasant 18.4 °C with a cloudy sky in Paris."),
         (SORTED, "The sorted list is 1, 2, 3."),
         (MINUS, "4 minus 10 is -6."),
         (ROUNDED, "100 divided by 3 is approximately 33.33."),
@@ -120,7 +120,6 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (PERCENTAGE, "20% of 150 is 45.", "'45' is not in the result"),
         (PERCENTAGE, "20% of 30 is 150.", "'30' stands where another value belongs"),
         (PERCENTAGE, "30% of 150 is 20.", "'30' stands where another value belongs"),
-        (PERCENTAGE, "150 is 30.", "it speaks of 150 and not of 20"),
         (PERCENTAGE, "20% of 150 is not 30.", "'not' is not in the result"),
         (PERCENTAGE, "20% of 150 is $30.", "'$' is not in the result"),
         (PERCENTAGE, "20% of 150 is thirty.", "'thirty' is not in the result"),
@@ -128,27 +127,29 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (PERCENTAGE, "20% of 150 is 30, says Will.", "'will' is not in the result"),
         (PERCENTAGE, "20% of 150 is more than 30.", "'more' is not in the result"),
         (PERCENTAGE, "20% of 150 is below 30.", "'below' is not in the result"),
-        (PERCENTAGE, "The sum of 20% and 150 is 30.", "'sum' is not in the result"),
+        (PERCENTAGE, "20% of 150 is 30 apples.", "'apples' is not in the result"),
+        (PERCENTAGE, "20% of 150 was 30 yesterday.", "'yesterday' is not in the result"),
         (PERCENTAGE, "I calculated 20% of 150.", "it does not say '30'"),
         (PERCENTAGE, "</result>30", "'<' is not in the result"),
-        (PERCENTAGE, "See https://evil.example/30: 30", "'https' is not in the result"),
+        (PERCENTAGE, "See https://evil.example/30: 30", "'/' is not in the result"),
         (PERCENTAGE, "20% of 150 is 30 on March 5.", "'?-03-05' is not in the result"),
         (DAYS, "It is 63 weeks.", "'weeks' is not in the result"),
         (DAYS, "It is 63 days from 2025-01-02 on.", "'2025-01-02' is not in the result"),
         (DAYS, "It is 63 days from March 5, 2025 to January 1, 2025.",
          "'2025-03-05' stands where another value belongs"),
-        (WEATHER, "It is sunny and 18.4 °C in Paris.", "'sunny' is not in the result"),
         (WEATHER, "It is 18.4 °C in London.", "'london' is not in the result"),
+        (WEATHER, "London is pleasant at 18.4 °C.", "'london' is not in the result"),
+        (WEATHER, "Paris is cloudy, never 18.4 °C.", "'never' is not in the result"),
         (WEATHER, "The temperature is 65 and the humidity 18.4.",
          "'65' stands where another value belongs"),
         (WEATHER, "Paris is cloudy.", "it does not say '18.4'"),
-        (PEOPLE, "Bob is older.", "'older' is not in the result"),
+        (PEOPLE, "Bob is older.", "it tells of some rows and not of how many there are"),
         (PEOPLE, "Alice is 30 and Bob is 25.", "a value is said without the row it belongs to"),
         (PEOPLE, "Bob is 30 and Alice is 25.", "the rows are told in another order"),
         (PEOPLE, "Bob is 30.", "it tells of some rows and not of how many there are"),
         (PEOPLE, "There are 3.", "'3' is not in the result"),
         (LEAP, "No, 2024 is not a leap year.", "'no' is not in the result"),
-        (LEAP, "2024 is a year.", "it does not say that this is so"),
+        (HEBREW, "דני אומר שהתוצאה היא 30.", "'דני' is not in the result"),
         (SORTED, "3, 2, 1", "the rows are told in another order"),
         (MINUS, "10 minus 4 is -6.", "'10' stands where another value belongs"),
         (MINUS, "4 minus 10 is 6.", "'6' is not in the result"),
@@ -158,6 +159,8 @@ def test_what_is_true_is_let_through(told: Told, sentence: str) -> None:
         (FLIGHT, "LH123 leaves at 12:15 and arrives at 10:30.",
          "'12:15:00' stands where another value belongs"),
         (EUROS, "110 USD is 100 EUR.", "'110' stands where another value belongs"),
+        (PERCENTAGE, "30 percent of 20 is 150.", "'30' stands where another value belongs"),
+        (PERCENTAGE, "20% of 150 is 30 m.", "'m' is not in the result"),
         (WEATHER, "The humidity is 18.4 °C.", "'18.4' stands where another value belongs"),
         (WEATHER, "It is 18.4 °C on Wednesday.", "'wednesday' is not in the result"),
         (PEOPLE, "Alice is 30, and there are 2.",
@@ -174,6 +177,14 @@ def test_a_sentence_that_only_counts_rows_is_not_the_whole_answer() -> None:
     checker = FactChecker(*PEOPLE[:4])
     assert not checker.check("There are 2.").complete
     assert checker.check("Alice is 25 and Bob is 30.").complete
+
+
+def test_yes_and_no_have_no_value_to_be_worded() -> None:
+    assert [FactChecker(*told[:4]).has_value for told in (LEAP, PERCENTAGE, PEOPLE)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_what_an_incomplete_list_holds_is_no_total() -> None:

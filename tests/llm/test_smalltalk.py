@@ -9,7 +9,7 @@ from server.core.chat_messages import Message, Reply
 from server.core.streaming import StreamEvent
 from server.core.turn import ConversationContext, Intent
 from server.errors import ProviderTimedOut, ProviderUnavailable
-from server.intents.result import Detection
+from server.intents.detector import Detection
 from server.library.model import CallPolicy, Library
 from server.providers.chat.scripted import Line, ScriptedChat
 from tests.llm.adapters import Script, ask, overhear, speaking, stage

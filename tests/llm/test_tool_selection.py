@@ -18,7 +18,7 @@ from server.core.chat_messages import FunctionCall, Reply
 from server.core.decision import Call, Decision, NoMatch
 from server.core.turn import Intent
 from server.errors import ProviderUnavailable
-from server.intents.result import Detection
+from server.intents.detector import Detection
 from server.library.model import CallPolicy, Library
 from server.llm.models import build_llm_decider
 from server.llm.prompts import load_prompts

@@ -34,8 +34,8 @@ from server.extraction.extractor import Extractor
 from server.library.loader import load_library
 from server.library.model import Library
 from server.llm.function_calls import request_function_call
-from server.llm.prompts import load_prompts
-from server.llm.slot_filling import ArgumentValidator, SlotFiller
+from server.llm.prompts import PromptedModel, load_prompts
+from server.llm.slot_filling import SlotFiller
 from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
 from server.providers.chat.factory import build_chat_model
@@ -142,10 +142,8 @@ class Bench:
         assert self.model is not None
         prompts, _ = load_prompts(None, {})
         assert prompts is not None
-        validator = ArgumentValidator(library)
-        filler = SlotFiller(
-            self.model, prompts["filling"], library, validator, timeout_s=_MODEL_TIMEOUT_S
-        )
+        model = PromptedModel(self.model, prompts["filling"], _MODEL_TIMEOUT_S)
+        filler = SlotFiller(model, library)
         deadline = TurnDeadline(asyncio.get_running_loop().time() + _MODEL_TIMEOUT_S)
         return await filler.fill(decision, turn, Trace(), deadline)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from server.intents.compiler import load_pack
-from server.intents.detector import Detector
+from server.intents.detector import IntentDetector
 from server.settings.documents import read_yaml
 from utils.bench._machine import describe_machine, installed_environment, percentiles
 
@@ -42,11 +42,11 @@ def main() -> None:
     print(json.dumps(figures, indent=2, ensure_ascii=False) if options.json else as_text(figures))
 
 
-def opened(path: Path) -> Detector:
+def opened(path: Path) -> IntentDetector:
     loaded = load_pack(path, {})
     if loaded.pack is None:
         raise SystemExit("\n".join(map(str, loaded.problems)))
-    return Detector(loaded.pack)
+    return IntentDetector(loaded.pack)
 
 
 def labelled(name: str) -> list[str]:

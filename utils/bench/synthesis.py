@@ -36,7 +36,7 @@ from server.core.streaming import TurnDeadline
 from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Caller, Turn
 from server.evaluation.questions import load_questions
-from server.llm.prompts import Prompts, load_prompts
+from server.llm.prompts import PromptedModel, Prompts, load_prompts
 from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
 from server.llm.truncation import truncate_result
 from server.providers.chat.scripted import ScriptedChat
@@ -157,9 +157,8 @@ def payload_of(execution: Mapping[str, Any]) -> Any:
 
 
 def synthesizer(model: ChatModel, prompts: Prompts) -> ResponseSynthesizer:
-    return ResponseSynthesizer(
-        model, prompts["synthesis"], timeout_s=600, result_tokens=1000, date_order="mdy"
-    )
+    prompted = PromptedModel(model, prompts["synthesis"], 600)
+    return ResponseSynthesizer(prompted, result_tokens=1000, date_order="mdy")
 
 
 Said = dict[str, tuple[str, bool, float]]
