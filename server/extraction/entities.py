@@ -20,24 +20,24 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 _NUMBERS: Final = ("number", "integer")
 
 
-def fill_entities(filling: SlotFilling, intent: Intent) -> None:
+def fill_entities(slots: SlotFilling, intent: Intent) -> None:
     """Give each parameter the entity of its name, unless it has a value already.
 
     An entity of several parts fills a parameter of its own name that takes an object; its
     parts fill `<entity>_<part>`, or the part's own name in one of its spellings. A value of
     another type than the parameter's is none of it; one that breaks a bound is a problem.
     """
-    plans = {plan.key: plan for plan in filling.plan.parameters}
+    plans = {plan.key: plan for plan in slots.plan.parameters}
     for entity, value in intent.entities.items():
         places = intent.places.get(entity, ())
         plan = plans.get(entity)
-        if plan is not None and _fill(filling, plan, value, places):
+        if plan is not None and _fill(slots, plan, value, places):
             continue
         if isinstance(value, Mapping):
             for part, inner in value.items():
                 names = (name for name in _names(entity, part) if name in plans)
                 if (name := next(names, None)) is not None:
-                    _fill(filling, plans[name], inner, places)
+                    _fill(slots, plans[name], inner, places)
 
 
 def _names(entity: str, part: str) -> Iterator[str]:
@@ -46,10 +46,10 @@ def _names(entity: str, part: str) -> Iterator[str]:
 
 
 def _fill(
-    filling: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
+    slots: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
     """Whether the value is one for the parameter, be it in bounds or not."""
-    if plan.key in filling.found:
+    if plan.key in slots.found:
         return False
     try:
         fitting = _as_typed(plan, value)
@@ -59,15 +59,15 @@ def _fill(
     try:
         plan.checker.check(fitting)
     except InvalidValue as refused:
-        filling.problems[plan.key] = str(refused)
+        slots.problems[plan.key] = str(refused)
         return True
-    filling.problems.pop(plan.key, None)
-    filling.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
-    text = filling.reading.text[start:end] if places else None
-    filling.sources[plan.key] = Source("intent", places[0] if places else None, text)
+    slots.problems.pop(plan.key, None)
+    slots.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
+    text = slots.reading.text[start:end] if places else None
+    slots.sources[plan.key] = Source("intent", places[0] if places else None, text)
     for first, last in places:
-        if filling.taken.free(first, last):
-            filling.taken.add(first, last)
+        if slots.taken.is_free(first, last):
+            slots.taken.add(first, last)
     return True
 
 

@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from server.extraction.assignment import ContextWords, context_score
 from server.extraction.candidates import unreadable
+from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.text_spans import name_from
-from server.extraction.types import SpanSet, ValueCandidate, at, checked
+from server.extraction.types import SpanSet, ValueCandidate, checked, from_span, from_words
 from server.extraction.values import written
-from server.text.decimals import Number
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
@@ -58,14 +57,13 @@ def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCan
     tokens = reading.tokens
     found = []
     for phrase in keys.table.find(tokens):
-        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        if taken.free(start, end):
-            found.append(ValueCandidate(start, end, phrase.first, phrase.last, phrase.value,
-                                   rank=1 if phrase.weak else 0))  # fmt: skip
+        rank = 1 if phrase.weak else 0
+        if taken.has_room(tokens, phrase.first, phrase.last):
+            found.append(from_words(tokens, phrase.first, phrase.last, phrase.value, rank=rank))
     for quote in reading.of("quoted"):
         known, key = keys.table.lookup(quote.value)
-        if known and taken.free(quote.start, quote.end):
-            found.append(ValueCandidate(quote.start, quote.end, quote.first, quote.last, key))
+        if known and taken.is_free(quote.start, quote.end):
+            found.append(from_span(quote, key))
     found.sort(key=lambda candidate: candidate.start)
     return found
 
@@ -102,9 +100,7 @@ def _points(
     if before == "the":
         before = tokens.word(candidate.first - 2)
     points = context_score(plan, candidate, tokens, context)
-    if before in _LEADS:
-        return max(points, 5)
-    if before in _NAMING or tokens.word(candidate.last) in _NAMING:
+    if before in _LEADS | _NAMING or tokens.word(candidate.last) in _NAMING:
         return max(points, 5)
     return max(points, 2 if before in _WEAKER_LEADS else 1)
 
@@ -135,7 +131,7 @@ def find_cell(
     """
     numeric = _all(column, int | float) and not _all(column, bool)
     found = [c for c in _typed(column or (), reading, numeric=numeric)
-             if taken.free(c.start, c.end)]  # fmt: skip
+             if taken.is_free(c.start, c.end)]  # fmt: skip
     found.sort(key=lambda candidate: (candidate.start < after, candidate.start))
     if found:
         return found[0]
@@ -164,38 +160,27 @@ def _typed(
 ) -> Iterable[ValueCandidate]:
     if numeric:
         for span in reading.of("number"):
-            yield _candidate(span, span.value)
+            yield from_span(span, span.value)
         for span in reading.quoted("number"):
-            yield _candidate(span, span.value)
+            yield from_span(span, span.value)
         return
     for span in reading.of("quoted"):
         yield ValueCandidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
     if _all(column, bool):
         for index, word in enumerate(reading.tokens.words):
             if word in ("true", "false"):
-                start, end = reading.tokens.starts[index], reading.tokens.ends[index]
-                yield ValueCandidate(start, end, index, index + 1, word == "true")
+                yield from_words(reading.tokens, index, index + 1, word == "true")
         return
-    yield from _known_values(column, reading)
+    texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
+    for phrase in PhraseTable(texts).find(reading.tokens):
+        yield from_words(reading.tokens, phrase.first, phrase.last, phrase.value)
     kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
     for kind in kinds:
         for span in reading.of(kind):
-            yield _candidate(span, written(span.value))
+            yield from_span(span, written(span.value))
     if not column:
         for span in reading.of("number"):
-            yield _candidate(span, span.value)
-
-
-def _known_values(column: Sequence[Any], reading: ParsedText) -> Iterable[ValueCandidate]:
-    texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
-    tokens = reading.tokens
-    for phrase in PhraseTable(texts).find(tokens):
-        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        yield ValueCandidate(start, end, phrase.first, phrase.last, phrase.value)
-
-
-def _candidate(span: Span, value: Number | str) -> ValueCandidate:
-    return ValueCandidate(span.start, span.end, span.first, span.last, value)
+            yield from_span(span, span.value)
 
 
 def _all(values: Sequence[Any] | None, kind: Any) -> bool:
@@ -217,13 +202,13 @@ def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandida
             if items != "object" or all(isinstance(item, dict) for item in span.value)
         ]
     for span in spans:
-        yield checked(plan, at(span, span.value))
+        yield checked(plan, from_span(span, span.value))
     yield from unreadable(reading, "object" if plan.role == "object" else "array")
     if plan.role == "records" and not spans:
         rows = reading.of("object")
         if _in_a_row(rows, reading):
             whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
-            yield checked(plan, at(whole, [row.value for row in rows]))
+            yield checked(plan, from_span(whole, [row.value for row in rows]))
 
 
 def _in_a_row(rows: Sequence[Span], reading: ParsedText) -> bool:

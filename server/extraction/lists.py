@@ -5,10 +5,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
 
+from server.extraction.assignment import FILLERS
+from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.text_spans import name_from
-from server.extraction.types import SpanSet, ValueCandidate
-from server.extraction.values import InvalidValue
+from server.extraction.types import SpanSet, ValueCandidate, checked, from_words
 from server.text.decimals import Number, exact_quotient
 from server.text.language import load_language
 from server.text.numbers import MINUS, opposite, over
@@ -17,8 +17,6 @@ from server.text.span import Span
 from server.text.tokens import Tokens
 
 _ENGLISH: Final = load_language("en")
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
-
 _BETWEEN: Final = _ENGLISH.group("list_joints") | frozenset(",;&+$€£¥")
 _OPERATORS: Final = _ENGLISH.group("operations") | frozenset("*×÷^=")
 """What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
@@ -29,7 +27,7 @@ _NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
-        if taken.free(span.start, span.end) and _all_numbers(span.value):
+        if taken.is_free(span.start, span.end) and _all_numbers(span.value):
             return _list(plan, [span], list(span.value))
     members = _members(reading, taken)
     if len(members) == 1:
@@ -67,15 +65,10 @@ def _all_numbers(value: Any) -> bool:
 def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
     first, last = spans[0], spans[-1]
     whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
-    items = plan.parameter.items or {}
     fraction = next((value for value in values if not isinstance(value, int)), None)
-    if items.get("type") == "integer" and fraction is not None:
+    if (plan.parameter.items or {}).get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
-    try:
-        plan.checker.check(values)
-    except InvalidValue as refused:
-        return whole._replace(problem=str(refused))
-    return whole
+    return checked(plan, whole)
 
 
 def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
@@ -88,11 +81,11 @@ def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
     operators = _OPERATORS | MINUS if adds else _OPERATORS
     stretches: list[list[Span]] = [[]]
     for span in spans:
-        if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
+        if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.is_free(span.start, span.end):
             continue
         stretch = stretches[-1]
         if stretch and (
-            not taken.free(stretch[-1].end, span.start)
+            not taken.is_free(stretch[-1].end, span.start)
             or any(word in operators for word in tokens.words[stretch[-1].last : span.first])
             or _is_range(tokens, stretch[-1], span)
         ):
@@ -149,11 +142,11 @@ _ENDS_OF_WORDS: Final = frozenset({"and", "or", *",&;"})
 def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
-        if taken.free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
+        if taken.is_free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
             return _list(plan, [span], list(span.value))
     if plan.role == "choices":
         return _known_words(plan, reading, taken)
-    quotes = [span for span in reading.every("quoted") if taken.free(span.start, span.end)]
+    quotes = [span for span in reading.every("quoted") if taken.is_free(span.start, span.end)]
     if quotes:
         return _list(plan, quotes, [span.value for span in quotes])
     return _after_name(plan, reading, taken)
@@ -164,7 +157,7 @@ def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
     phrases = [
         phrase
         for phrase in plan.choices.find(tokens)
-        if not phrase.weak and taken.free(tokens.starts[phrase.first], tokens.ends[phrase.last - 1])
+        if not phrase.weak and taken.has_room(tokens, phrase.first, phrase.last)
     ]
     if not phrases:
         return None
@@ -173,10 +166,9 @@ def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
         if phrase.value not in values:
             values.append(phrase.value)
     first, last = phrases[0].first, phrases[-1].last
-    start, end = tokens.starts[first], tokens.ends[last - 1]
-    if not taken.free(start, end):
+    if not taken.has_room(tokens, first, last):
         return None
-    return ValueCandidate(start, end, first, last, values, "vocabulary")
+    return from_words(tokens, first, last, values, "vocabulary")
 
 
 def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
@@ -187,17 +179,11 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
         if word not in own:
             continue
         first = index + 1
-        while tokens.word(first) in _FILLERS:
+        while tokens.word(first) in FILLERS:
             first += 1
         members, last = _split(reading, taken, first)
         if members:
-            start, end = tokens.starts[first], tokens.ends[last - 1]
-            whole = ValueCandidate(start, end, first, last, members)
-            try:
-                plan.checker.check(members)
-            except InvalidValue as refused:
-                return whole._replace(problem=str(refused))
-            return whole
+            return checked(plan, from_words(tokens, first, last, members))
     return None
 
 

@@ -98,7 +98,7 @@ class ParameterHints:
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateHints:
+class SchemaHints:
     """What a schema says about a template: about each parameter, and which words are its own."""
 
     parameters: Mapping[str, ParameterHints]
@@ -112,7 +112,7 @@ def has_schema_only(template: Template) -> bool:
     return bool(described) and not template.nl_examples
 
 
-def describe_parameters(plan: TemplatePlan) -> TemplateHints:
+def read_schema(plan: TemplatePlan) -> SchemaHints:
     """Return what the schema says; made once for each template, used for every question."""
     names = {one.key: _stems(" ".join(one.name.words)) for one in plan.parameters}
     abouts = {p.key: _stems(p.parameter.description) - names[p.key] for p in plan.parameters}
@@ -124,7 +124,7 @@ def describe_parameters(plan: TemplatePlan) -> TemplateHints:
     template = plan.template
     said = f"{template.id} {template.function_name} {template.description}"
     subject = frozenset(stem(word) for part in said.split() for word in name_words(part))
-    return TemplateHints(parameters, subject | frozenset[str]().union(*names.values()))
+    return SchemaHints(parameters, subject | frozenset[str]().union(*names.values()))
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -1,17 +1,22 @@
-"""What the place that a template's pattern captured says, as the parameter's type."""
+"""Values read by patterns: the template's own, and those of the domain's types.
+
+What the domain's patterns and normalizers make of a question depends on the type alone, so it
+is worked out once for each type and kept with the reading.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from server.core.suggestions import join_words
-from server.extraction.domain_types import normalize_value
+from server.extraction.patterns import run_steps
 from server.extraction.plan import NUMERIC, ParameterPlan
-from server.extraction.types import ValueCandidate
-from server.extraction.values import InvalidValue, number, show_value
+from server.extraction.types import ValueCandidate, checked
+from server.extraction.values import number, show_value, written
 from server.library.model import PARAMETER_TYPES
+from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
 from server.text.replies import read_boolean
-from server.text.span import Kind, Span
+from server.text.span import Kind
 from server.text.tokens import Tokens
 
 _BLANKS: Final = " \t\r\n\0"
@@ -31,95 +36,81 @@ def captured_value(
     A pattern says where the value stands; how it reads is the recognisers' business. So
     a pattern that captures the 2 of "2 million" finds two million.
     """
-    start, end = _stripped(reading.clean, start, end, _BLANKS)
-    if start == end:
+    place = _place(reading, start, end, _BLANKS)
+    if place is None:
         return None
-    place = _place(reading, start, end)
     if plan.role in NUMERIC:
         return _number(plan, find, reading, place)
     if plan.role in ("choice", "choices"):
         return _choice(plan, reading, place)
     if plan.role in _RECOGNISED:
         return _recognised(plan, find, reading, place)
+    start, end = place.start, place.end
     if plan.role == "numbers":
         inside = [n for n in reading.every("number") if n.start < end and n.end > start]
         return place._replace(value=[span.value for span in inside]) if inside else None
     if plan.role in ("records", "object"):
-        kind: Kind = "array" if plan.role == "records" else "object"
-        block = next(iter(_inside(reading, kind, start, end)), None)
-        return (
-            place._replace(start=block.start, end=block.end, value=block.value) if block else None
-        )
+        blocks = reading.of("array" if plan.role == "records" else "object")
+        block = next((b for b in blocks if b.start < end and b.end > start), None)
+        return block and place._replace(start=block.start, end=block.end, value=block.value)
     if plan.role == "boolean":
         truth = read_boolean(reading.clean[start:end])
         return None if truth is None else place._replace(value=truth)
     return _text(plan, reading, start, end)
 
 
-def _place(reading: ParsedText, start: int, end: int) -> ValueCandidate:
-    tokens = reading.tokens
-    first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
-    return ValueCandidate(start, end, first, last, None, "template_pattern")
-
-
-def _stripped(text: str, start: int, end: int, marks: str) -> tuple[int, int]:
+def _place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
+    """The place without the `marks` around it; None when nothing is left."""
+    text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
         start += 1
     while end > start and text[end - 1] in marks:
         end -= 1
-    return start, end
-
-
-def _inside(reading: ParsedText, kind: Kind, start: int, end: int) -> Sequence[Span]:
-    return [span for span in reading.of(kind) if span.start < end and span.end > start]
+    if start == end:
+        return None
+    first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
+    return ValueCandidate(start, end, first, last, None, "template_pattern")
 
 
 def _number(
     plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
-    spans = _inside(reading, "number", place.start, place.end)
-    if len(spans) > 1:
+    inside = [n for n in reading.of("number") if n.start < place.end and n.end > place.start]
+    if len(inside) > 1:
         return None
-    if spans:
-        span = spans[0]
+    for span in inside:
         for found in find(plan, reading):
             if found.start <= span.start and span.end <= found.end:
                 return found._replace(kind="template_pattern")
-        place = place._replace(
-            start=span.start, end=span.end, first=span.first, last=span.last, value=span.value
-        )
-    else:
+        place = ValueCandidate(*span[1:5], span.value, "template_pattern")
+    if not inside:
+        text = reading.clean[place.start : place.end]
         try:
-            place = place._replace(
-                value=number(normalize_value(plan, reading.clean[place.start : place.end], reading))
-            )
+            place = place._replace(value=number(normalize_value(plan, text, reading)))
         except ValueError:
             return None
-    try:
-        return place._replace(value=plan.checker.numeric(place.value))
-    except InvalidValue as refused:
-        return place._replace(problem=str(refused))
+    return checked(plan, place)
 
 
 def _choice(
     plan: ParameterPlan, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
-    start, end = _stripped(reading.clean, place.start, place.end, _MARKS)
-    text = reading.clean[start:end]
+    bare = _place(reading, place.start, place.end, _MARKS)
+    text = reading.clean[bare.start : bare.end] if bare else ""
     known, value = plan.choices.lookup(text)
     if not known:
         phrases = plan.choices.find(Tokens(text))
         if len({str(phrase.value) for phrase in phrases}) == 1:
             known, value = True, phrases[0].value
-    if not known and plan.domain_type is not None:
+    if not known and plan.domain_type is not None and bare:
         matching = (p.captures(text) for p in plan.domain_type.patterns)
         if any((0, len(text)) in set(places) for places in matching):
-            return _text(plan, reading, start, end)
-    if not known:
+            return _text(plan, reading, bare.start, bare.end)
+    if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
         return place._replace(problem=f"{show_value(text)} is not one of {allowed}")
     value = [value] if plan.role == "choices" else value
-    return place._replace(start=start, end=end, value=value)
+    return place._replace(start=bare.start, end=bare.end, value=value)
 
 
 def _recognised(
@@ -139,21 +130,102 @@ def _recognised(
 
 
 def _text(plan: ParameterPlan, reading: ParsedText, start: int, end: int) -> ValueCandidate | None:
-    if plan.role in ("text", "field", "cell"):
-        start, end = _stripped(reading.clean, start, end, _MARKS)
-    if start == end:
+    marks = _MARKS if plan.role in ("text", "field", "cell") else ""
+    place = _place(reading, start, end, marks)
+    if place is None:
         return None
-    place = _place(reading, start, end)
     try:
-        value: Any = normalize_value(plan, reading.text[start:end], reading)
+        value: Any = normalize_value(plan, reading.text[place.start : place.end], reading)
     except ValueError as refused:
         return place._replace(problem=str(refused))
     if PARAMETER_TYPES.get(plan.parameter.type, ("",))[0] == "string" and not isinstance(
         value, str
     ):
         value = str(value)
-    try:
-        plan.checker.check(value)
-    except InvalidValue as refused:
-        return place._replace(problem=str(refused))
-    return place._replace(value=value)
+    found = checked(plan, place._replace(value=value))
+    return found._replace(value=None) if found.problem else found
+
+
+# The patterns of the domain's types
+
+_WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", "object")
+"""What is not taken apart: a pattern for numbers finds none in an address."""
+
+
+def normalize_value(plan: ParameterPlan, text: str, reading: ParsedText) -> Any:
+    """What the domain's normalizers make of matched text, as the parameter's type.
+
+    Raises:
+        ValueError: a normalizer refuses the text, or what it gives is not of the type.
+    """
+    steps = plan.domain_type.steps if plan.domain_type is not None else ()
+    context = {"now": reading.now, "date_order": reading.date_order}
+    return written(run_steps(steps, text, context))
+
+
+def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Number]:
+    """What the domain's patterns make of recognised numbers, by where each begins."""
+    key = ("numbers", plan.parameter.type)
+    if key in reading.memo or plan.domain_type is None:
+        known: dict[int, Number] = reading.memo.get(key, {})
+        return known
+    found: dict[int, Number] = {}
+    patterns = plan.domain_type.patterns
+    for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+        inside = [n for n in reading.of("number") if n.start < end and n.end > start]
+        if len(inside) != 1:
+            continue
+        span = inside[0]
+        text = reading.clean[start:end]
+        if span.start < start or (span.end > end and span.unit != "%"):
+            text = str(span.value)  # the pattern saw but a part of 2 million
+        try:
+            # Of two readings of one place, the first pattern's counts.
+            found.setdefault(span.start, number(normalize_value(plan, text, reading)))
+        except ValueError:
+            continue
+    reading.memo[key] = found
+    return found
+
+
+def with_domain(
+    plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
+) -> list[ValueCandidate]:
+    """Candidates of the domain's patterns, and those recognised elsewhere.
+
+    Where both read the same place, the domain's reading counts.
+    """
+    found: list[ValueCandidate] = []
+    for start, end, value in _values_of_domain(plan, reading):
+        wider = any(
+            c.start <= start and end <= c.end and c.end - c.start > end - start for c in recognised
+        )
+        if wider or any(c.start < end and c.end > start for c in found):
+            continue  # a part of something that was recognised as a whole
+        first, last = reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1
+        found.append(
+            checked(plan, ValueCandidate(start, end, first, last, value, "domain_pattern"))
+        )
+    return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
+
+
+def _values_of_domain(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, int, Any]]:
+    """Each match of the domain's patterns that its normalizers can read."""
+    key = ("values", plan.parameter.type)
+    if key not in reading.memo:
+        whole = [span for kind in _WHOLE for span in reading.of(kind)]
+        values: list[tuple[int, int, Any]] = []
+        patterns = plan.domain_type.patterns if plan.domain_type is not None else ()
+        for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+            if any(
+                s.start <= start and end <= s.end and s.end - s.start > end - start for s in whole
+            ):
+                continue
+            try:
+                value = normalize_value(plan, reading.clean[start:end], reading)
+            except ValueError:
+                continue
+            values.append((start, end, value))
+        reading.memo[key] = values
+    found: list[tuple[int, int, Any]] = reading.memo[key]
+    return found

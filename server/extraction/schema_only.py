@@ -14,10 +14,10 @@ from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import join_words
-from server.extraction.example_slots import NO_LESSON, capital_runs
-from server.extraction.free_text import find_text
+from server.extraction.assignment import FILLERS
+from server.extraction.free_text import NO_TEXT_CONTEXT, capital_runs, find_text
 from server.extraction.lists import find_numbers
-from server.extraction.parameter_hints import ParameterHints, TemplateHints
+from server.extraction.parameter_hints import ParameterHints, SchemaHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
 from server.extraction.types import ValueCandidate
@@ -53,7 +53,6 @@ _APART: Final = frozenset({"number", "quote", "code", "name"})
 _STOPS: Final = frozenset(".;?!")
 _ENGLISH: Final = load_language("en")
 _ARTICLES: Final = _ENGLISH.group("articles")
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _LEADS: Final = _ENGLISH.leads
 _JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
@@ -89,41 +88,41 @@ class Bid(NamedTuple):
 Fit = tuple[float, Any] | None  # points for the value's own form, and what it is here
 
 
-def fill_from_schema(filling: SlotFilling, hints: TemplateHints) -> None:
+def fill_from_schema(slots: SlotFilling, hints: SchemaHints) -> None:
     """Fill what JSON, patterns and entities have left open, the surest evidence first."""
-    schema = _Schema(filling, hints)
-    filling.group("claim")
+    schema = _Schema(slots, hints)
+    slots.assign_group("claim")
     schema.choices()
-    filling.group("date")
+    slots.assign_group("date")
     schema.dates()
     for one in schema.open("numbers"):
-        if one.plan.required or filling.reading.of("array"):
-            filling.keep(one.plan, find_numbers(one.plan, filling.reading, filling.taken))
+        if one.plan.required or slots.reading.of("array"):
+            slots.keep(one.plan, find_numbers(one.plan, slots.reading, slots.taken))
     schema.give(schema.open(*NUMERIC), schema.amounts())
-    filling.booleans()
+    slots.fill_booleans()
     schema.flags()
     moments = [one.plan for one in schema.open("time", "duration")]
-    filling.hand_out(moments, {plan.key: filling.scored(plan) for plan in moments})
-    filling.fields()
+    slots.assign(moments, {plan.key: slots.scored(plan) for plan in moments})
+    slots.fill_fields()
     schema.give(schema.open("text", "strings"), schema.texts())
     for one in schema.open("text"):
-        found = find_text(one.plan, NO_LESSON, filling.reading, filling.taken, alone=False)
-        filling.keep(one.plan, found)
+        found = find_text(one.plan, NO_TEXT_CONTEXT, slots.reading, slots.taken, alone=False)
+        slots.keep(one.plan, found)
     schema.leave_aside()
 
 
 class _Schema:
     """One question held against one template's schema."""
 
-    def __init__(self, filling: SlotFilling, hints: TemplateHints) -> None:
-        self._filling, self._hints = filling, hints
-        self._reading, self._tokens = filling.reading, filling.reading.tokens
+    def __init__(self, slots: SlotFilling, hints: SchemaHints) -> None:
+        self._slots, self._hints = slots, hints
+        self._reading, self._tokens = slots.reading, slots.reading.tokens
         self._stems = [stem(word) for word in self._tokens.words]
 
     def open(self, *roles: str) -> list[ParameterHints]:
         """The parameters of some roles that still have neither value nor problem."""
-        done = self._filling.found.keys() | self._filling.problems.keys()
-        plans = self._filling.plan.parameters
+        done = self._slots.found.keys() | self._slots.problems.keys()
+        plans = self._slots.plan.parameters
         return [
             self._hints.parameters[p.key] for p in plans if p.role in roles and p.key not in done
         ]
@@ -149,7 +148,7 @@ class _Schema:
                 problem = f"{show_value(bid.value)} has to come with what it lies in"
             where = values[bid.place]
             found = ValueCandidate(where.start, where.end, where.first, where.last, bid.value)
-            self._filling.keep(one.plan, found._replace(problem=problem))
+            self._slots.keep(one.plan, found._replace(problem=problem))
 
     def _bids(self, one: ParameterHints, values: Sequence[Value]) -> list[Bid]:
         bids: list[Bid] = []
@@ -191,7 +190,7 @@ class _Schema:
             if reach >= _REACH or (word in _STOPS and not tokens.glued(index + 1)):
                 break
             yield self._stems[index], 1 - 0.15 * reach
-            reach += word not in _FILLERS
+            reach += word not in FILLERS
         for reach, index in enumerate(range(value.last, min(value.last + 3, len(tokens)))):
             word = tokens.words[index]
             if word in _STOPS or word in _JOINS or word in _LEADS["from"] | _LEADS["to"]:
@@ -226,8 +225,8 @@ class _Schema:
             first, last = found[0][0][0], found[-1][0][-1] + 1
             self._note(one, first, last, value)
             for at in {at for places, _ in found for at in places}:
-                if self._filling.taken.free(tokens.starts[at], tokens.ends[at]):
-                    self._filling.taken.add(tokens.starts[at], tokens.ends[at])
+                if self._slots.taken.has_room(tokens, at, at + 1):
+                    self._slots.taken.add(tokens.starts[at], tokens.ends[at])
 
     def _places(self, text: str) -> list[int]:
         """Where the stems of all the telling words of a text stand; empty when one does not."""
@@ -248,15 +247,15 @@ class _Schema:
     def _note(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
         """Keep a value without taking its words, which may say something else besides."""
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
-        self._filling.found[one.plan.key] = ValueCandidate(start, end, first, last, value)
+        self._slots.found[one.plan.key] = ValueCandidate(start, end, first, last, value)
 
     def dates(self) -> None:
         """Write the dates that were found as their descriptions want them."""
-        for key, found in self._filling.found.items():
+        for key, found in self._slots.found.items():
             one = self._hints.parameters[key]
             if one.date_format and one.plan.role == "date" and found.kind == "recognizer":
                 day = date.fromisoformat(found.value[:10])
-                self._filling.found[key] = found._replace(value=day.strftime(one.date_format))
+                self._slots.found[key] = found._replace(value=day.strftime(one.date_format))
 
     # Numbers
 
@@ -266,12 +265,12 @@ class _Schema:
         found = {span.start: _amount(reading.clean, span) for span in reading.of("number")}
         for span in reading.of("duration"):
             found.setdefault(span.start, Value(*span[1:5], span.value, "number", "duration"))
-        free = self._filling.taken.free
+        free = self._slots.taken.is_free
         return [found[start] for start in sorted(found) if free(start, found[start].end)]
 
     def _as_number(self, one: ParameterHints, value: Value) -> Fit:
         if one.plan.name.unit:  # as other templates read it too: -3 for 3 days ago
-            read = self._filling.candidates_of(one.plan)
+            read = self._slots.candidates_of(one.plan)
             same = [r.value for r in read if r.start == value.start and not r.problem]
             fit = (_UNIT if value.unit else 0.0, same[0]) if same else None
         else:
@@ -294,7 +293,7 @@ class _Schema:
             before = tokens.glued(one.first) and tokens.words[one.first - 1] in ("^", "x", "×")
             after = tokens.glued(one.last) and tokens.words[one.last] in ("^", "x", "×")
             if before or after or (self._is_spelt(one) and not counts):
-                self._filling.taken.add(one.start, one.end)
+                self._slots.taken.add(one.start, one.end)
 
     # Texts
 
@@ -305,7 +304,7 @@ class _Schema:
         for value in islice(self._all_texts(wanted), _MOST_TEXTS) if wanted else ():
             codes = [known for known in found.values() if known.form == "code"]
             torn = any(code.start <= value.start and value.end <= code.end for code in codes)
-            if not torn and self._filling.taken.free(value.start, value.end):
+            if not torn and self._slots.taken.is_free(value.start, value.end):
                 found.setdefault((value.start, value.end), value)
         texts = sorted(found.values(), key=lambda one: (one.start, -one.end))
         return [*texts, *self._lists(texts)]
@@ -340,7 +339,7 @@ class _Schema:
     def _names(self) -> Iterator[tuple[int, int]]:
         """Runs of capital letters."""
         starts, clean = self._tokens.starts, self._reading.clean
-        for first, last in capital_runs(self._reading, self._filling.taken):
+        for first, last in capital_runs(self._reading, self._slots.taken):
             while first > 1 and clean[starts[first - 1]].isupper():
                 first -= 1  # The Weeknd
             yield first, last
