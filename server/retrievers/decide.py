@@ -31,7 +31,7 @@ async def decide(parts: DeciderDependencies, turn: Turn, trace: Trace) -> Decisi
         ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
         details |= {
             "candidates": [_candidate(candidate) for candidate in ranking.candidates],
-            "outside": round(ranking.outside, 4),
+            "outside": round(ranking.out_of_scope, 4),
             "compared_as": list(ranking.readings),
         }
     with trace.stage("extract") as details:

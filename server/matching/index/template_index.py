@@ -10,8 +10,10 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 
+T = TypeVar("T")
+
 EntryKind = Literal["example", "description"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,6 @@ def _all_that_is_said(template: Template) -> str:
 def _in_words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").replace(".", " ")
 
-
-T = TypeVar("T")
 
 _EMBEDDED_AT_ONCE: Final = 256
 _READ_AT_ONCE: Final = 2000
@@ -224,7 +228,55 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-_log = logging.getLogger(__name__)
+class NearestText(NamedTuple):
+    """The text of a template that is nearest to a question, and its cosine to it."""
+
+    similarity: float
+    text: str
+
+
+class ExampleSearch:
+    """Finds the example of each candidate that is nearest to a question.
+
+    Vectors come from memory, or from Chroma, which is asked for those of the candidates alone.
+    Chroma's own neighbour search is approximate and would now and then name another example;
+    asking by id is exact and takes as long.
+    """
+
+    def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
+        """`vectors` are those of the index, where they are to be kept in memory."""
+        self._source = index if vectors is None else vectors
+        self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
+        start = 0
+        for template, members in groupby(index.entries, key=attrgetter("template_id")):
+            # Of texts that are compared as the same one, the first is shown for all.
+            first: dict[str, str] = {}
+            texts = [first.setdefault(entry.masked, entry.text) for entry in members]
+            self._groups[template] = slice(start, start + len(texts)), texts
+            start += len(texts)
+
+    async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
+        """The nearest text of each template, in the order of `templates`.
+
+        `readings` are the unit vectors of one question's readings; the nearest to any counts.
+        """
+        groups = [self._groups[template] for template in templates]
+        if isinstance(self._source, TemplateIndex):
+            ids = [one for places, _ in groups for one in self._source.ids[places]]
+            ends = np.cumsum([len(texts) for _, texts in groups])
+            parts = np.split(await self._source.vectors_of(ids), ends[:-1])
+        else:
+            parts = [self._source[places] for places, _ in groups]
+        found = []
+        for (_, texts), vectors in zip(groups, parts, strict=True):
+            likeness = vectors @ readings.T
+            best = int(likeness.argmax())
+            similarity = max(-1.0, min(1.0, likeness.item(best)))
+            found.append(NearestText(similarity, texts[best // len(readings)]))
+        return found
+
+
+# The vectors as a file, so that a start that finds all as it was needs no Chroma
 
 
 def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
