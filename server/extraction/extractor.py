@@ -11,7 +11,7 @@ from server.core.turn import Intent
 from server.extraction.entities import fill_entities
 from server.extraction.example_learning import learn_examples
 from server.extraction.free_text import NO_TEXT_CONTEXT
-from server.extraction.parameter_hints import SchemaHints, has_schema_only, read_schema
+from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
@@ -23,7 +23,7 @@ from server.text.tokens import is_digits
 _TOO_LONG: Final = "the question is too long to read"
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
-_Prepared = tuple[TemplatePlan, ExampleContexts, SchemaHints | None]
+_Prepared = tuple[TemplatePlan, ExampleContexts, TemplateHints | None]
 """How a template is read, with what its schema says where it has no examples."""
 
 
@@ -120,7 +120,7 @@ class Extractor:
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
             contexts = learn_examples(plan, self._domain)
-            schema = read_schema(plan) if has_schema_only(template) else None
+            schema = describe_parameters(plan) if has_schema_only(template) else None
             known = self._plans[template.id] = template, (plan, contexts, schema)
         return known[1]
 

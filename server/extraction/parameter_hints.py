@@ -15,48 +15,7 @@ from server.text.stems import stem
 from server.text.units import unit_of, units_in
 
 _ENGLISH: Final = load_language("en")
-_EMPTY: Final = _ENGLISH.function_words | frozenset(
-    [
-        "name",
-        "type",
-        "value",
-        "values",
-        "number",
-        "num",
-        "list",
-        "string",
-        "data",
-        "id",
-        "param",
-        "optional",
-        "default",
-        "required",
-        "flag",
-        "specific",
-        "specified",
-        "given",
-        "desired",
-        "use",
-        "used",
-        "using",
-        "etc",
-        "eg",
-        "ie",
-        "format",
-        "example",
-        "want",
-        "wanted",
-        "needed",
-        "include",
-        "return",
-        "enable",
-        "allow",
-        "require",
-        "status",
-        "whether",
-    ]
-)
-"""Words of names and descriptions that say nothing about where a value stands."""
+_HOLLOW: Final = _ENGLISH.function_words | _ENGLISH.group("hollow_descriptions")
 _QUOTED: Final = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
 _LISTED: Final = re.compile(
     r"(?:e\.g\.?|i\.e\.?|such as|like|options?(?: are| include)?:?|either|can be|for example|"
@@ -98,7 +57,7 @@ class ParameterHints:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaHints:
+class TemplateHints:
     """What a schema says about a template: about each parameter, and which words are its own."""
 
     parameters: Mapping[str, ParameterHints]
@@ -112,7 +71,7 @@ def has_schema_only(template: Template) -> bool:
     return bool(described) and not template.nl_examples
 
 
-def read_schema(plan: TemplatePlan) -> SchemaHints:
+def describe_parameters(plan: TemplatePlan) -> TemplateHints:
     """Return what the schema says; made once for each template, used for every question."""
     names = {one.key: _stems(" ".join(one.name.words)) for one in plan.parameters}
     abouts = {p.key: _stems(p.parameter.description) - names[p.key] for p in plan.parameters}
@@ -124,12 +83,12 @@ def read_schema(plan: TemplatePlan) -> SchemaHints:
     template = plan.template
     said = f"{template.id} {template.function_name} {template.description}"
     subject = frozenset(stem(word) for part in said.split() for word in name_words(part))
-    return SchemaHints(parameters, subject | frozenset[str]().union(*names.values()))
+    return TemplateHints(parameters, subject | frozenset[str]().union(*names.values()))
 
 
 def _stems(text: str) -> frozenset[str]:
     words = [word for part in text.split() for word in name_words(part)]
-    return frozenset(stem(word) for word in words if word not in _EMPTY and word.isalpha())
+    return frozenset(stem(word) for word in words if word not in _HOLLOW and word.isalpha())
 
 
 def _hints(

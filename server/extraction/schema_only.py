@@ -17,10 +17,10 @@ from server.core.suggestions import join_words
 from server.extraction.assignment import FILLERS
 from server.extraction.free_text import NO_TEXT_CONTEXT, capital_runs, find_text
 from server.extraction.lists import find_numbers
-from server.extraction.parameter_hints import ParameterHints, SchemaHints
+from server.extraction.parameter_hints import ParameterHints, TemplateHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate
+from server.extraction.types import ValueCandidate, from_words
 from server.extraction.values import InvalidValue, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
@@ -56,13 +56,11 @@ _ARTICLES: Final = _ENGLISH.group("articles")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _LEADS: Final = _ENGLISH.leads
 _JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
-_NEGATIONS: Final = frozenset(
-    ["without", "no", "not", "exclude", "excluding", "except", "skip", "never", "don", "dont"]
-)
+_NEGATIONS: Final = _ENGLISH.group("exclusions")
 _RUN: Final = re.compile(r"[^\s,;?!()\"“”']+")
 _CODE_SIGNS: Final = frozenset("_/\\#@0123456789")
 _LEADING: Final = frozenset({"from", "to", "place", "min", "max", "limit", "topic"})
-_CODED: Final = frozenset(["id", "ids", "code", "number", "key", "path", "version", "symbol"])
+_CODED: Final = _ENGLISH.group("code_names")
 
 
 class Value(NamedTuple):
@@ -88,7 +86,7 @@ class Bid(NamedTuple):
 Fit = tuple[float, Any] | None  # points for the value's own form, and what it is here
 
 
-def fill_from_schema(slots: SlotFilling, hints: SchemaHints) -> None:
+def fill_from_schema(slots: SlotFilling, hints: TemplateHints) -> None:
     """Fill what JSON, patterns and entities have left open, the surest evidence first."""
     schema = _Schema(slots, hints)
     slots.assign_group("claim")
@@ -114,7 +112,7 @@ def fill_from_schema(slots: SlotFilling, hints: SchemaHints) -> None:
 class _Schema:
     """One question held against one template's schema."""
 
-    def __init__(self, slots: SlotFilling, hints: SchemaHints) -> None:
+    def __init__(self, slots: SlotFilling, hints: TemplateHints) -> None:
         self._slots, self._hints = slots, hints
         self._reading, self._tokens = slots.reading, slots.reading.tokens
         self._stems = [stem(word) for word in self._tokens.words]
@@ -146,9 +144,8 @@ class _Schema:
                 problem = f"it could be {join_words(meant)}" if rival else f"{meant[0]} is not sure"
             elif one.with_region and "," not in str(bid.value):
                 problem = f"{show_value(bid.value)} has to come with what it lies in"
-            where = values[bid.place]
-            found = ValueCandidate(where.start, where.end, where.first, where.last, bid.value)
-            self._slots.keep(one.plan, found._replace(problem=problem))
+            found = ValueCandidate(*values[bid.place][:4], bid.value, problem=problem)
+            self._slots.keep(one.plan, found)
 
     def _bids(self, one: ParameterHints, values: Sequence[Value]) -> list[Bid]:
         bids: list[Bid] = []
@@ -246,8 +243,7 @@ class _Schema:
 
     def _note(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
         """Keep a value without taking its words, which may say something else besides."""
-        start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
-        self._slots.found[one.plan.key] = ValueCandidate(start, end, first, last, value)
+        self._slots.found[one.plan.key] = from_words(self._tokens, first, last, value)
 
     def dates(self) -> None:
         """Write the dates that were found as their descriptions want them."""

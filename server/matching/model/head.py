@@ -104,11 +104,9 @@ def softmax(logits: NDArray[Any]) -> NDArray[Any]:
     return shares
 
 
-def combine_readings(shares: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Of a question's readings, the one with corrected spelling has more to say."""
-    if len(shares) == 1:
-        return shares[0]
-    mixed: NDArray[Any] = (1 - _CORRECTED_SHARE) * shares[0] + _CORRECTED_SHARE * shares[1]
+def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities by both readings; the one with corrected spelling has more to say."""
+    mixed: NDArray[Any] = (1 - _CORRECTED_SHARE) * masked + _CORRECTED_SHARE * corrected
     return mixed
 
 
@@ -143,4 +141,4 @@ class Head:
             logits += self.bias
             logits += weights.dot(self.words.take(places, axis=0))
             shares.append(softmax(logits))
-        return combine_readings(shares)
+        return shares[0] if len(shares) == 1 else combine_readings(*shares)

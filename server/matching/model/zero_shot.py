@@ -108,7 +108,8 @@ class ZeroShotHead:
         readings = zip(vectors, texts, strict=True)
         # The odds of no template are 1.
         shares = [softmax(np.append(self.logits(v, t), 0.0)) for v, t in readings]
-        return combine_readings(shares).astype(np.float32)
+        found = shares[0] if len(shares) == 1 else combine_readings(*shares)
+        return found.astype(np.float32)
 
 
 def _postings(texts: Iterable[frozenset[str]], idf: Mapping[str, float]) -> Postings:
