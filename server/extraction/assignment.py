@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
 from server.extraction.types import HINT, ValueCandidate
@@ -204,6 +204,64 @@ class _Placement:
             if len(swapped) == len(keys) and after <= before:
                 self.placed |= swapped
 
+
+# Without examples: what speaks for a value is counted in points
+
+
+class Bid(NamedTuple):
+    """How well a value, by its place among all of them, fits a parameter, and as what."""
+
+    points: float
+    place: int
+    value: Any
+
+
+class PointsAssignment(NamedTuple):
+    points: float
+    chosen: Mapping[str, Bid]
+
+
+_MOST_TRIED_WAYS: Final = 3_000
+_MOST_BIDS: Final = 6
+_OUT_OF_ORDER: Final = 1.5
+"""What it costs that a value stands before that of an earlier parameter."""
+
+
+def assign_by_points(
+    bids: Mapping[str, Sequence[Bid]], spans: Sequence[tuple[int, int]]
+) -> PointsAssignment:
+    """The way to give values away, none twice, whose points add up to the most.
+
+    `spans` are the places of the values in the question. Where the points leave it open,
+    values go in order of mention to the parameters in the order of `bids`.
+    """
+    keys = [key for key in bids if bids[key]]
+    ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:_MOST_BIDS] for key in keys}
+    best = PointsAssignment(0.0, {})
+    tried = 0
+
+    def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
+        nonlocal best, tried
+        tried += 1
+        if points > best.points:
+            best = PointsAssignment(points, chosen)
+        most = points + sum(ranked[key][0].points for key in keys[at:])
+        if tried > _MOST_TRIED_WAYS or most <= best.points:
+            return
+        taken = [spans[bid.place] for bid in chosen.values()]
+        for bid in ranked[keys[at]]:
+            start, end = spans[bid.place]
+            if not any(start < last and first < end for first, last in taken):
+                before = sum(first > start for first, _ in taken)
+                more = bid.points - _OUT_OF_ORDER * before
+                go(at + 1, points + more, {**chosen, keys[at]: bid})
+        go(at + 1, points, chosen)
+
+    go(0, 0.0, {})
+    return best
+
+
+# The words around a value
 
 FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""

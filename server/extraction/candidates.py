@@ -1,9 +1,9 @@
 """Every place of a question that could be the value of a parameter."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from operator import attrgetter
-from typing import Final, Protocol
+from typing import Final
 
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS
@@ -36,14 +36,11 @@ def find_candidates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> list[ValueCandidate]:
     """Every place that could be a value of this parameter, best rank first, then in order."""
-    found: list[ValueCandidate] = []
-    if plan.role in NUMERIC:
-        found += _amounts(plan, template, reading)
-    elif plan.role in _FINDERS:
-        found += _FINDERS[plan.role](plan, template, reading)
-        found += _in_quotes(plan, reading) if not found else ()
-    if plan.domain_type is not None and plan.role not in NUMERIC:
-        found = with_domain(plan, reading, found)
+    finder = _FINDERS.get(plan.role)
+    found = list(finder(plan, template, reading)) if finder else []
+    if plan.role not in NUMERIC:
+        found = found or _in_quotes(plan, reading)
+        found = found if plan.domain_type is None else with_domain(plan, reading, found)
     found.sort(key=attrgetter("rank", "start"))
     return found
 
@@ -155,8 +152,7 @@ def _whole_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueC
     """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
     moments = reading.of("datetime")
     for date in _plain_dates(template, reading):
-        within = (m for m in moments if m.start <= date.start and date.end <= m.end)
-        if not any(m.end - m.start > date.end - date.start for m in within):
+        if not any(date.is_within(moment) for moment in moments):
             yield date
 
 
@@ -237,13 +233,6 @@ def _currencies(
         yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
 
 
-def _date_formats(
-    _: ParameterPlan, __: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    for span in reading.date_formats:
-        yield from_span(span, span.value)
-
-
 def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     tokens = reading.tokens
     for phrase in plan.choices.find(tokens):
@@ -260,46 +249,28 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
 def _is_part_of_value(reading: ParsedText, found: ValueCandidate) -> bool:
     """Whether the place is but a part of a number or a date, as the 2 of 2.5 is."""
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
-    return any(
-        span.start <= found.start
-        and found.end <= span.end
-        and span.end - span.start > found.end - found.start
-        for kind in kinds
-        for span in reading.of(kind)
-    )
+    return any(found.is_within(span) for kind in kinds for span in reading.of(kind))
 
 
-def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> Iterable[ValueCandidate]:
+def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
     if plan.role == "written_date":
         return [from_span(quote, quote.value) for quote in reading.of("quoted")]
     kind = _KIND_OF.get(plan.role)
-    if kind is None:
-        return ()
-    return [from_span(span, written(span.value), rank=1) for span in reading.quoted(kind)]
-
-
-class _Finder(Protocol):
-    def __call__(
-        self, plan: ParameterPlan, template: TemplatePlan, reading: ParsedText, /
-    ) -> Iterator[ValueCandidate]: ...
+    spans = () if kind is None else reading.quoted(kind)
+    return [from_span(span, written(span.value), rank=1) for span in spans]
 
 
 _KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
 }  # fmt: skip
-_FINDERS: Final[dict[ValueKind, _Finder]] = {
-    "date": _dates,
-    "datetime": _datetimes,
-    "written_date": _written_dates,
-    "time": _plain,
-    "duration": _plain,
-    "email": _plain,
-    "url": _plain,
-    "currency": _currencies,
-    "date_format": _date_formats,
+_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
+    "number": _amounts, "percentage": _amounts, "money": _amounts,
+    "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _plain,
+    "duration": _plain, "email": _plain, "url": _plain, "currency": _currencies,
+    "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices,
-}
+}  # fmt: skip
 
 # Yes or no
 

@@ -196,36 +196,32 @@ def with_domain(
     Where both read the same place, the domain's reading counts.
     """
     found: list[ValueCandidate] = []
-    for start, end, value in _values_of_domain(plan, reading):
-        wider = any(
-            c.start <= start and end <= c.end and c.end - c.start > end - start for c in recognised
-        )
-        if wider or any(c.start < end and c.end > start for c in found):
-            continue  # a part of something that was recognised as a whole
-        first, last = reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1
-        found.append(
-            checked(plan, ValueCandidate(start, end, first, last, value, "domain_pattern"))
-        )
+    for place in _values_of_domain(plan, reading):
+        # Neither a part of something that was recognised as a whole, nor of another match.
+        if any(place.is_within(c) for c in recognised) or any(place.overlaps(c) for c in found):
+            continue
+        found.append(checked(plan, place))
     return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
 
 
-def _values_of_domain(plan: ParameterPlan, reading: ParsedText) -> list[tuple[int, int, Any]]:
+def _values_of_domain(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
     """Each match of the domain's patterns that its normalizers can read."""
     key = ("values", plan.parameter.type)
     if key not in reading.memo:
         whole = [span for kind in _WHOLE for span in reading.of(kind)]
-        values: list[tuple[int, int, Any]] = []
+        index_at = reading.tokens.index_at
+        values: list[ValueCandidate] = []
         patterns = plan.domain_type.patterns if plan.domain_type is not None else ()
         for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
-            if any(
-                s.start <= start and end <= s.end and s.end - s.start > end - start for s in whole
-            ):
+            words = index_at(start), index_at(end - 1) + 1
+            match = ValueCandidate(start, end, *words, None, "domain_pattern")
+            if any(match.is_within(span) for span in whole):
                 continue
             try:
                 value = normalize_value(plan, reading.clean[start:end], reading)
             except ValueError:
                 continue
-            values.append((start, end, value))
+            values.append(match._replace(value=value))
         reading.memo[key] = values
-    found: list[tuple[int, int, Any]] = reading.memo[key]
+    found: list[ValueCandidate] = reading.memo[key]
     return found

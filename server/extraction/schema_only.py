@@ -7,14 +7,14 @@ where the points add up to most; where another way is nearly as good, the server
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from datetime import date
 from decimal import Decimal
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import join_words
-from server.extraction.assignment import FILLERS
+from server.extraction.assignment import FILLERS, Bid, assign_by_points
 from server.extraction.free_text import NO_TEXT_CONTEXT, capital_runs, find_text
 from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
@@ -36,8 +36,6 @@ _EVIDENCE: Final = 2.5
 """What has to speak for the value of an optional one."""
 _MARGIN: Final = 0.9
 """By how much a way to give values away has to be better than any other."""
-_OUT_OF_ORDER: Final = 1.5
-"""What it costs that a value stands before that of an earlier parameter."""
 _NAME: Final = 4.0
 _ABOUT: Final = 2.0
 _UNIT: Final = 4.0
@@ -45,7 +43,6 @@ _OPTION: Final = 5.0
 _LEAD: Final = 2.5
 _FORM: Final = 1.5
 
-_MOST_TRIED: Final = 3_000
 _REACH: Final = 6
 _MOST_TEXTS: Final = 120
 _APART: Final = frozenset({"number", "quote", "code", "name"})
@@ -75,45 +72,37 @@ class Value(NamedTuple):
     unit: str = ""
 
 
-class Bid(NamedTuple):
-    """How well a value, by its place among all of them, fits a parameter, and as what."""
-
-    points: float
-    place: int
-    value: Any
-
-
 Fit = tuple[float, Any] | None  # points for the value's own form, and what it is here
 
 
-def fill_from_schema(slots: SlotFilling, hints: TemplateHints) -> None:
+def fill_from_schema(slots: SlotFilling, schema: TemplateHints) -> None:
     """Fill what JSON, patterns and entities have left open, the surest evidence first."""
-    schema = _Schema(slots, hints)
+    filler = _SchemaFilling(slots, schema)
     slots.assign_group("claim")
-    schema.choices()
+    filler.choices()
     slots.assign_group("date")
-    schema.dates()
-    for one in schema.open("numbers"):
+    filler.dates()
+    for one in filler.open("numbers"):
         if one.plan.required or slots.reading.of("array"):
             slots.keep(one.plan, find_numbers(one.plan, slots.reading, slots.taken))
-    schema.give(schema.open(*NUMERIC), schema.amounts())
+    filler.give(filler.open(*NUMERIC), filler.amounts())
     slots.fill_booleans()
-    schema.flags()
-    moments = [one.plan for one in schema.open("time", "duration")]
+    filler.flags()
+    moments = [one.plan for one in filler.open("time", "duration")]
     slots.assign(moments, {plan.key: slots.scored(plan) for plan in moments})
     slots.fill_fields()
-    schema.give(schema.open("text", "strings"), schema.texts())
-    for one in schema.open("text"):
+    filler.give(filler.open("text", "strings"), filler.texts())
+    for one in filler.open("text"):
         found = find_text(one.plan, NO_TEXT_CONTEXT, slots.reading, slots.taken, alone=False)
         slots.keep(one.plan, found)
-    schema.leave_aside()
+    filler.leave_aside()
 
 
-class _Schema:
+class _SchemaFilling:
     """One question held against one template's schema."""
 
-    def __init__(self, slots: SlotFilling, hints: TemplateHints) -> None:
-        self._slots, self._hints = slots, hints
+    def __init__(self, slots: SlotFilling, schema: TemplateHints) -> None:
+        self._slots, self._schema = slots, schema
         self._reading, self._tokens = slots.reading, slots.reading.tokens
         self._stems = [stem(word) for word in self._tokens.words]
 
@@ -122,7 +111,7 @@ class _Schema:
         done = self._slots.found.keys() | self._slots.problems.keys()
         plans = self._slots.plan.parameters
         return [
-            self._hints.parameters[p.key] for p in plans if p.role in roles and p.key not in done
+            self._schema.parameters[p.key] for p in plans if p.role in roles and p.key not in done
         ]
 
     # Giving values away
@@ -130,13 +119,14 @@ class _Schema:
     def give(self, wanted: Sequence[ParameterHints], values: Sequence[Value]) -> None:
         """Give values to parameters; what is in doubt is asked for."""
         bids = {one.plan.key: self._bids(one, values) for one in wanted}
-        best = _assign(bids, values)
+        spans = [(value.start, value.end) for value in values]
+        best = assign_by_points(bids, spans)
         for one in wanted:
             bid = best.chosen.get(one.plan.key)
             if bid is None:
                 continue
             others = [rival for rival in bids[one.plan.key] if rival.value != bid.value]
-            other = _assign({**bids, one.plan.key: others}, values)
+            other = assign_by_points({**bids, one.plan.key: others}, spans)
             rival = other.chosen.get(one.plan.key)
             problem = ""
             if best.points - other.points < _MARGIN:
@@ -248,7 +238,7 @@ class _Schema:
     def dates(self) -> None:
         """Write the dates that were found as their descriptions want them."""
         for key, found in self._slots.found.items():
-            one = self._hints.parameters[key]
+            one = self._schema.parameters[key]
             if one.date_format and one.plan.role == "date" and found.kind == "recognizer":
                 day = date.fromisoformat(found.value[:10])
                 self._slots.found[key] = found._replace(value=day.strftime(one.date_format))
@@ -346,18 +336,16 @@ class _Schema:
             if one.name.get(said, 0.0) < 0.5 or index in named:
                 continue
             first = last = index - (self._tokens.word(index - 1) == "-")
-            while last - first < 3 and self._carries(first - 1):
+            while last - first < 3 and self._could_modify(first - 1):
                 first -= 1
             if 0 < first < last and named.isdisjoint(range(first, last)):
                 yield self._words(first, last, "words")
 
-    def _carries(self, index: int) -> bool:
+    def _could_modify(self, index: int) -> bool:
+        """Whether it is a telling word that the template itself does not use."""
         word = self._tokens.word(index)
-        return is_word(word) and word not in _FUNCTION_WORDS and not self._is_own(index)
-
-    def _is_own(self, index: int) -> bool:
-        """Whether the template itself uses the word."""
-        return self._stems[index] in self._hints.vocabulary
+        known = self._schema.vocabulary
+        return is_word(word) and word not in _FUNCTION_WORDS and self._stems[index] not in known
 
     def _lists(self, texts: Sequence[Value]) -> list[Value]:
         """Texts of one form with commas or an "and" between: red, green and blue."""
@@ -399,7 +387,7 @@ class _Schema:
                 return None
             return points + (_LEAD if coded else -1.0), value.value
         stems = frozenset(self._stems[value.first : value.last])
-        if stems <= self._hints.vocabulary:
+        if stems <= self._schema.vocabulary:
             return None
         if value.form == "words":
             return points - 0.5, value.value
@@ -440,40 +428,3 @@ def _as_amount(one: ParameterHints, value: Value) -> Fit:
         return points, one.plan.checker.numeric(number(given))
     except InvalidValue:
         return None
-
-
-class _Way(NamedTuple):
-    points: float
-    chosen: Mapping[str, Bid]
-
-
-def _assign(bids: Mapping[str, Sequence[Bid]], values: Sequence[Value]) -> _Way:
-    """The way to give values away, none twice, whose points add up to the most.
-
-    Where the points leave it open, values go in order of mention to the parameters in the
-    order of `bids`.
-    """
-    keys = [key for key in bids if bids[key]]
-    ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:6] for key in keys}
-    best = _Way(0.0, {})
-    tried = 0
-
-    def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
-        nonlocal best, tried
-        tried += 1
-        if points > best.points:
-            best = _Way(points, chosen)
-        most = points + sum(ranked[key][0].points for key in keys[at:])
-        if tried > _MOST_TRIED or most <= best.points:
-            return
-        places = [values[bid.place] for bid in chosen.values()]
-        for bid in ranked[keys[at]]:
-            mine = values[bid.place]
-            if not any(mine.start < one.end and one.start < mine.end for one in places):
-                before = sum(one.start > mine.start for one in places)
-                more = bid.points - _OUT_OF_ORDER * before
-                go(at + 1, points + more, {**chosen, keys[at]: bid})
-        go(at + 1, points, chosen)
-
-    go(0, 0.0, {})
-    return best

@@ -41,6 +41,11 @@ class ValueCandidate(NamedTuple):
     def overlaps(self, other: "ValueCandidate") -> bool:
         return self.start < other.end and other.start < self.end
 
+    def is_within(self, other: "Span | ValueCandidate") -> bool:
+        """Whether it is but a part of the other's place."""
+        shorter = self.end - self.start < other.end - other.start
+        return shorter and other.start <= self.start and self.end <= other.end
+
 
 def from_span(span: Span, value: Any, *, rank: int = 0, fit: int = 0) -> ValueCandidate:
     """Return `value` as a candidate at the place of `span`."""
