@@ -54,7 +54,7 @@ def _amounts(
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
     if unit:
-        yield from _counted(plan, template, reading)
+        yield from _time_amounts(plan, template, reading)
         durations = reading.of("duration")
         backwards = {span.first for span in durations if _is_backwards(plan, template, span)}
     read_by_domain = numbers_of_domain(plan, reading)
@@ -109,7 +109,7 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     return 1, not plan.required, 0
 
 
-def _counted(
+def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
     """Spans of time, counted in the unit that the parameter is named after."""
@@ -215,7 +215,7 @@ def up_to_today(
 # Values of other kinds
 
 
-def _plain(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     for span in reading.of(_KIND_OF[plan.role]):
         yield from_span(span, written(span.value))
     if plan.role == "time":
@@ -266,8 +266,8 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
 }  # fmt: skip
 _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
-    "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _plain,
-    "duration": _plain, "email": _plain, "url": _plain, "currency": _currencies,
+    "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
+    "duration": _spans, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices,
 }  # fmt: skip

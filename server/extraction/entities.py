@@ -31,21 +31,21 @@ def fill_entities(slots: SlotFilling, intent: Intent) -> None:
     for entity, value in intent.entities.items():
         places = intent.places.get(entity, ())
         plan = plans.get(entity)
-        if plan is not None and _fill(slots, plan, value, places):
+        if plan is not None and _fill_parameter(slots, plan, value, places):
             continue
         if isinstance(value, Mapping):
             for part, inner in value.items():
-                names = (name for name in _names(entity, part) if name in plans)
+                names = (name for name in _parameter_names(entity, part) if name in plans)
                 if (name := next(names, None)) is not None:
-                    _fill(slots, plans[name], inner, places)
+                    _fill_parameter(slots, plans[name], inner, places)
 
 
-def _names(entity: str, part: str) -> Iterator[str]:
+def _parameter_names(entity: str, part: str) -> Iterator[str]:
     yield f"{entity}_{part}"
     yield from _SPELLINGS.get(part, (part,))
 
 
-def _fill(
+def _fill_parameter(
     slots: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
     """Whether the value is one for the parameter, be it in bounds or not."""
@@ -86,16 +86,16 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
     json_type = PARAMETER_TYPES.get(parameter.type, ("string", None))[0]
     match json_type, value:
         case "string", str():
-            return _word(parameter, value)
+            return _enum_value(parameter, value)
         case "boolean", bool():
             return value
         case "array", list() | tuple():
-            return [_word(parameter, one) if isinstance(one, str) else one for one in value]
+            return [_enum_value(parameter, one) if isinstance(one, str) else one for one in value]
         case "object", Mapping():
             return dict(value)
     raise InvalidValue(f"{value!r} is not of type {json_type}")
 
 
-def _word(parameter: Parameter, value: str) -> Any:
+def _enum_value(parameter: Parameter, value: str) -> Any:
     """A value of the enum by any of its words, as the template writes it."""
     return value if value in parameter.enum else parameter.choices.get(value.lower(), value)

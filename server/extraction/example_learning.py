@@ -156,9 +156,9 @@ def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, Cont
     right: dict[Words, set[str]] = defaultdict(set)
     for name, slots in known.items():
         for slot in slots:
-            for words in _near(slot.left, slot.left[-1:]):
+            for words in _near_words(slot.left, slot.left[-1:]):
                 left[words].add(name)
-            for words in _near(slot.right, slot.right[:1]):
+            for words in _near_words(slot.right, slot.right[:1]):
                 right[words].add(name)
 
     def only(owners: Mapping[Words, set[str]], name: str) -> frozenset[Words]:
@@ -167,7 +167,7 @@ def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, Cont
     return {name: ContextWords(only(left, name), only(right, name)) for name in known}
 
 
-def _near(pair: Words, nearest: Words) -> Iterable[Words]:
+def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
     for words in {pair, nearest}:
         telling = words and all(is_word(word) or word in ":%" for word in words)
         if telling and (len(words) > 1 or words[0] not in _GENERIC):
@@ -184,7 +184,7 @@ def _text_context(
     """
     leads: dict[Words, set[str]] = defaultdict(set)
     for slot in slots:
-        for lead in _leads(slot.left):
+        for lead in _lead_words(slot.left):
             leads[lead].add(slot.end)
     inside = {word for slot in slots for word in slot.words}
     everything = {word for slot in slots for word in slot.reading.tokens.words}
@@ -200,7 +200,7 @@ def _text_context(
     )
 
 
-def _leads(left: Words) -> Iterable[Words]:
+def _lead_words(left: Words) -> Iterable[Words]:
     if not left:
         yield ()
         return

@@ -153,7 +153,7 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
             arguments[one.key] = one.parameter.default
             sources[one.key] = Source("default")
         elif problem or one.required:
-            missing.append(_missing(one, problem))
+            missing.append(_missing_parameter(one, problem))
     required = [one for one in parameters if one.required]
     unused = tuple(
         reading.text[start:end]
@@ -172,7 +172,7 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given)
 
 
-def _missing(plan: ParameterPlan, problem: str) -> MissingParameter:
+def _missing_parameter(plan: ParameterPlan, problem: str) -> MissingParameter:
     parameter = plan.parameter
     return MissingParameter(
         name=parameter.name,

@@ -85,7 +85,7 @@ def find_text(
     `alone` says that no other free text is looked for, so that weaker evidence will do.
     """
     best: tuple[int, int, Place] | None = None
-    for points, place in _places(plan, context, reading, taken, alone=alone):
+    for points, place in _scored_places(plan, context, reading, taken, alone=alone):
         if not _acceptable(context, reading, place) or (points < _SOLID and not plan.required):
             continue
         if context.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
@@ -107,7 +107,7 @@ def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") 
     return ValueCandidate(start, end, *place, reading.text[start:end], kind)
 
 
-def _places(
+def _scored_places(
     plan: ParameterPlan,
     context: TextContext,
     reading: ParsedText,

@@ -32,11 +32,11 @@ def example_problems(
     return [
         problem
         for template in library.templates.values()
-        for problem in _of_template(template, extractor, read)
+        for problem in _template_problems(template, extractor, read)
     ]
 
 
-def _of_template(
+def _template_problems(
     template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
 ) -> list[Problem]:
     lacking: dict[str, list[str]] = {}
@@ -46,13 +46,13 @@ def _of_template(
             because = f" ({missing.problem})" if missing.problem else ""
             lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")
     return [
-        _problem(template, parameter, lacking[parameter.name])
+        _as_problem(template, parameter, lacking[parameter.name])
         for parameter in template.parameters
         if parameter.name in lacking
     ]
 
 
-def _problem(template: Template, parameter: Parameter, examples: list[str]) -> Problem:
+def _as_problem(template: Template, parameter: Parameter, examples: list[str]) -> Problem:
     shown = "; ".join(examples[:_MOST_QUOTED])
     rest = len(examples) - _MOST_QUOTED
     shown += f"; and {rest} more" if rest > 0 else ""

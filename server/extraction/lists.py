@@ -28,21 +28,21 @@ def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
         if taken.is_free(span.start, span.end) and _all_numbers(span.value):
-            return _list(plan, [span], list(span.value))
-    members = _members(reading, taken)
+            return _list_value(plan, [span], list(span.value))
+    members = _list_numbers(reading, taken)
     if len(members) == 1:
-        apart = _apart(reading, members[0])
+        apart = _digit_groups(reading, members[0])
         if apart:
-            return _list(plan, members, apart)
-    values = _values(reading.tokens, members)
+            return _list_value(plan, members, apart)
+    values = _number_values(reading.tokens, members)
     if values is None:
-        whole = _list(plan, members, [])
+        whole = _list_value(plan, members, [])
         return whole._replace(problem="a fraction like 1/3 has no exact decimal; write one")
     least = 2 if plan.parameter.min_length is None else plan.parameter.min_length
-    return _list(plan, members, values) if members and len(values) >= min(least, 2) else None
+    return _list_value(plan, members, values) if members and len(values) >= min(least, 2) else None
 
 
-def _values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
+def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
     """The values of the numbers, fractions worked out; None when one has no exact value."""
     values: list[Number] = []
     for index, span in enumerate(members):
@@ -62,7 +62,7 @@ def _all_numbers(value: Any) -> bool:
     )
 
 
-def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
+def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
     first, last = spans[0], spans[-1]
     whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
     fraction = next((value for value in values if not isinstance(value, int)), None)
@@ -71,7 +71,7 @@ def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Valu
     return checked(plan, whole)
 
 
-def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
+def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
     """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
     spans = reading.every("number")
@@ -128,7 +128,7 @@ def _next_to(tokens: Tokens, one: Span, other: Span) -> bool:
     return all(word in _BETWEEN for word in tokens.words[one.last : other.first])
 
 
-def _apart(reading: ParsedText, span: Span) -> list[int] | None:
+def _digit_groups(reading: ParsedText, span: Span) -> list[int] | None:
     """The members of 100,200,300, which is a list where a single number is none."""
     parts = reading.clean[span.start : span.end].split(",")
     if len(parts) < 3 or not all(part.isdigit() and part[0] != "0" for part in parts):
@@ -143,12 +143,12 @@ def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Valu
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
         if taken.is_free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
-            return _list(plan, [span], list(span.value))
+            return _list_value(plan, [span], list(span.value))
     if plan.role == "choices":
         return _known_words(plan, reading, taken)
     quotes = [span for span in reading.every("quoted") if taken.is_free(span.start, span.end)]
     if quotes:
-        return _list(plan, quotes, [span.value for span in quotes])
+        return _list_value(plan, quotes, [span.value for span in quotes])
     return _after_name(plan, reading, taken)
 
 
@@ -181,13 +181,13 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
         first = index + 1
         while tokens.word(first) in FILLERS:
             first += 1
-        members, last = _split(reading, taken, first)
+        members, last = _words_after(reading, taken, first)
         if members:
             return checked(plan, from_words(tokens, first, last, members))
     return None
 
 
-def _split(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
+def _words_after(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
     members: list[str] = []
     at = last = first
     while (place := name_from(reading, taken, at, skip=frozenset())) is not None:

@@ -36,15 +36,15 @@ def captured_value(
     A pattern says where the value stands; how it reads is the recognisers' business. So
     a pattern that captures the 2 of "2 million" finds two million.
     """
-    place = _place(reading, start, end, _BLANKS)
+    place = _trimmed_place(reading, start, end, _BLANKS)
     if place is None:
         return None
     if plan.role in NUMERIC:
-        return _number(plan, find, reading, place)
+        return _captured_number(plan, find, reading, place)
     if plan.role in ("choice", "choices"):
-        return _choice(plan, reading, place)
+        return _captured_choice(plan, reading, place)
     if plan.role in _RECOGNISED:
-        return _recognised(plan, find, reading, place)
+        return _captured_span(plan, find, reading, place)
     start, end = place.start, place.end
     if plan.role == "numbers":
         inside = [n for n in reading.every("number") if n.start < end and n.end > start]
@@ -56,10 +56,10 @@ def captured_value(
     if plan.role == "boolean":
         truth = read_boolean(reading.clean[start:end])
         return None if truth is None else place._replace(value=truth)
-    return _text(plan, reading, start, end)
+    return _captured_text(plan, reading, start, end)
 
 
-def _place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
+def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
     """The place without the `marks` around it; None when nothing is left."""
     text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
@@ -72,7 +72,7 @@ def _place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandid
     return ValueCandidate(start, end, first, last, None, "template_pattern")
 
 
-def _number(
+def _captured_number(
     plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
     inside = [n for n in reading.of("number") if n.start < place.end and n.end > place.start]
@@ -92,10 +92,10 @@ def _number(
     return checked(plan, place)
 
 
-def _choice(
+def _captured_choice(
     plan: ParameterPlan, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
-    bare = _place(reading, place.start, place.end, _MARKS)
+    bare = _trimmed_place(reading, place.start, place.end, _MARKS)
     text = reading.clean[bare.start : bare.end] if bare else ""
     known, value = plan.choices.lookup(text)
     if not known:
@@ -105,7 +105,7 @@ def _choice(
     if not known and plan.domain_type is not None and bare:
         matching = (p.captures(text) for p in plan.domain_type.patterns)
         if any((0, len(text)) in set(places) for places in matching):
-            return _text(plan, reading, bare.start, bare.end)
+            return _captured_text(plan, reading, bare.start, bare.end)
     if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
         return place._replace(problem=f"{show_value(text)} is not one of {allowed}")
@@ -113,7 +113,7 @@ def _choice(
     return place._replace(start=bare.start, end=bare.end, value=value)
 
 
-def _recognised(
+def _captured_span(
     plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
     text = reading.clean[place.start : place.end]
@@ -125,13 +125,15 @@ def _recognised(
         if not found.problem:
             return place._replace(value=found.value)
     if plan.parameter.type == "string":
-        return _text(plan, reading, place.start, place.end)
+        return _captured_text(plan, reading, place.start, place.end)
     return place._replace(problem=f"{show_value(text)} is not a {plan.parameter.type}")
 
 
-def _text(plan: ParameterPlan, reading: ParsedText, start: int, end: int) -> ValueCandidate | None:
+def _captured_text(
+    plan: ParameterPlan, reading: ParsedText, start: int, end: int
+) -> ValueCandidate | None:
     marks = _MARKS if plan.role in ("text", "field", "cell") else ""
-    place = _place(reading, start, end, marks)
+    place = _trimmed_place(reading, start, end, marks)
     if place is None:
         return None
     try:

@@ -143,7 +143,7 @@ class _SchemaFilling:
             fit = self._fit(one, value)
             if fit is None:
                 continue
-            points = fit[0] + self._beside(one, value, values) + self._led(one, value)
+            points = fit[0] + self._word_points(one, value, values) + self._lead_points(one, value)
             if one.plan.required and points >= 0:
                 bids.append(Bid(points + _NEEDED, place, fit[1]))
             elif points >= _EVIDENCE:
@@ -157,14 +157,14 @@ class _SchemaFilling:
             return None
         return self._as_list(one, value) if value.form == "list" else self._as_text(one, value)
 
-    def _beside(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
+    def _word_points(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
         """What the words around a value say of it, by the parameter's name and description."""
-        around = list(self._around(value, values))
+        around = list(self._stems_around(value, values))
         by_name = max((near * one.name.get(word, 0.0) for word, near in around), default=0.0)
         by_about = max((near * one.about.get(word, 0.0) for word, near in around), default=0.0)
         return _NAME * by_name + _ABOUT * by_about
 
-    def _around(self, value: Value, values: Sequence[Value]) -> Iterator[tuple[str, float]]:
+    def _stems_around(self, value: Value, values: Sequence[Value]) -> Iterator[tuple[str, float]]:
         """Stems around a value, nearer ones weighing more: none of another sentence or value."""
         tokens, reach, first = self._tokens, 0, value.first
         apart = [v for v in values if v.form in _APART]
@@ -184,7 +184,7 @@ class _SchemaFilling:
                 break
             yield self._stems[index], 1 - 0.3 * reach
 
-    def _led(self, one: ParameterHints, value: Value) -> float:
+    def _lead_points(self, one: ParameterHints, value: Value) -> float:
         """What the word that leads to a value says: from a start, to an end, in a place."""
         at = value.first - 1
         while self._tokens.word(at) in _ARTICLES:
@@ -204,18 +204,20 @@ class _SchemaFilling:
         tokens = self._tokens
         for one in self.open("choice", "choices"):
             values = one.plan.parameter.enum or (one.plan.parameter.items or {}).get("enum", ())
-            found = [(places, value) for value in values if (places := self._places(str(value)))]
+            found = [
+                (places, value) for value in values if (places := self._stem_places(str(value)))
+            ]
             if not found or (one.plan.role == "choice" and len(found) > 1):
                 continue
             found.sort(key=lambda pair: pair[0])
             value = found[0][1] if one.plan.role == "choice" else [v for _, v in found]
             first, last = found[0][0][0], found[-1][0][-1] + 1
-            self._note(one, first, last, value)
+            self._keep_only(one, first, last, value)
             for at in {at for places, _ in found for at in places}:
                 if self._slots.taken.has_room(tokens, at, at + 1):
                     self._slots.taken.add(tokens.starts[at], tokens.ends[at])
 
-    def _places(self, text: str) -> list[int]:
+    def _stem_places(self, text: str) -> list[int]:
         """Where the stems of all the telling words of a text stand; empty when one does not."""
         words = text.lower().replace("_", " ").replace("-", " ").split()
         wanted = [stem(word) for word in words if word not in _FUNCTION_WORDS]
@@ -229,9 +231,9 @@ class _SchemaFilling:
             if places and len(places) == len(one.name):
                 at = min(places)
                 before = self._tokens.words[max(0, at - 3) : at]
-                self._note(one, at, at + 1, _NEGATIONS.isdisjoint(before))
+                self._keep_only(one, at, at + 1, _NEGATIONS.isdisjoint(before))
 
-    def _note(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
+    def _keep_only(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
         """Keep a value without taking its words, which may say something else besides."""
         self._slots.found[one.plan.key] = from_words(self._tokens, first, last, value)
 
@@ -293,7 +295,7 @@ class _SchemaFilling:
             if not torn and self._slots.taken.is_free(value.start, value.end):
                 found.setdefault((value.start, value.end), value)
         texts = sorted(found.values(), key=lambda one: (one.start, -one.end))
-        return [*texts, *self._lists(texts)]
+        return [*texts, *self._text_lists(texts)]
 
     def _all_texts(self, wanted: Sequence[ParameterHints]) -> Iterator[Value]:
         tokens, clean = self._tokens, self._reading.clean
@@ -308,21 +310,21 @@ class _SchemaFilling:
                 yield Value(start, end, first, tokens.index_at(end - 1) + 1, word, "code")
         for one in wanted:
             for phrase in one.options.find(tokens) if one.options else ():
-                yield self._words(phrase.first, phrase.last, "option")
-        names = list(self._names())
-        yield from (self._words(first, last, "name") for first, last in names)
+                yield self._words_between(phrase.first, phrase.last, "option")
+        names = list(self._capital_names())
+        yield from (self._words_between(first, last, "name") for first, last in names)
         for (first, last), (after, end) in pairwise(names):
             if tokens.words[last:after] == [","]:
-                yield self._words(first, end, "place")
+                yield self._words_between(first, end, "place")
         named = {index for name in names for index in range(*name)}
         for one in wanted:
             yield from self._before_name(one, named)
 
-    def _words(self, first: int, last: int, form: str) -> Value:
+    def _words_between(self, first: int, last: int, form: str) -> Value:
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return Value(start, end, first, last, self._reading.text[start:end], form)
 
-    def _names(self) -> Iterator[tuple[int, int]]:
+    def _capital_names(self) -> Iterator[tuple[int, int]]:
         """Runs of capital letters."""
         starts, clean = self._tokens.starts, self._reading.clean
         for first, last in capital_runs(self._reading, self._slots.taken):
@@ -339,7 +341,7 @@ class _SchemaFilling:
             while last - first < 3 and self._could_modify(first - 1):
                 first -= 1
             if 0 < first < last and named.isdisjoint(range(first, last)):
-                yield self._words(first, last, "words")
+                yield self._words_between(first, last, "words")
 
     def _could_modify(self, index: int) -> bool:
         """Whether it is a telling word that the template itself does not use."""
@@ -347,7 +349,7 @@ class _SchemaFilling:
         known = self._schema.vocabulary
         return is_word(word) and word not in _FUNCTION_WORDS and self._stems[index] not in known
 
-    def _lists(self, texts: Sequence[Value]) -> list[Value]:
+    def _text_lists(self, texts: Sequence[Value]) -> list[Value]:
         """Texts of one form with commas or an "and" between: red, green and blue."""
         found: list[Value] = []
         inside: set[int] = set()

@@ -288,7 +288,7 @@ def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vec
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != _key(ids, generation):
+            if str(stored["key"]) != _snapshot_key(ids, generation):
                 return None
             vectors: Vectors = stored["vectors"]
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
@@ -304,13 +304,13 @@ def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vector
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as file:
-            np.savez(file, key=_key(ids, generation), vectors=vectors)
+            np.savez(file, key=_snapshot_key(ids, generation), vectors=vectors)
     except OSError as full:
         # The server works without the file; the next start only takes longer.
         _log.warning("%s cannot be written: %s", path, full)
 
 
-def _key(ids: Sequence[str], generation: str) -> str:
+def _snapshot_key(ids: Sequence[str], generation: str) -> str:
     digest = hashlib.blake2b(generation.encode(), digest_size=16)
     for one in ids:
         digest.update(b"\x00" + one.encode())
