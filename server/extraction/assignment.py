@@ -65,8 +65,7 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
         key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
     }
     no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
-    only = placement.placed.keys() if no_doubt else ()
-    return Assignment(chosen, frozenset(sure) | frozenset(only), unclear)
+    return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
 
 
 def _equally_sure(

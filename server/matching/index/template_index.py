@@ -155,19 +155,15 @@ class TemplateIndex:
         if self.generation is None:
             self._store.renew_generation(self.name)
 
-    async def vectors(self) -> Vectors:
-        """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
+    async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
+        """The vectors of some ids or of all entries as Chroma holds them, (n, d), in their order.
 
         Raises:
             VectorsLost, IndexUnavailable
         """
-        return await self.vectors_of(self.ids)
-
-    async def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """The vectors of some ids, in their order. Raises as `vectors`."""
         parts = [
             await self._store.run(partial(self._read, ids=part))
-            for part in _batches(ids, _READ_AT_ONCE)
+            for part in _batches(self.ids if ids is None else ids, _READ_AT_ONCE)
         ]
         return np.vstack(parts)
 
@@ -264,7 +260,7 @@ class ExampleSearch:
         if isinstance(self._source, TemplateIndex):
             ids = [one for places, _ in groups for one in self._source.ids[places]]
             ends = np.cumsum([len(texts) for _, texts in groups])
-            parts = np.split(await self._source.vectors_of(ids), ends[:-1])
+            parts = np.split(await self._source.vectors(ids), ends[:-1])
         else:
             parts = [self._source[places] for places, _ in groups]
         found = []

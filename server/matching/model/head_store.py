@@ -55,12 +55,13 @@ async def head_for(
     if vectors is None:
         vectors = await index.vectors()
     negative_vectors = await _vectors_of(negatives, embedder, state_dir)
-    texts = _texts(index, library, vectors)
+    texts = _indexed_texts(index, library, vectors)
     if learnt:
         head = await asyncio.to_thread(
             lambda: learn_head(prepare(texts, len(has_examples), negatives, negative_vectors))
         )
-        await asyncio.to_thread(_save_head, path, key, head)
+        parts = {name: getattr(head, name) for name in _PARTS}
+        await asyncio.to_thread(_write, path, lambda file: np.savez(file, key=key, **parts))
     if head is not None and all(has_examples):
         return head, learnt
     templates = tuple(library.templates.values())
@@ -75,7 +76,7 @@ async def head_for(
     return MixedHead(head, zero_shot, examples), learnt
 
 
-def _texts(index: TemplateIndex, library: Library, vectors: Vectors) -> Texts:
+def _indexed_texts(index: TemplateIndex, library: Library, vectors: Vectors) -> Texts:
     places = {template: place for place, template in enumerate(library.templates)}
     return Texts(
         texts=[entry.masked for entry in index.entries],
@@ -110,11 +111,6 @@ def _load_head(path: Path, key: str, templates: int) -> Head | None:
         and all(bool(np.isfinite(getattr(head, name)).all()) for name in _PARTS)
     )
     return head if fits else None
-
-
-def _save_head(path: Path, key: str, head: Head) -> None:
-    parts = {name: getattr(head, name) for name in _PARTS}
-    _write(path, lambda file: np.savez(file, key=key, **parts))
 
 
 async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path) -> Vectors:
