@@ -13,15 +13,10 @@ _KIND = "example-unextractable"
 _MOST_QUOTED = 3
 
 
-def no_intent(_: str) -> Intent | None:
-    """What there is to know of a question without a rule pack."""
-    return None
-
-
 def example_problems(
     library: Library,
     extractor: Extractor,
-    read: Callable[[str], Intent | None] = no_intent,
+    read: Callable[[str], Intent | None] = lambda _: None,
 ) -> list[Problem]:
     """Required parameters that `nl_examples` do not fill, as warnings about their template.
 
@@ -29,30 +24,23 @@ def example_problems(
     example may leave an argument out on purpose, to be asked for. A template without
     examples has none.
     """
-    return [
-        problem
-        for template in library.templates.values()
-        for problem in _template_problems(template, extractor, read)
-    ]
+    problems: list[Problem] = []
+    for template in library.templates.values():
+        lacking: dict[str, list[str]] = {}
+        for example in template.nl_examples:
+            found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
+            for missing in found.missing:
+                because = f" ({missing.problem})" if missing.problem else ""
+                lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")
+        problems += [
+            _missing_argument(template, parameter, lacking[parameter.name])
+            for parameter in template.parameters
+            if parameter.name in lacking
+        ]
+    return problems
 
 
-def _template_problems(
-    template: Template, extractor: Extractor, read: Callable[[str], Intent | None]
-) -> list[Problem]:
-    lacking: dict[str, list[str]] = {}
-    for example in template.nl_examples:
-        found = extractor.extract(example, template, now=ANY_DAY, intent=read(example))
-        for missing in found.missing:
-            because = f" ({missing.problem})" if missing.problem else ""
-            lacking.setdefault(missing.name, []).append(f"{quoted(example)}{because}")
-    return [
-        _as_problem(template, parameter, lacking[parameter.name])
-        for parameter in template.parameters
-        if parameter.name in lacking
-    ]
-
-
-def _as_problem(template: Template, parameter: Parameter, examples: list[str]) -> Problem:
+def _missing_argument(template: Template, parameter: Parameter, examples: list[str]) -> Problem:
     shown = "; ".join(examples[:_MOST_QUOTED])
     rest = len(examples) - _MOST_QUOTED
     shown += f"; and {rest} more" if rest > 0 else ""

@@ -21,6 +21,7 @@ _BETWEEN: Final = _ENGLISH.group("list_joints") | frozenset(",;&+$€£¥")
 _OPERATORS: Final = _ENGLISH.group("operations") | frozenset("*×÷^=")
 """What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
 _PLUS: Final = frozenset({"plus", "+"})
+_BETWEEN_WORDS: Final = frozenset({"and", "or", *",&;"})
 _NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 
 
@@ -97,19 +98,19 @@ def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
 
 def _is_range(tokens: Tokens, one: Span, other: Span) -> bool:
     """Whether the two are the ends of what is counted through: 1 through 10, from 1 to 10."""
-    words = tokens.words[one.last : other.first]
-    if words in (["through"], ["thru"], [".", "."], [".", ".", "."], ["…"]):
+    between = " ".join(tokens.words[one.last : other.first])
+    if between in ("through", "thru", ". .", ". . .", "…"):
         return True
-    return words in (["to"], ["until"], ["till"]) and tokens.word(one.first - 1) == "from"
+    return between in ("to", "until", "till") and tokens.word(one.first - 1) == "from"
 
 
 def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
     """The numbers without the one that says how many there are, or those before a colon."""
     if len(spans) < 3:
         return spans
-    runs: list[list[Span]] = []
-    for span in spans:
-        if runs and _next_to(tokens, runs[-1][-1], span):
+    runs = [spans[:1]]
+    for one, span in pairwise(spans):
+        if _BETWEEN.issuperset(tokens.words[one.last : span.first]):
             runs[-1].append(span)
         else:
             runs.append([span])
@@ -124,19 +125,12 @@ def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
     return spans
 
 
-def _next_to(tokens: Tokens, one: Span, other: Span) -> bool:
-    return all(word in _BETWEEN for word in tokens.words[one.last : other.first])
-
-
 def _digit_groups(reading: ParsedText, span: Span) -> list[int] | None:
     """The members of 100,200,300, which is a list where a single number is none."""
     parts = reading.clean[span.start : span.end].split(",")
     if len(parts) < 3 or not all(part.isdigit() and part[0] != "0" for part in parts):
         return None
     return [int(part) for part in parts]
-
-
-_ENDS_OF_WORDS: Final = frozenset({"and", "or", *",&;"})
 
 
 def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
@@ -196,7 +190,7 @@ def _words_after(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[
         start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
         members.append(reading.text[start:end])
         at = last = place[1]
-        while reading.tokens.word(at) in _ENDS_OF_WORDS:
+        while reading.tokens.word(at) in _BETWEEN_WORDS:
             at += 1
         if at == last:
             break
