@@ -33,13 +33,13 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "json_transform": "server.tools.builtin.json_transform:JsonTransform",
     },
     "normalizer": {
-        "remove_commas": "server.extraction.normalizers:remove_commas",
-        "to_int": "server.extraction.normalizers:to_int",
-        "to_float": "server.extraction.normalizers:to_float",
-        "parse_date": "server.extraction.normalizers:parse_date",
-        "lower": "server.extraction.normalizers:lower",
-        "upper": "server.extraction.normalizers:upper",
-        "strip": "server.extraction.normalizers:strip",
+        "remove_commas": "server.extraction.patterns:remove_commas",
+        "to_int": "server.extraction.patterns:to_int",
+        "to_float": "server.extraction.patterns:to_float",
+        "parse_date": "server.extraction.patterns:parse_date",
+        "lower": "server.extraction.patterns:lower",
+        "upper": "server.extraction.patterns:upper",
+        "strip": "server.extraction.patterns:strip",
     },
 }
 

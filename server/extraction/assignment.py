@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
 from server.extraction.types import HINT, ValueCandidate
@@ -44,29 +44,28 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
     """
     sure = _claimed(plans, scored)
     open_plans = [plan for plan in plans if plan.key not in sure]
-    filler = _Filler(
+    placement = _Placement(
         {plan.key: _open_to(plan, scored[plan.key], sure.values()) for plan in open_plans}
     )
     required = [plan for plan in open_plans if plan.required]
     for plan in required:
-        filler.place(plan.key, set())
-    filler.in_order_of_mention(required)
+        placement.place(plan.key, set())
+    placement.put_in_order(required)
     optional = [plan for plan in open_plans if not plan.required]
-    filler.place_pair(optional)
+    placement.place_range(optional)
     for plan in optional:
-        if plan.key not in filler.placed:
+        if plan.key not in placement.placed:
             others = [other.key for other in optional if other is not plan]
-            filler.place_if_alone(plan.key, others)
-    chosen = sure | filler.placed
+            placement.place_if_alone(plan.key, others)
+    chosen = sure | placement.placed
     unclear = {
-        plan.key: values for plan in required if len(values := filler.alternatives(plan.key)) > 1
+        plan.key: values for plan in required if len(values := placement.alternatives(plan.key)) > 1
     }
     unclear |= {
         key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
     }
-    no_doubt = len(required) == 1 and len(filler.placed) == 1 and not unclear
-    only = filler.placed.keys() if no_doubt else ()
-    return Assignment(chosen, frozenset(sure) | frozenset(only), unclear)
+    no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
+    return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
 
 
 def _equally_sure(
@@ -116,17 +115,15 @@ def _claimed(
     return sure
 
 
-class _Filler:
+class _Placement:
     """Places candidates one by one, moving earlier ones when that makes room."""
 
     def __init__(self, choices: Mapping[str, Sequence[ValueCandidate]]) -> None:
         self._choices = choices
         self.placed: dict[str, ValueCandidate] = {}
 
-    def _clashes(self, candidate: ValueCandidate, but: str = "") -> list[str]:
-        return [
-            key for key, taken in self.placed.items() if key != but and candidate.overlaps(taken)
-        ]
+    def _clashes(self, candidate: ValueCandidate) -> list[str]:
+        return [key for key, taken in self.placed.items() if candidate.overlaps(taken)]
 
     def place(self, key: str, tried: set[tuple[str, int, int]]) -> bool:
         for candidate in self._choices[key]:
@@ -178,7 +175,7 @@ class _Filler:
                 self.placed[key] = candidate
             return
 
-    def place_pair(self, plans: Sequence[ParameterPlan]) -> None:
+    def place_range(self, plans: Sequence[ParameterPlan]) -> None:
         """Place both ends of a range: between 2025-01-01 and 2025-01-31."""
         for low, high in pairwise(plans):
             ends = low.name.topics[:1], high.name.topics[:1]
@@ -191,7 +188,7 @@ class _Filler:
                 if upper:
                     self.placed |= {low.key: free[0], high.key: upper[0]}
 
-    def in_order_of_mention(self, plans: Sequence[ParameterPlan]) -> None:
+    def put_in_order(self, plans: Sequence[ParameterPlan]) -> None:
         """Let parameters of the same kind have their values in the order they stand."""
         for role in {plan.role for plan in plans}:
             keys = [p.key for p in plans if p.role == role and p.key in self.placed]
@@ -207,8 +204,66 @@ class _Filler:
                 self.placed |= swapped
 
 
-_ENGLISH: Final = load_language("en")
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+# Without examples: what speaks for a value is counted in points
+
+
+class Bid(NamedTuple):
+    """How well a value, by its place among all of them, fits a parameter, and as what."""
+
+    points: float
+    place: int
+    value: Any
+
+
+class PointsAssignment(NamedTuple):
+    points: float
+    chosen: Mapping[str, Bid]
+
+
+_MOST_TRIED_WAYS: Final = 3_000
+_MOST_BIDS: Final = 6
+_OUT_OF_ORDER: Final = 1.5
+"""What it costs that a value stands before that of an earlier parameter."""
+
+
+def assign_by_points(
+    bids: Mapping[str, Sequence[Bid]], spans: Sequence[tuple[int, int]]
+) -> PointsAssignment:
+    """The way to give values away, none twice, whose points add up to the most.
+
+    `spans` are the places of the values in the question. Where the points leave it open,
+    values go in order of mention to the parameters in the order of `bids`.
+    """
+    keys = [key for key in bids if bids[key]]
+    ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:_MOST_BIDS] for key in keys}
+    best = PointsAssignment(0.0, {})
+    tried = 0
+
+    def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
+        nonlocal best, tried
+        tried += 1
+        if points > best.points:
+            best = PointsAssignment(points, chosen)
+        most = points + sum(ranked[key][0].points for key in keys[at:])
+        if tried > _MOST_TRIED_WAYS or most <= best.points:
+            return
+        taken = [spans[bid.place] for bid in chosen.values()]
+        for bid in ranked[keys[at]]:
+            start, end = spans[bid.place]
+            if not any(start < last and first < end for first, last in taken):
+                before = sum(first > start for first, _ in taken)
+                more = bid.points - _OUT_OF_ORDER * before
+                go(at + 1, points + more, {**chosen, keys[at]: bid})
+        go(at + 1, points, chosen)
+
+    go(0, 0.0, {})
+    return best
+
+
+# The words around a value
+
+FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
+"""What may stand between the words that announce a value and the value."""
 
 _REACH: Final = 3
 """How many words before a value may belong to it."""
@@ -231,7 +286,6 @@ class ContextWords:
     right: frozenset[Words] = frozenset()
 
 
-Contexts = Mapping[str, ContextWords]
 NO_CONTEXT: Final = ContextWords()
 
 
@@ -239,30 +293,18 @@ def context_score(
     plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens, context: ContextWords
 ) -> int:
     """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
-    return max(
-        candidate.fit,
-        _by_name(plan, candidate, tokens),
-        _by_context(candidate, tokens, context),
-    )
-
-
-def _by_name(plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens) -> int:
-    before, after = plan.name.before, plan.name.after
-    for distance in range(1, _REACH + 1):
-        word = tokens.word(candidate.first - distance)
-        if word in before:
-            return _NAMED_BEFORE - distance
-        if word not in _FILLERS:
-            break
-    return _NAMED_AFTER if tokens.word(candidate.last) in after else 0
-
-
-def _by_context(candidate: ValueCandidate, tokens: Tokens, context: ContextWords) -> int:
-    if context is NO_CONTEXT:
-        return 0
     first, last = candidate.first, candidate.last
+    points = max(candidate.fit, _NAMED_AFTER if tokens.word(last) in plan.name.after else 0)
+    for distance in range(1, _REACH + 1):
+        word = tokens.word(first - distance)
+        if word in plan.name.before:
+            points = max(candidate.fit, _NAMED_BEFORE - distance)
+            break
+        if word not in FILLERS:
+            break
     left = (tokens.word(first - 2), tokens.word(first - 1))
     right = (tokens.word(last), tokens.word(last + 1))
     if left in context.left or right in context.right:
-        return _PAIR
-    return _SINGLE if left[1:] in context.left or right[:1] in context.right else 0
+        return max(points, _PAIR)
+    beside = left[1:] in context.left or right[:1] in context.right
+    return max(points, _SINGLE) if beside else points

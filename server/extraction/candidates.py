@@ -2,15 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from operator import attrgetter
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.domain_types import numbers_of_domain, with_domain
+from server.extraction.assignment import FILLERS
+from server.extraction.pattern_values import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
-from server.extraction.types import CURRENCY_OF_AMOUNT, HINT, SURE, ValueCandidate, at, checked
-from server.extraction.values import InvalidValue, number, written
+from server.extraction.types import (
+    CURRENCY_OF_AMOUNT,
+    HINT,
+    SURE,
+    SpanSet,
+    ValueCandidate,
+    checked,
+    from_span,
+    from_words,
+)
+from server.extraction.values import number, written
 from server.library.parameter_types import ValueKind
-from server.text.durations import Duration, unit_at
+from server.text.durations import unit_at
 from server.text.language import load_language
 from server.text.numbers import ambiguous_numbers, opposite
 from server.text.parsed_text import ParsedText
@@ -21,42 +32,55 @@ _ENGLISH: Final = load_language("en")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 
 
-def find_amounts(
+def find_candidates(
+    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
+) -> list[ValueCandidate]:
+    """Every place that could be a value of this parameter, best rank first, then in order."""
+    finder = _FINDERS.get(plan.role)
+    found = list(finder(plan, template, reading)) if finder else []
+    if plan.role not in NUMERIC:
+        found = found or _in_quotes(plan, reading)
+        found = found if plan.domain_type is None else with_domain(plan, reading, found)
+    found.sort(key=attrgetter("rank", "start"))
+    return found
+
+
+# Numbers
+
+
+def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
-    spans = reading.of("number")
-    if plan.name.unit:
-        yield from _counted(plan, template, reading)
-    signed = _signed_numbers(plan, template, reading)
+    spans, unit = reading.of("number"), plan.name.unit
+    backwards: set[int] = set()
+    if unit:
+        yield from _time_amounts(plan, template, reading)
+        durations = reading.of("duration")
+        backwards = {span.first for span in durations if _is_backwards(plan, template, span)}
     read_by_domain = numbers_of_domain(plan, reading)
-    single = len([other for other in template.of("amount") if not other.percent]) < 2
+    single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
-        fit = _fit(plan, span)
+        fit = _unit_fit(plan, span)
         if fit is None:
             continue
         if single and ambiguous_numbers(reading.tokens, span):
             what = "a number like 1,5 or 1/2 can be read in two ways; write it with a point"
-            yield at(span, None, rank=3)._replace(problem=what)
+            yield from_span(span, None, rank=3)._replace(problem=what)
             continue
         rank, hinted, surely = fit
-        if plan.name.unit and not span.unit and _counts_things(reading.tokens, span.last):
+        if unit and not span.unit and _counts_things(reading.tokens, span.last):
             continue
         value = span.value
         kind: SourceKind = "recognizer"
         if span.start in read_by_domain:
             value, kind = read_by_domain[span.start], "domain_pattern"
-        if span.first in signed:
+        if span.first in backwards:
             value = opposite(number(value))
-        problem = ""
-        try:
-            value = plan.checker.numeric(value)
-        except InvalidValue as refused:
-            problem = str(refused)
-        start, end, first, last = span[1:5]
-        yield ValueCandidate(start, end, first, last, value, kind, rank, hinted, problem, surely)
+        found = from_span(span, value, rank=rank, fit=surely)
+        yield checked(plan, found._replace(kind=kind, hinted=hinted))
     if not spans:
         for quote in reading.quoted("number"):
-            yield checked(plan, at(quote, quote.value, rank=2))
+            yield checked(plan, from_span(quote, quote.value, rank=2))
 
 
 def _counts_things(tokens: Tokens, index: int) -> bool:
@@ -67,7 +91,7 @@ def _counts_things(tokens: Tokens, index: int) -> bool:
     return not unit_at(tokens.word(index + 1), glued=False)  # 3 business days
 
 
-def _fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
+def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     """How well the unit of a number fits: rank, whether it needs a hint, and fit; or None."""
     unit = "" if span.unit == "-" else span.unit
     if unit == "%":
@@ -77,8 +101,7 @@ def _fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     if plan.role == "percentage":
         return None if unit else (1, True, 0)
     if not unit:
-        hinted = not plan.required and plan.name.pages
-        return 0, hinted, 0
+        return 0, not plan.required and plan.name.pages, 0
     if unit.isupper():  # a currency
         return None if plan.name.unit else (0, False, HINT if plan.role == "money" else 0)
     if plan.name.unit:
@@ -86,102 +109,83 @@ def _fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     return 1, not plan.required, 0
 
 
-def _counted(
+def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
     """Spans of time, counted in the unit that the parameter is named after."""
+    unit = plan.name.unit
+    numbers = {span.start for span in reading.of("number") if span.unit == unit}
     for span in reading.of("duration"):
-        length: Duration = span.value
-        count = length.count_in(plan.name.unit)
+        count = span.value.count_in(unit)
         if count is None:
-            what = f"{reading.text[span.start : span.end]} has no fixed number of {plan.name.unit}s"
-            yield at(span, None)._replace(problem=what)
-            continue
-        if _backwards(plan, template, span):
-            count = opposite(count)
-        is_number = any(
-            n.start == span.start and n.unit == plan.name.unit for n in reading.of("number")
-        )
-        if not is_number:
-            yield checked(plan, at(span, count, fit=SURE))
+            what = f"{reading.text[span.start : span.end]} has no fixed number of {unit}s"
+            yield from_span(span, None)._replace(problem=what)
+        elif span.start not in numbers:
+            count = opposite(count) if _is_backwards(plan, template, span) else count
+            yield checked(plan, from_span(span, count, fit=SURE))
 
 
-def _signed_numbers(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> frozenset[int]:
-    """Numbers of time units that count backwards, by their first word: 30 days ago."""
-    if not plan.name.unit:
-        return frozenset()
-    return frozenset(
-        span.first for span in reading.of("duration") if _backwards(plan, template, span)
-    )
-
-
-def _backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bool:
+def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bool:
     """Whether a span of time is a negative number here: beside a date it is moved by."""
     allowed = plan.parameter.ge is None or plan.parameter.ge < 0
-    return span.unit == "-" and allowed and bool(template.of("date"))
+    return span.unit == "-" and allowed and bool(template.groups["date"])
 
 
-def _dates(
-    _: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+# Dates and times
+
+
+def _plain_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     counts = template.counts_time
     offsets = () if counts else reading.of("offset")
     for span in reading.of("date"):
         if not any(o.start <= span.start and span.end <= o.end for o in offsets):
-            yield at(span, span.value, rank=1 if span.weak or reading.is_present(span) else 0)
-    for span in reading.of("datetime"):
-        yield at(span, span.value)
-    for span in offsets:
-        yield at(span, span.value)
+            rank = 1 if span.weak or reading.is_present(span) else 0
+            yield from_span(span, span.value, rank=rank)
+    for span in (*reading.of("datetime"), *offsets):
+        yield from_span(span, span.value)
     if counts:
         for span in reading.of("anchor"):
-            yield at(span, span.value, rank=2)
+            yield from_span(span, span.value, rank=2)
 
 
-def find_dates(
+def _whole_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+    """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
+    moments = reading.of("datetime")
+    for date in _plain_dates(template, reading):
+        if not any(date.is_within(moment) for moment in moments):
+            yield date
+
+
+def _dates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
     only_dates = plan.parameter.type == "date"
-    found = _dates(plan, template, reading)
-    for candidate in found if only_dates else _with_their_times(found, reading):
+    for candidate in (_plain_dates if only_dates else _whole_dates)(template, reading):
         value = written(candidate.value)
         yield candidate._replace(value=value[:10] if only_dates else value)
     yield from unreadable(reading, "date")
 
 
-def find_datetimes(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
+def _datetimes(
+    _: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
     moments = reading.of("datetime")
     for span in moments:
-        yield at(span, written(span.value))
-    for candidate in _dates(plan, template, reading):
+        yield from_span(span, written(span.value))
+    for candidate in _plain_dates(template, reading):
         if not any(m.start <= candidate.start < m.end for m in moments):
             yield candidate._replace(value=f"{candidate.value.isoformat()}T00:00:00")
     for span in reading.of("time"):
         if not any(m.start <= span.start < m.end for m in moments):
             moment = f"{reading.today.isoformat()}T{span.value.isoformat()}"
-            yield at(span, moment, rank=2)
+            yield from_span(span, moment, rank=2)
     yield from unreadable(reading, "date")
 
 
-def _with_their_times(
-    dates: Iterator[ValueCandidate], reading: ParsedText
+def _written_dates(
+    _: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
-    """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
-    moments = reading.of("datetime")
-    for date in dates:
-        within = (m for m in moments if m.start <= date.start and date.end <= m.end)
-        if not any(m.end - m.start > date.end - date.start for m in within):
-            yield date
-
-
-def find_written_dates(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    for candidate in _with_their_times(_dates(plan, template, reading), reading):
+    for candidate in _whole_dates(template, reading):
         text = reading.text[candidate.start : candidate.end]
         # "5pm on March 7" is written in no order that a tool could be told of.
         timed = isinstance(candidate.value, datetime)
@@ -193,7 +197,7 @@ def unreadable(reading: ParsedText, kind: str) -> Iterator[ValueCandidate]:
     """What looks like a value of `kind` and is none, with the reason."""
     for span in reading.of("unreadable"):
         if span.unit == kind:
-            yield at(span, None)._replace(problem=span.value)
+            yield from_span(span, None)._replace(problem=span.value)
 
 
 def up_to_today(
@@ -204,45 +208,18 @@ def up_to_today(
     lead = reading.tokens.word(index)
     if lead not in ("until", "till", "since") or found.kind == "template_pattern":
         return None
-    start, end = reading.tokens.starts[index], reading.tokens.ends[index]
-    today = ValueCandidate(start, end, index, index + 1, reading.today.isoformat())
+    today = from_words(reading.tokens, index, index + 1, reading.today.isoformat())
     return (found, today) if lead == "since" else (today, found)
 
 
-def candidates(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> list[ValueCandidate]:
-    """Every place that could be a value of this parameter, best rank first, then in order."""
-    if plan.role in NUMERIC:
-        found = list(find_amounts(plan, template, reading))
-    elif plan.role in _FINDERS:
-        found = list(_FINDERS[plan.role](plan, template, reading))
-        found += _in_quotes(plan, reading) if not found else ()
-    else:
-        found = []
-    if plan.role not in NUMERIC:
-        found = with_domain(plan, reading, found)
-    found.sort(key=_order)
-    return found
+# Values of other kinds
 
 
-def _order(candidate: ValueCandidate) -> tuple[int, int]:
-    return candidate.rank, candidate.start
-
-
-def _kinds(*kinds: Kind) -> Callable[..., Iterator[ValueCandidate]]:
-    def find(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-        for kind in kinds:
-            for span in reading.of(kind):
-                yield at(span, written(span.value))
-
-    return find
-
-
-def _times(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-    for span in reading.of("time"):
-        yield at(span, written(span.value))
-    yield from unreadable(reading, "time")
+def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+    for span in reading.of(_KIND_OF[plan.role]):
+        yield from_span(span, written(span.value))
+    if plan.role == "time":
+        yield from unreadable(reading, "time")
 
 
 def _currencies(
@@ -253,64 +230,103 @@ def _currencies(
     for span in reading.of("currency"):
         of_amount = span.last in amounts or span.first in amounts
         sure = of_amount and "from" in plan.name.topics
-        yield at(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
-
-
-def _date_formats(
-    _: ParameterPlan, __: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    for span in reading.date_formats:
-        yield at(span, span.value)
+        yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
 
 
 def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     tokens = reading.tokens
     for phrase in plan.choices.find(tokens):
-        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        if is_digits(tokens.words[phrase.first]) and _cuts_a_value(reading, start, end):
-            continue
         rank = 1 if phrase.weak else 0
-        yield ValueCandidate(
-            start, end, phrase.first, phrase.last, phrase.value, "vocabulary", rank
-        )
+        found = from_words(tokens, phrase.first, phrase.last, phrase.value, "vocabulary", rank=rank)
+        if not (is_digits(tokens.words[phrase.first]) and _is_part_of_value(reading, found)):
+            yield found
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:
-            yield at(quote, value)._replace(kind="vocabulary")
+            yield from_span(quote, value)._replace(kind="vocabulary")
 
 
-def _cuts_a_value(reading: ParsedText, start: int, end: int) -> bool:
+def _is_part_of_value(reading: ParsedText, found: ValueCandidate) -> bool:
     """Whether the place is but a part of a number or a date, as the 2 of 2.5 is."""
-    return any(
-        span.start <= start and end <= span.end and span.end - span.start > end - start
-        for kind in _WHOLE
-        for span in reading.of(kind)
-    )
+    kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
+    return any(found.is_within(span) for kind in kinds for span in reading.of(kind))
 
 
-_WHOLE: Final[tuple[Kind, ...]] = ("number", "date", "datetime", "time")
-_FINDERS: Final[dict[ValueKind, Callable[..., Iterator[ValueCandidate]]]] = {
-    "date": find_dates,
-    "datetime": find_datetimes,
-    "written_date": find_written_dates,
-    "time": _times,
-    "duration": _kinds("duration"),
-    "email": _kinds("email"),
-    "url": _kinds("url"),
-    "currency": _currencies,
-    "date_format": _date_formats,
-    "choice": _choices,
-}
-_QUOTED_KINDS: Final[dict[ValueKind, Kind]] = {
+def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
+    if plan.role == "written_date":
+        return [from_span(quote, quote.value) for quote in reading.of("quoted")]
+    kind = _KIND_OF.get(plan.role)
+    spans = () if kind is None else reading.quoted(kind)
+    return [from_span(span, written(span.value), rank=1) for span in spans]
+
+
+_KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
 }  # fmt: skip
+_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
+    "number": _amounts, "percentage": _amounts, "money": _amounts,
+    "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
+    "duration": _spans, "email": _spans, "url": _spans, "currency": _currencies,
+    "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
+    "choice": _choices,
+}  # fmt: skip
+
+# Yes or no
+
+_BOOLEAN_WORDS: Final = dict.fromkeys(_ENGLISH.group("affirmed"), True) | dict.fromkeys(
+    _ENGLISH.group("denied"), False
+)
+_SWITCHES: Final = {"on": True, "off": False}
+_NEGATIONS: Final = _ENGLISH.group("negations")
+_TURNS: Final = _ENGLISH.group("turns")
+_ASKS: Final = frozenset(_ENGLISH.followups.asks)
+_HOLLOW: Final = _ENGLISH.group("hollow_flags")
 
 
-def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> Iterable[ValueCandidate]:
-    if plan.role == "written_date":
-        return [at(quote, quote.value) for quote in reading.of("quoted")]
-    kind = _QUOTED_KINDS.get(plan.role)
-    if kind is None:
-        return ()
-    return [at(span, written(span.value), rank=1) for span in reading.quoted(kind)]
+def find_boolean(
+    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> ValueCandidate | None:
+    """What the question says about the parameter; `alone` when it has no other boolean."""
+    tokens = reading.tokens
+    if {"on", "off"} <= set(tokens.words):
+        return None  # both words occur, so neither is the answer
+    named = _mention(plan, tokens, taken)
+    for index, word in enumerate(tokens.words):
+        if not taken.has_room(tokens, index, index + 1):
+            continue
+        beside = named and (named[0] - 3 <= index < named[0] or 0 <= index - named[1] <= 2)
+        if word in _BOOLEAN_WORDS and (beside or (alone and _is_answer(tokens, index))):
+            return from_words(tokens, index, index + 1, _BOOLEAN_WORDS[word])
+        if word in _SWITCHES and (beside or (alone and _is_switch(tokens, index))):
+            return from_words(tokens, index, index + 1, _SWITCHES[word])
+    if named is None:
+        return None
+    before = {tokens.word(named[0] - 1), tokens.word(named[0] - 2)}
+    return from_words(tokens, *named, before.isdisjoint(_NEGATIONS))
+
+
+def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:
+    """Where all telling words of the name stand in a row: archived, of include_archived."""
+    words = [word for word in plan.name.words if word not in _HOLLOW]
+    if not words:
+        return None
+    for first in range(len(tokens) - len(words) + 1):
+        last = first + len(words)
+        if tokens.words[first:last] == words and taken.has_room(tokens, first, last):
+            return first, last
+    return None
+
+
+def _is_answer(tokens: Tokens, index: int) -> bool:
+    """Whether a yes or no answers, and does not deny: "no more than" is no no."""
+    if tokens.words[index] not in ("no", "yes"):
+        return True
+    return not tokens.word(index + 1)[:1].isalnum() or tokens.word(index - 1) in FILLERS
+
+
+def _is_switch(tokens: Tokens, index: int) -> bool:
+    """Whether on or off is what something is to be turned."""
+    turned = any(word in _TURNS for word in tokens.words[max(0, index - 4) : index])
+    is_last = not any(map(is_word, tokens.words[index + 1 :]))
+    return turned or (is_last and tokens.words[0] not in _ASKS)

@@ -18,36 +18,36 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 """Names of parameters that take an end of a range, besides `<entity>_<part>`."""
 
 
-def fill_entities(filling: SlotFilling, intent: Intent) -> None:
+def fill_entities(slots: SlotFilling, intent: Intent) -> None:
     """Give each parameter the entity of its name, unless it has a value already.
 
     An entity of several parts fills a parameter of its own name that takes an object; its
     parts fill `<entity>_<part>`, or the part's own name in one of its spellings. A value of
     another type than the parameter's is none of it; one that breaks a bound is a problem.
     """
-    plans = {plan.key: plan for plan in filling.plan.parameters}
+    plans = {plan.key: plan for plan in slots.plan.parameters}
     for entity, value in intent.entities.items():
         places = intent.places.get(entity, ())
         plan = plans.get(entity)
-        if plan is not None and _fill(filling, plan, value, places):
+        if plan is not None and _fill_parameter(slots, plan, value, places):
             continue
         if isinstance(value, Mapping):
             for part, inner in value.items():
-                names = (name for name in _names(entity, part) if name in plans)
+                names = (name for name in _parameter_names(entity, part) if name in plans)
                 if (name := next(names, None)) is not None:
-                    _fill(filling, plans[name], inner, places)
+                    _fill_parameter(slots, plans[name], inner, places)
 
 
-def _names(entity: str, part: str) -> Iterator[str]:
+def _parameter_names(entity: str, part: str) -> Iterator[str]:
     yield f"{entity}_{part}"
     yield from _SPELLINGS.get(part, (part,))
 
 
-def _fill(
-    filling: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
+def _fill_parameter(
+    slots: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
     """Whether the value is one for the parameter, be it in bounds or not."""
-    if plan.key in filling.found:
+    if plan.key in slots.found:
         return False
     try:
         fitting = _as_typed(plan, value)
@@ -57,15 +57,15 @@ def _fill(
     try:
         plan.checker.check(fitting)
     except InvalidValue as refused:
-        filling.problems[plan.key] = str(refused)
+        slots.problems[plan.key] = str(refused)
         return True
-    filling.problems.pop(plan.key, None)
-    filling.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
-    text = filling.reading.text[start:end] if places else None
-    filling.sources[plan.key] = Source("intent", places[0] if places else None, text)
+    slots.problems.pop(plan.key, None)
+    slots.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
+    text = slots.reading.text[start:end] if places else None
+    slots.sources[plan.key] = Source("intent", places[0] if places else None, text)
     for first, last in places:
-        if filling.taken.free(first, last):
-            filling.taken.add(first, last)
+        if slots.taken.is_free(first, last):
+            slots.taken.add(first, last)
     return True
 
 
@@ -85,16 +85,16 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
     json_type = parameter.descriptor.json_type
     match json_type, value:
         case "string", str():
-            return _word(parameter, value)
+            return _enum_value(parameter, value)
         case "boolean", bool():
             return value
         case "array", list() | tuple():
-            return [_word(parameter, one) if isinstance(one, str) else one for one in value]
+            return [_enum_value(parameter, one) if isinstance(one, str) else one for one in value]
         case "object", Mapping():
             return dict(value)
     raise InvalidValue(f"{value!r} is not of type {json_type}")
 
 
-def _word(parameter: Parameter, value: str) -> Any:
+def _enum_value(parameter: Parameter, value: str) -> Any:
     """A value of the enum by any of its words, as the template writes it."""
     return value if value in parameter.enum else parameter.choices.get(value.lower(), value)

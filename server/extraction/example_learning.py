@@ -1,33 +1,75 @@
-"""Reading a template's examples, to learn where its values stand."""
+"""What a template's own examples teach about where its values stand."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from itertools import combinations
+from typing import Final, NamedTuple
 
-from server.extraction.example_slots import (
-    ExampleSlot,
-    TextLesson,
+from server.extraction.assignment import ContextWords, Words
+from server.extraction.free_text import (
+    Place,
+    TextContext,
     capital_runs,
-    contexts,
-    differing,
-    led_alike,
-    led_by_preposition,
-    text_lesson,
+    find_text,
+    name_from,
+    sentence_from,
 )
-from server.extraction.free_text import find_text
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.slot_filling import Lessons, SlotFilling
-from server.extraction.types import ValueCandidate
+from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.value_kinds import GROUPS
 from server.library.model import Domain
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Tokens
+from server.text.tokens import BLOCK, Tokens, is_word
 
 ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 """What examples count from; the words around a date are the same on every day."""
 
+_ENGLISH: Final = load_language("en")
+_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_ARTICLES: Final = _ENGLISH.group("articles")
+_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
+_SENTENCE_LEADS: Final = _ENGLISH.group("sentence_leads") | {":"}
+_GENERIC: Final = _ARTICLES | _ENGLISH.group("generic_leads")
+"""Words that stand before too many things to lead to a value alone."""
+_APOSTROPHES: Final = frozenset("'’")
+_LONGEST_VALUE: Final = 8
+_MAX_EXAMPLES: Final = 40
 
-def learn_examples(plan: TemplatePlan, domain: Domain) -> Lessons:
+
+class ExampleSlot(NamedTuple):
+    """The value of a parameter in an example: the words from `first` up to `last`."""
+
+    reading: ParsedText
+    first: int
+    last: int
+
+    @property
+    def words(self) -> Words:
+        return tuple(self.reading.tokens.words[self.first : self.last])
+
+    @property
+    def left(self) -> Words:
+        return tuple(self.reading.tokens.words[max(0, self.first - 2) : self.first])
+
+    @property
+    def right(self) -> Words:
+        return tuple(self.reading.tokens.words[self.last : self.last + 2])
+
+    @property
+    def end(self) -> str:
+        """The word that ends the value; empty where it ends by itself."""
+        word = self.right[0] if self.right else ""
+        if word in _APOSTROPHES and self.reading.tokens.glued(self.last):
+            return "'"  # Apple's stock price
+        if not is_word(word) or word in _FUNCTION_WORDS:
+            return ""
+        begins_value = any(span.first == self.last for span in self.reading.spans)
+        return "" if begins_value else word
+
+
+def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
     """What the template's `nl_examples` teach about each of its parameters.
 
     A value's place in an example is known when a pattern captures it, when it is the
@@ -35,136 +77,222 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> Lessons:
     meant. A template with a single free text also
     learns from capital letters, and from where its examples differ.
     """
-    fillings = [
-        _filled(plan, ParsedText(text, ANY_DAY, domain.date_order), domain)
+    examples = [
+        SlotFilling(plan, ParsedText(text, ANY_DAY, domain.date_order), synonyms=domain.synonyms)
         for text in plan.template.nl_examples
     ]
-    fillers = {
-        one.key: [f for filling in fillings if (f := _filler(one, filling)) is not None]
+    for example in examples:
+        example.fill_from_patterns()
+        example.fill_recognized(texts=False)
+    known = {
+        one.key: [slot for example in examples if (slot := _sure_slot(one, example)) is not None]
         for one in plan.parameters
     }
-    texts = plan.of("text")
-    required = [one for one in texts if one.required]
-    about = f"{plan.template.description} {plan.template.id}"
-    values = {word for found in fillers.values() for filler in found for word in filler.words}
-    lessons: dict[str, TextLesson] = {}
-    for one in texts:
-        known = fillers[one.key]
+    required = [one for one in plan.groups["text"] if one.required]
+    values = {word for slots in known.values() for slot in slots for word in slot.words}
+    texts: dict[str, TextContext] = {}
+    for one in plan.groups["text"]:
+        slots = known[one.key]
         alone = [one] == required
         if alone:
-            known += _guessed(fillings, known)
-        sentences = _is_sentence(one, known)
-        lessons[one.key] = text_lesson(known, about, values, sentences=sentences)
+            slots += _guessed(examples, slots)
+        to_do = any(slot.left[-1:] == ("to",) for slot in slots)
+        is_phrase = "saying" in one.name.topics or ("called" in one.name.topics and to_do)
+        learned = _text_context(plan, slots, values, sentences=is_phrase)
         # What the sure examples teach finds the values of the others, which teach more.
-        known += _found_again(one, lessons[one.key], fillings, known, alone=alone)
-        lessons[one.key] = text_lesson(known, about, values, sentences=sentences)
-    return Lessons(contexts(fillers), lessons)
+        for example in _without(examples, slots):
+            text = find_text(one, learned, example.reading, example.taken, alone=alone)
+            if text is not None and text.kind == "example":
+                slots.append(ExampleSlot(example.reading, text.first, text.last))
+        texts[one.key] = _text_context(plan, slots, values, sentences=is_phrase)
+    return ExampleContexts(_context_words(known), texts)
 
 
-def _is_sentence(plan: ParameterPlan, known: Sequence[ExampleSlot]) -> bool:
-    """Whether the text is a whole phrase by its name: a message, or a task to do."""
-    to_do = any(filler.left[-1:] == ("to",) for filler in known)
-    return "saying" in plan.name.topics or ("called" in plan.name.topics and to_do)
-
-
-def _filled(plan: TemplatePlan, reading: ParsedText, domain: Domain) -> SlotFilling:
-    filling = SlotFilling(plan, reading, Lessons(), domain.synonyms)
-    filling.typed()
-    return filling
-
-
-def _filler(plan: ParameterPlan, filling: SlotFilling) -> ExampleSlot | None:
+def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
     """The parameter's value in an example, when it is known for sure."""
-    reading = filling.reading
-    found = filling.found.get(plan.key)
-    group = GROUPS[plan.role]
-    counted = plan.key in filling.sure and group in ("amount", "date")
+    reading = example.reading
+    found = example.found.get(plan.key)
+    alike = example.plan.groups[GROUPS[plan.role]]
+    counted = plan.key in example.sure and GROUPS[plan.role] in ("amount", "date")
     if found is not None and (counted or found.kind == "template_pattern"):
         return ExampleSlot(reading, found.first, found.last)
-    if _shows_examples(plan, filling):
-        place = _example_place(plan, filling)
-        if place is not None:
-            return ExampleSlot(reading, *place)
+    # A sentence that has only one of two currencies may well have it in the other's place.
+    shown = plan.parameter.example is not None and all(
+        _example_place(one, example) is not None
+        for one in alike
+        if one.parameter.example is not None and one.required
+    )
+    if shown and (place := _example_place(plan, example)):
+        return ExampleSlot(reading, *place)
     quotes = reading.of("quoted")
-    if plan.role == "text" and len(quotes) == 1 and len(filling.plan.of("text")) == 1:
+    if plan.role == "text" and len(quotes) == 1 and len(alike) == 1:
         return ExampleSlot(reading, quotes[0].first, quotes[0].last)
     return None
 
 
-def _shows_examples(plan: ParameterPlan, filling: SlotFilling) -> bool:
-    """Whether the sentence shows the `example` of this parameter and of all like it.
+def _example_place(plan: ParameterPlan, example: SlotFilling) -> Place | None:
+    """Where the one value that equals the parameter's `example` stands, or else its words."""
+    wanted = plan.parameter.example
+    same = [c for c in example.candidates_of(plan) if c.value == wanted]
+    if len(same) == 1:
+        return same[0].first, same[0].last
+    words = Tokens(wanted).words if isinstance(wanted, str) else []
+    spoken, size = example.reading.tokens.words, len(words)
+    places = [n for n in range(len(spoken) - size + 1) if words and spoken[n : n + size] == words]
+    return (places[0], places[0] + size) if len(places) == 1 else None
 
-    A sentence that has only one of two currencies may well have it in the other's place.
+
+def _without(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[SlotFilling]:
+    seen = {id(slot.reading) for slot in known}
+    return [example for example in examples if id(example.reading) not in seen]
+
+
+# What the slots teach
+
+
+def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, ContextWords]:
+    """The words around the values of each parameter that stand around no other's."""
+    left: dict[Words, set[str]] = defaultdict(set)
+    right: dict[Words, set[str]] = defaultdict(set)
+    for name, slots in known.items():
+        for slot in slots:
+            for words in _near_words(slot.left, slot.left[-1:]):
+                left[words].add(name)
+            for words in _near_words(slot.right, slot.right[:1]):
+                right[words].add(name)
+
+    def only(owners: Mapping[Words, set[str]], name: str) -> frozenset[Words]:
+        return frozenset(words for words, names in owners.items() if names == {name})
+
+    return {name: ContextWords(only(left, name), only(right, name)) for name in known}
+
+
+def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
+    for words in {pair, nearest}:
+        telling = words and all(is_word(word) or word in ":%" for word in words)
+        if telling and (len(words) > 1 or words[0] not in _GENERIC):
+            yield words
+
+
+def _text_context(
+    plan: TemplatePlan, slots: Sequence[ExampleSlot], values: Collection[str], *, sentences: bool
+) -> TextContext:
+    """What the values of a text in the examples teach.
+
+    `values` are words of any argument in the examples, and `sentences` says that the text
+    is one by its name.
     """
-    alike = filling.plan.of(GROUPS[plan.role])
-    return plan.parameter.example is not None and all(
-        _example_place(one, filling) is not None
-        for one in alike
-        if one.parameter.example is not None and one.required
+    leads: dict[Words, set[str]] = defaultdict(set)
+    for slot in slots:
+        for lead in _lead_words(slot.left):
+            leads[lead].add(slot.end)
+    inside = {word for slot in slots for word in slot.words}
+    everything = {word for slot in slots for word in slot.reading.tokens.words}
+    about = f"{plan.template.description} {plan.template.id}".lower().replace("_", " ")
+    described = {word for word in about.split() if word.isalpha()}
+    capitals = [s.reading.clean[s.reading.tokens.starts[s.first]].isupper() for s in slots]
+    return TextContext(
+        leads={lead: frozenset(ends) for lead, ends in leads.items()},
+        known=frozenset(slot.words for slot in slots),
+        vocabulary=frozenset((everything | described) - inside - set(values)),
+        sentences=sentences or any(_reads_as_sentence(slot.words) for slot in slots),
+        capitalised=bool(capitals) and all(capitals),
     )
 
 
-def _example_place(plan: ParameterPlan, filling: SlotFilling) -> tuple[int, int] | None:
-    return _same_value(plan, filling) or _same_words(plan, filling.reading)
+def _lead_words(left: Words) -> Iterable[Words]:
+    if not left:
+        yield ()
+        return
+    if left[-1] == "s" and left[-2:-1] and left[-2] in _APOSTROPHES:
+        return  # what's, how's: before everything
+    if all(is_word(word) or word == ":" for word in left):
+        yield left
+    if left[-1] not in _GENERIC and (is_word(left[-1]) or left[-1] == ":"):
+        yield left[-1:]
 
 
-def _same_value(plan: ParameterPlan, filling: SlotFilling) -> tuple[int, int] | None:
-    same: Sequence[ValueCandidate] = [
-        candidate
-        for candidate in filling.candidates_of(plan)
-        if candidate.value == plan.parameter.example
-    ]
-    return (same[0].first, same[0].last) if len(same) == 1 else None
+def _reads_as_sentence(words: Words) -> bool:
+    return (
+        len(words) > 4 or words[0] in _ARTICLES or any(word in _PREPOSITIONS for word in words[1:])
+    )
 
 
-def _same_words(plan: ParameterPlan, reading: ParsedText) -> tuple[int, int] | None:
-    if not isinstance(plan.parameter.example, str):
-        return None
-    words = Tokens(plan.parameter.example).words
-    tokens = reading.tokens
-    places = [
-        first
-        for first in range(len(tokens) - len(words) + 1)
-        if words and tokens.words[first : first + len(words)] == words
-    ]
-    return (places[0], places[0] + len(words)) if len(places) == 1 else None
+# Where the values of the only free text may stand, in examples that do not show them for sure
 
 
-def _guessed(fillings: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
-    """Values of the only free text in examples that do not show them for sure."""
+def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
     found: list[ExampleSlot] = []
-    for filling in _without(fillings, known):
-        runs = capital_runs(filling.reading, filling.taken)
+    for example in _without(examples, known):
+        runs = capital_runs(example.reading, example.taken)
         if len(runs) == 1:
-            found.append(ExampleSlot(filling.reading, *runs[0]))
-    plain = _without(fillings, [*known, *found])
-    found += differing([filling.reading for filling in plain], [filling.taken for filling in plain])
+            found.append(ExampleSlot(example.reading, *runs[0]))
+    found += _differing(_without(examples, [*known, *found]))
     if not known and not found:
-        return led_alike([one.reading for one in fillings], [one.taken for one in fillings])
-    for filling in _without(fillings, [*known, *found]):
-        place = led_by_preposition(filling.reading, filling.taken)
+        return _led_alike(examples)
+    for example in _without(examples, [*known, *found]):
+        place = _after_preposition(example)
         if place is not None:
-            found.append(ExampleSlot(filling.reading, *place))
+            found.append(ExampleSlot(example.reading, *place))
     return found
 
 
-def _found_again(
-    plan: ParameterPlan,
-    lesson: TextLesson,
-    fillings: Sequence[SlotFilling],
-    known: Sequence[ExampleSlot],
-    *,
-    alone: bool,
-) -> list[ExampleSlot]:
-    """Values in the other examples, found by what was learnt from some."""
-    found: list[ExampleSlot] = []
-    for filling in _without(fillings, known):
-        text = find_text(plan, lesson, filling.reading, filling.taken, alone=alone)
-        if text is not None and text.kind == "example":
-            found.append(ExampleSlot(filling.reading, text.first, text.last))
-    return found
+def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
+    """Where examples that begin or end alike differ: "weather in paris", "weather in oslo"."""
+    found: dict[tuple[int, int, int], ExampleSlot] = {}
+    for (one, a), (two, b) in combinations(enumerate(examples[:_MAX_EXAMPLES]), 2):
+        first, second = a.reading.tokens.words, b.reading.tokens.words
+        shorter = min(len(first), len(second))
+        head = next((n for n in range(shorter) if first[n] != second[n]), shorter)
+        left = shorter - head
+        tail = next((n for n in range(left) if first[-1 - n] != second[-1 - n]), left)
+        if sum(map(is_word, first[:head] + first[len(first) - tail :])) < 2:
+            continue
+        places = (head, len(first) - tail), (head, len(second) - tail)
+        if _could_be_value(a, places[0]) and _could_be_value(b, places[1]):
+            found[one, *places[0]] = ExampleSlot(a.reading, *places[0])
+            found[two, *places[1]] = ExampleSlot(b.reading, *places[1])
+    return [found[key] for key in sorted(found)]
 
 
-def _without(fillings: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[SlotFilling]:
-    seen = {id(filler.reading) for filler in known}
-    return [filling for filling in fillings if id(filling.reading) not in seen]
+def _could_be_value(example: SlotFilling, place: Place) -> bool:
+    """Whether the words could be a value: content words that nothing else has taken."""
+    words = example.reading.tokens.words[slice(*place)]
+    if not 0 < len(words) <= _LONGEST_VALUE or words[0] in _FUNCTION_WORDS:
+        return False
+    if any(word[0] == BLOCK or word in "?!.:" or word in _PREPOSITIONS for word in words):
+        return False
+    return example.taken.has_room(example.reading.tokens, *place)
+
+
+def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
+    """Values after the word that leads to one in most examples: "to" review, "to" buy."""
+    found: dict[str, list[ExampleSlot]] = defaultdict(list)
+    for example in examples:
+        words = example.reading.tokens.words
+        for index, word in enumerate(words):
+            leads = word in _SENTENCE_LEADS or word in _PREPOSITIONS
+            if not leads or words.count(word) > 1:
+                continue
+            read = sentence_from if word in _SENTENCE_LEADS else name_from
+            place = read(example.reading, example.taken, index + 1)
+            if place is not None and words[place[0]] not in _FUNCTION_WORDS:
+                found[word].append(ExampleSlot(example.reading, *place))
+    best = max(found.values(), key=len, default=[])
+    different = {slot.words for slot in best}
+    return best if len(different) > 1 and 2 * len(best) >= len(examples) else []
+
+
+def _after_preposition(example: SlotFilling) -> Place | None:
+    """The last words of an example after its only preposition: "weather for rome"."""
+    tokens = example.reading.tokens
+    places = [
+        index + 1
+        for index, word in enumerate(tokens.words)
+        if word in _PREPOSITIONS and example.taken.has_room(tokens, index, index + 1)
+    ]
+    if len(places) != 1:
+        return None
+    place = name_from(example.reading, example.taken, places[0])
+    at_end = place is not None and not any(map(is_word, tokens.words[place[1] :]))
+    return place if at_end else None

@@ -10,43 +10,20 @@ from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.entities import fill_entities
 from server.extraction.example_learning import learn_examples
-from server.extraction.example_slots import NO_LESSON
+from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
-from server.extraction.slot_filling import Lessons, SlotFilling, fill_texts
+from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.types import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
 from server.text.tokens import is_digits
 
-_SIGNS: Final = {"^": ("^",), "**": ("*", "*")}
-
-
-def unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:
-    """Those of the question that no example of the template has: 2^8 is no 2 times 8."""
-    return tuple(
-        sign
-        for sign, words in _SIGNS.items()
-        if sign in reading.clean
-        and _between_numbers(reading, words)
-        and not any(sign in example for example in template.nl_examples)
-    )
-
-
-def _between_numbers(reading: ParsedText, words: tuple[str, ...]) -> bool:
-    tokens, size = reading.tokens, len(words)
-    return any(
-        tuple(tokens.words[index : index + size]) == words
-        and is_digits(tokens.word(index - 1))
-        and is_digits(tokens.word(index + size))
-        for index in range(1, len(tokens.words) - size)
-    )
-
-
 _TOO_LONG: Final = "the question is too long to read"
+_OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
-_Prepared = tuple[TemplatePlan, Lessons, TemplateHints | None]
+_Prepared = tuple[TemplatePlan, ExampleContexts, TemplateHints | None]
 """How a template is read, with what its schema says where it has no examples."""
 
 
@@ -102,49 +79,49 @@ class Extractor:
         only: Collection[str] | None = None,
     ) -> Extraction:
         """As `extract`, for a question that has been read."""
-        plan, lessons, hints = self._plan(template)
+        plan, contexts, schema = self._plan(template)
         if only is not None:
             plan = _restricted(plan, only)
-        filling = SlotFilling(plan, reading, lessons, self._domain.synonyms)
-        filling.written()
+        slots = SlotFilling(plan, reading, contexts, self._domain.synonyms)
+        slots.fill_from_patterns()
         if intent is not None:
-            fill_entities(filling, intent)
-        if hints is None:
-            filling.recognized()
-            fill_texts(filling)
+            fill_entities(slots, intent)
+        if schema is None:
+            slots.fill_recognized()
         else:
-            fill_from_schema(filling, hints)
-        return _outcome(plan, filling, agrees=template.agrees(intent))
+            fill_from_schema(slots, schema)
+        return _outcome(slots, agrees=template.agrees(intent))
 
     def read_at(
         self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
     ) -> PlacedValue | None:
         """What stands at `place` as a value of one parameter; None when it is none at all."""
-        plan, lessons, _ = self._plan(template)
+        plan, contexts, _ = self._plan(template)
         (one,) = (p for p in plan.parameters if p.key == name)
         reading = self.read(text, now)
         if reading.too_long:
             return None
-        found = SlotFilling(plan, reading, lessons, self._domain.synonyms).placed(one, *place)
+        slots = SlotFilling(plan, reading, contexts, self._domain.synonyms)
+        found = slots.value_at(one, *place)
         if found is None:
             return None
-        lesson = lessons.texts.get(name, NO_LESSON)
+        context = contexts.texts.get(name, NO_TEXT_CONTEXT)
         return PlacedValue(
             found.value,
             found.problem,
             (found.start, found.end),
             is_text=one.role == "text",
-            is_sentence=lesson.sentences or "saying" in one.name.topics,
-            is_name=lesson.capitalised and not lesson.sentences,
+            is_sentence=context.sentences or "saying" in one.name.topics,
+            is_name=context.capitalised and not context.sentences,
         )
 
     def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
-            lessons = learn_examples(plan, self._domain)
-            hints = describe_parameters(plan) if has_schema_only(template) else None
-            known = self._plans[template.id] = template, (plan, lessons, hints)
+            contexts = learn_examples(plan, self._domain)
+            schema = describe_parameters(plan) if has_schema_only(template) else None
+            known = self._plans[template.id] = template, (plan, contexts, schema)
         return known[1]
 
 
@@ -158,40 +135,55 @@ def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:
     return replace(plan, parameters=parameters, groups=groups)
 
 
-def _outcome(plan: TemplatePlan, filling: SlotFilling, *, agrees: bool | None) -> Extraction:
+def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     arguments: dict[str, Any] = {}
     sources: dict[str, Source] = {}
     missing: list[MissingParameter] = []
-    too_long = _TOO_LONG if filling.reading.too_long else ""
-    for one in plan.parameters:
-        parameter = one.parameter
-        problem = filling.problems.get(one.key, "") or (too_long if one.required else "")
-        if one.key in filling.found:
-            arguments[one.key] = filling.found[one.key].value
-            sources[one.key] = filling.source(one.key)
-        elif problem:
-            missing.append(parameter.missing(problem))
-        elif parameter.default is not None:
-            arguments[one.key] = parameter.default
+    reading, parameters = slots.reading, slots.plan.parameters
+    for one in parameters:
+        problem = slots.problems.get(one.key, "")
+        if not problem and reading.too_long and one.required:
+            problem = _TOO_LONG
+        if (found := slots.found.get(one.key)) is not None:
+            arguments[one.key] = found.value
+            start, end = found.start, found.end
+            written = Source(found.kind, (start, end), reading.text[start:end])
+            sources[one.key] = slots.sources.get(one.key, written)
+        elif not problem and one.parameter.default is not None:
+            arguments[one.key] = one.parameter.default
             sources[one.key] = Source("default")
-        elif one.required:
-            missing.append(parameter.missing())
-    required = [one for one in plan.parameters if one.required]
-    read = sum(one.key in filling.found for one in required)
-    grounding = ArgumentCoverage(len(required), read, _unused(filling), agrees)
-    sure = filling.sure | {
-        key for key, source in sources.items() if source.kind in ("template_pattern", "intent")
-    }
-    return Extraction(arguments, sources, tuple(missing), grounding, frozenset(sure))
-
-
-def _unused(filling: SlotFilling) -> tuple[str, ...]:
-    reading, taken = filling.reading, filling.taken
-    left = tuple(
+        elif problem or one.required:
+            missing.append(one.parameter.missing(problem))
+    required = [one for one in parameters if one.required]
+    unused = tuple(
         reading.text[start:end]
         for start, end in reading.values
-        if taken.free(start, end)
+        if slots.taken.is_free(start, end)
         # What a pattern reads and a bound refuses is asked about, so it is put to use.
-        and not any(first <= start and end <= last for first, last in filling.refused)
+        and not any(first <= start and end <= last for first, last in slots.refused)
     )
-    return left or unsupported_operators(filling.plan.template, reading)
+    coverage = ArgumentCoverage(
+        required=len(required),
+        read=sum(one.key in slots.found for one in required),
+        unused=unused or _unsupported_operators(slots.plan.template, reading),
+        agrees=agrees,
+    )
+    given = {k for k, source in sources.items() if source.kind in ("template_pattern", "intent")}
+    return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given)
+
+
+def _unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:
+    """Those between numbers that no example of the template has: 2^8 is no 2 times 8."""
+    tokens = reading.tokens
+    return tuple(
+        sign
+        for sign, words in _OPERATORS.items()
+        if sign in reading.clean
+        and not any(sign in example for example in template.nl_examples)
+        and any(
+            tuple(tokens.words[index : index + len(words)]) == words
+            and is_digits(tokens.word(index - 1))
+            and is_digits(tokens.word(index + len(words)))
+            for index in range(1, len(tokens.words) - len(words))
+        )
+    )

@@ -6,25 +6,26 @@ from typing import Any, Final
 
 from server.extraction.assignment import ContextWords, context_score
 from server.extraction.candidates import unreadable
+from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.text_spans import name_from
-from server.extraction.types import SpanSet, ValueCandidate, at, checked
+from server.extraction.types import SpanSet, ValueCandidate, checked, from_span, from_words
 from server.extraction.values import written
-from server.text.decimals import Number
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
-from server.text.span import Kind, Span
+from server.text.span import Kind
 from server.text.stems import inflections
 
 _ENGLISH: Final = load_language("en")
 
 _MAX_ROWS: Final = 200
 _MAX_VALUES: Final = 200
+_BETWEEN_ROWS: Final = frozenset({",", "and", ";"})
 _LEADS: Final = _ENGLISH.group("key_leads")
 _WEAKER_LEADS: Final = _ENGLISH.group("weak_key_leads")
 _LIST_SIGNS: Final = frozenset({"and", "or", *",&"})
 _NAMING: Final = _ENGLISH.group("key_nouns")
+_SKIPPED: Final = _ENGLISH.group("comparison_fillers")
 
 
 class Keys:
@@ -58,14 +59,13 @@ def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCan
     tokens = reading.tokens
     found = []
     for phrase in keys.table.find(tokens):
-        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        if taken.free(start, end):
-            found.append(ValueCandidate(start, end, phrase.first, phrase.last, phrase.value,
-                                   rank=1 if phrase.weak else 0))  # fmt: skip
+        rank = 1 if phrase.weak else 0
+        if taken.has_room(tokens, phrase.first, phrase.last):
+            found.append(from_words(tokens, phrase.first, phrase.last, phrase.value, rank=rank))
     for quote in reading.of("quoted"):
         known, key = keys.table.lookup(quote.value)
-        if known and taken.free(quote.start, quote.end):
-            found.append(ValueCandidate(quote.start, quote.end, quote.first, quote.last, key))
+        if known and taken.is_free(quote.start, quote.end):
+            found.append(from_span(quote, key))
     found.sort(key=lambda candidate: candidate.start)
     return found
 
@@ -82,9 +82,17 @@ def find_field(
     `claimed` are the words at which a comparison or an order begins; a key right before
     one is the one compared: "items whose stock is less than 5".
     """
+    tokens = reading.tokens
     best: tuple[int, int, ValueCandidate] | None = None
     for candidate in named:
-        points = _points(plan, candidate, reading, context)
+        before, after = tokens.word(candidate.first - 1), tokens.word(candidate.last)
+        if before == "the":
+            before = tokens.word(candidate.first - 2)
+        points = max(context_score(plan, candidate, tokens, context), 1)
+        if before in _LEADS | _NAMING or after in _NAMING:
+            points = max(points, 5)
+        elif before in _WEAKER_LEADS:
+            points = max(points, 2)
         if candidate.last in claimed:
             points = max(points, 4)
         if candidate.rank and points < 4:
@@ -92,21 +100,6 @@ def find_field(
         if best is None or (points, -candidate.start) > best[:2]:
             best = (points, -candidate.start, candidate)
     return best[2] if best else None
-
-
-def _points(
-    plan: ParameterPlan, candidate: ValueCandidate, reading: ParsedText, context: ContextWords
-) -> int:
-    tokens = reading.tokens
-    before = tokens.word(candidate.first - 1)
-    if before == "the":
-        before = tokens.word(candidate.first - 2)
-    points = context_score(plan, candidate, tokens, context)
-    if before in _LEADS:
-        return max(points, 5)
-    if before in _NAMING or tokens.word(candidate.last) in _NAMING:
-        return max(points, 5)
-    return max(points, 2 if before in _WEAKER_LEADS else 1)
 
 
 def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCandidate | None:
@@ -134,8 +127,8 @@ def find_cell(
     is preferred.
     """
     numeric = _all(column, int | float) and not _all(column, bool)
-    found = [c for c in _typed(column or (), reading, numeric=numeric)
-             if taken.free(c.start, c.end)]  # fmt: skip
+    values = _comparable_values(column or (), reading, numeric=numeric)
+    found = [value for value in values if taken.is_free(value.start, value.end)]
     found.sort(key=lambda candidate: (candidate.start < after, candidate.start))
     if found:
         return found[0]
@@ -145,64 +138,45 @@ def find_cell(
     place = name_from(reading, taken, first, skip=_SKIPPED)
     if place is None:
         return None
-    start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
-    text = reading.text[start:end]
+    words = from_words(reading.tokens, *place, None)
+    text = reading.text[words.start : words.end]
     if column and _has_digits(text) and not any(map(_has_digits, column[:_MAX_VALUES])):
         return None  # "items under 2 dollars" means no name of an item
-    return ValueCandidate(start, end, *place, text)
+    return words._replace(value=text)
 
 
 def _has_digits(value: Any) -> bool:
     return any(character.isdigit() for character in str(value))
 
 
-_SKIPPED: Final = _ENGLISH.group("comparison_fillers")
-
-
-def _typed(
+def _comparable_values(
     column: Sequence[Any], reading: ParsedText, *, numeric: bool
 ) -> Iterable[ValueCandidate]:
     if numeric:
-        for span in reading.of("number"):
-            yield _candidate(span, span.value)
-        for span in reading.quoted("number"):
-            yield _candidate(span, span.value)
+        for span in (*reading.of("number"), *reading.quoted("number")):
+            yield from_span(span, span.value)
         return
     for span in reading.of("quoted"):
         yield ValueCandidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
     if _all(column, bool):
         for index, word in enumerate(reading.tokens.words):
             if word in ("true", "false"):
-                start, end = reading.tokens.starts[index], reading.tokens.ends[index]
-                yield ValueCandidate(start, end, index, index + 1, word == "true")
+                yield from_words(reading.tokens, index, index + 1, word == "true")
         return
-    yield from _known_values(column, reading)
+    texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
+    for phrase in PhraseTable(texts).find(reading.tokens):
+        yield from_words(reading.tokens, phrase.first, phrase.last, phrase.value)
     kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
     for kind in kinds:
         for span in reading.of(kind):
-            yield _candidate(span, written(span.value))
+            yield from_span(span, written(span.value))
     if not column:
         for span in reading.of("number"):
-            yield _candidate(span, span.value)
-
-
-def _known_values(column: Sequence[Any], reading: ParsedText) -> Iterable[ValueCandidate]:
-    texts = {value: value for value in column[:_MAX_VALUES] if isinstance(value, str)}
-    tokens = reading.tokens
-    for phrase in PhraseTable(texts).find(tokens):
-        start, end = tokens.starts[phrase.first], tokens.ends[phrase.last - 1]
-        yield ValueCandidate(start, end, phrase.first, phrase.last, phrase.value)
-
-
-def _candidate(span: Span, value: Number | str) -> ValueCandidate:
-    return ValueCandidate(span.start, span.end, span.first, span.last, value)
+            yield from_span(span, span.value)
 
 
 def _all(values: Sequence[Any] | None, kind: Any) -> bool:
     return bool(values) and all(isinstance(value, kind) for value in values or ())
-
-
-_BETWEEN_ROWS = frozenset({",", "and", ";"})
 
 
 def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandidate]:
@@ -217,18 +191,11 @@ def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandida
             if items != "object" or all(isinstance(item, dict) for item in span.value)
         ]
     for span in spans:
-        yield checked(plan, at(span, span.value))
+        yield checked(plan, from_span(span, span.value))
     yield from unreadable(reading, "object" if plan.role == "object" else "array")
-    if plan.role == "records" and not spans:
-        rows = reading.of("object")
-        if _in_a_row(rows, reading):
-            whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
-            yield checked(plan, at(whole, [row.value for row in rows]))
-
-
-def _in_a_row(rows: Sequence[Span], reading: ParsedText) -> bool:
-    """Whether all objects could be rows of one table whose brackets were left out."""
-    words = reading.tokens.words
-    return bool(rows) and all(
-        _BETWEEN_ROWS.issuperset(words[one.last : two.first]) for one, two in pairwise(rows)
-    )
+    rows = reading.of("object") if plan.role == "records" and not spans else []
+    between = [reading.tokens.words[one.last : two.first] for one, two in pairwise(rows)]
+    if rows and all(map(_BETWEEN_ROWS.issuperset, between)):
+        # They are rows of one table whose brackets were left out.
+        whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
+        yield checked(plan, from_span(whole, [row.value for row in rows]))

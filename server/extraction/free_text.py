@@ -1,28 +1,41 @@
-"""Free text: a city, a title, a message; read where the examples have it."""
+"""Free text: a city, a title, a message; where it stands, and where it ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.example_slots import TextLesson, capital_runs
+from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
-from server.extraction.text_spans import Place, name_from, sentence_from
 from server.extraction.types import SpanSet, ValueCandidate
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import Tokens
+from server.text.tokens import BLOCK, Tokens, is_word
 
 _ENGLISH: Final = load_language("en")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
+_ARTICLES: Final = _ENGLISH.group("articles")
+_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
+_POLITE: Final = _ENGLISH.group("polite")
 _LEADS: Final = _ENGLISH.leads
-
 _PRONOUNS: Final = _ENGLISH.group("pronouns")
-_IDLE: Final = _ENGLISH.group("set_phrases")
+_SET_PHRASES: Final = _ENGLISH.group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
+_POSSESSIVES: Final = _ENGLISH.group("possessives")
+"""After these stands no name: "my city" names none."""
+_NAME_ENDS: Final = _PREPOSITIONS | _ENGLISH.group("name_ends")
+_KINDS_OF_PLACE: Final = _ENGLISH.group("kinds_of_place")
+_ACRONYMS: Final = _ENGLISH.group("acronyms")
+_PARTICLES: Final = _ENGLISH.group("name_particles")
+
+_SENTENCE_ENDS: Final = frozenset("?!;|")
+_OPENERS: Final = frozenset("([{")
+_LONGEST_NAME: Final = 12
+_LONGEST_SENTENCE: Final = 400
 _MAX_LEADS: Final = 150
 """Words of a text after which a free text may begin; a question rarely has more."""
 _LONGEST_BETWEEN: Final = 8
+_QUOTE: Final = BLOCK + "quoted"
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
 _TWO_WORDS: Final = 60
@@ -32,172 +45,284 @@ _USUAL: Final = 30
 _KNOWN: Final = 25
 _CAPITALS: Final = 20
 
-SOLID: Final = _NAMED
+_SOLID: Final = _NAMED
 """Evidence that is needed for an optional text."""
+
+Place = tuple[int, int]
+"""Words from the first up to, and without, the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextContext:
+    """How a free text stands in the examples of its template.
+
+    `leads` are the words before it, one or two, and for each the words that came right
+    after the value; "" among those says that the value may end the sentence. The empty
+    lead is the beginning of the text. `sentences` says that the values read as whole
+    phrases, in which prepositions end nothing.
+    """
+
+    leads: Mapping[Words, frozenset[str]] = field(default_factory=dict)
+    known: frozenset[Words] = frozenset()
+    vocabulary: frozenset[str] = frozenset()
+    sentences: bool = False
+    capitalised: bool = False
+
+
+NO_TEXT_CONTEXT: Final = TextContext()
 
 
 def find_text(
-    plan: ParameterPlan, lesson: TextLesson, reading: ParsedText, taken: SpanSet, *, alone: bool
+    plan: ParameterPlan,
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    *,
+    alone: bool,
 ) -> ValueCandidate | None:
     """The text that the question gives for `plan`, or None when nothing says where it is.
 
     `alone` says that no other free text is looked for, so that weaker evidence will do.
     """
     best: tuple[int, int, Place] | None = None
-    for points, place in _places(plan, lesson, reading, taken, alone=alone):
-        if not _acceptable(lesson, reading, place) or (points < SOLID and not plan.required):
+    for points, place in _scored_places(plan, context, reading, taken, alone=alone):
+        if not _acceptable(context, reading, place) or (points < _SOLID and not plan.required):
             continue
-        if lesson.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
+        if context.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
             points += 1
         if best is None or (-points, place[0]) < best[:2]:
             best = (-points, place[0], place)
     if best is None:
         return None
     learned = -best[0] in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
-    kind: SourceKind = "example" if learned else "recognizer"
-    return candidate_at(reading, best[2], kind)
+    return text_at(reading, best[2], "example" if learned else "recognizer")
 
 
-def candidate_at(
-    reading: ParsedText, place: Place, kind: SourceKind = "recognizer"
-) -> ValueCandidate:
+def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> ValueCandidate:
     """The words of `place` as they were written; a quote without its marks."""
     tokens = reading.tokens
     start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
-    if place[1] - place[0] == 1 and tokens.words[place[0]] == "\0quoted":
+    if place[1] - place[0] == 1 and tokens.words[place[0]] == _QUOTE:
         start, end = start + 1, end - 1
     return ValueCandidate(start, end, *place, reading.text[start:end], kind)
 
 
-def _places(
-    plan: ParameterPlan, lesson: TextLesson, reading: ParsedText, taken: SpanSet, *, alone: bool
+def _scored_places(
+    plan: ParameterPlan,
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    *,
+    alone: bool,
 ) -> Iterator[tuple[int, Place]]:
+    """Where the text may stand, each place with the points of what speaks for it."""
     tokens = reading.tokens
-    sentences = lesson.sentences or "saying" in plan.name.topics
+    sentences = context.sentences or "saying" in plan.name.topics
     for index in range(min(len(tokens), _MAX_LEADS)):
         pair = tuple(tokens.words[max(0, index - 2) : index])
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
-            after = lesson.leads.get(lead)
-            place = None if after is None else _led(lesson, reading, taken, index, after)
-            if place is not None:
+            ends = context.leads.get(lead)
+            place = _led_to(context, reading, taken, index, ends) if ends else None
+            if place:
                 yield (points if lead else _ONE_WORD), place
-    yield from _named(plan, reading, taken, sentences=sentences)
+    for points, first, whole in _announced(plan, tokens, sentences=sentences, alone=alone):
+        if tokens.word(first) == _QUOTE:
+            yield points, (first, first + 1)
+        elif place := (sentence_from if whole else name_from)(reading, taken, first):
+            yield points, place
     if not alone:
         return
-    yield from _usual(plan, reading, taken, sentences=sentences)
-    yield from ((_KNOWN, place) for place in _known(lesson, reading))
-    runs = capital_runs(reading, taken) if lesson.capitalised else []
+    for length in {len(words) for words in context.known}:
+        for first in range(min(len(tokens) - length + 1, _MAX_LEADS)):
+            if tuple(tokens.words[first : first + length]) in context.known:
+                yield _KNOWN, (first, first + length)
+    runs = capital_runs(reading, taken) if context.capitalised else []
     if len(runs) == 1:
         yield _CAPITALS, runs[0]
 
 
-def _led(
-    lesson: TextLesson, reading: ParsedText, taken: SpanSet, first: int, after: frozenset[str]
+def _announced(
+    plan: ParameterPlan, tokens: Tokens, *, sentences: bool, alone: bool
+) -> Iterator[tuple[int, int, bool]]:
+    """The points and the first word of what is announced, and whether it is a whole sentence.
+
+    By the parameter's own name, as in title: Buy milk; or, when it is `alone`, by words that
+    usually lead to such a value: in Oslo, called Kim.
+    """
+    own = plan.name.before - plan.name.leads
+    topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
+    usual = _LEADS["called"].union(*(_LEADS[t] for t in topics)) | {":"}
+    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
+        following = tokens.word(index + 1)
+        if word in own and (following in (":", "=", _QUOTE) or following in FILLERS):
+            first = index + 1
+            while tokens.word(first) in FILLERS:
+                first += 1
+            yield _NAMED, first, sentences
+        if alone and word in usual:
+            yield _USUAL, index + 1, sentences or (word == ":" and "called" in plan.name.topics)
+
+
+def _led_to(
+    context: TextContext, reading: ParsedText, taken: SpanSet, first: int, ends: frozenset[str]
 ) -> Place | None:
-    """The value that begins after the lead; it ends where the examples let it end."""
+    """The value that begins after a lead; it ends where the examples let it end."""
     tokens = reading.tokens
-    if "" not in after:
-        for last in range(first + 1, min(first + _LONGEST_BETWEEN, len(tokens))):
-            if tokens.words[last] in after:
-                return _content(reading, taken, first, last)
-        return None
-    if lesson.sentences:
+    if "" not in ends:
+        stop = min(first + _LONGEST_BETWEEN, len(tokens))
+        last = next((i for i in range(first + 1, stop) if tokens.words[i] in ends), None)
+        return None if last is None else _content(tokens, taken, first, last)
+    if context.sentences:
         return sentence_from(reading, taken, first)
     place = name_from(reading, taken, first)
     if place is None:
         return None
-    place = _without_what_it_is_of(lesson, tokens, place)
-    known_ends = (i for i in range(place[0] + 1, place[1]) if tokens.words[i] in after)
-    return place[0], next(known_ends, place[1])
-
-
-def _without_what_it_is_of(lesson: TextLesson, tokens: Tokens, place: Place) -> Place:
-    """The place without words of the examples up to an "of": the price of NVDA is NVDA."""
-    first = place[0]
-    while first < place[1] and tokens.words[first] in lesson.vocabulary:
+    first, last = place
+    while first < last and tokens.words[first] in context.vocabulary:
         first += 1
-        if tokens.word(first) == "of" and first + 1 < place[1]:
-            return first + 1, place[1]
-    return place
+        if tokens.word(first) == "of" and first + 1 < last:
+            first += 1  # the price of NVDA is NVDA
+            break
+    else:
+        first = place[0]
+    known_ends = (i for i in range(first + 1, last) if tokens.words[i] in ends)
+    return first, next(known_ends, last)
 
 
-def _content(reading: ParsedText, taken: SpanSet, first: int, last: int) -> Place | None:
+def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | None:
     """The words up to `last`, without the function words in front of them."""
-    tokens = reading.tokens
     while first < last and tokens.words[first] in _FUNCTION_WORDS:
         first += 1
-    if first == last or not taken.free(tokens.starts[first], tokens.ends[last - 1]):
+    if first == last or not taken.has_room(tokens, first, last):
         return None
-    return (first, last) if all(w[0].isalnum() or w in "-'.’&" for w in
-                                tokens.words[first:last]) else None  # fmt: skip
+    words = tokens.words[first:last]
+    return (first, last) if all(w[0].isalnum() or w in "-'.’&" for w in words) else None
 
 
-def _named(
-    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, sentences: bool
-) -> Iterator[tuple[int, Place]]:
-    """Values after the parameter's own name: title: Buy milk, city is Oslo."""
-    tokens = reading.tokens
-    own = plan.name.before - plan.name.leads
-    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
-        if word not in own:
-            continue
-        announced = tokens.word(index + 1) in (":", "=") or tokens.word(index + 1) in _FILLERS
-        if not announced and tokens.word(index + 1) != "\0quoted":
-            continue
-        first = index + 1
-        while tokens.word(first) in _FILLERS:
-            first += 1
-        yield from _from(reading, taken, first, _NAMED, sentences=sentences)
-
-
-def _usual(
-    plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, sentences: bool
-) -> Iterator[tuple[int, Place]]:
-    """Values after the words that usually lead to such a one: in Oslo, called Kim."""
-    leads = _LEADS["called"].union(
-        *(_LEADS[t] for t in plan.name.topics if t in ("place", "topic", "saying"))
-    )
-    tokens = reading.tokens
-    for index, word in enumerate(tokens.words[:_MAX_LEADS]):
-        whole = sentences or (word == ":" and "called" in plan.name.topics)
-        if word in leads or word == ":":
-            yield from _from(reading, taken, index + 1, _USUAL, sentences=whole)
-
-
-def _from(
-    reading: ParsedText, taken: SpanSet, first: int, points: int, *, sentences: bool
-) -> Iterator[tuple[int, Place]]:
-    if reading.tokens.word(first) == "\0quoted":
-        yield points, (first, first + 1)
-        return
-    place = (sentence_from if sentences else name_from)(reading, taken, first)
-    if place is not None:
-        yield points, place
-
-
-def _known(lesson: TextLesson, reading: ParsedText) -> Iterator[Place]:
-    """Values that the examples have, wherever they stand."""
-    tokens = reading.tokens
-    lengths = {len(words) for words in lesson.known}
-    for first in range(min(len(tokens), _MAX_LEADS)):
-        for length in lengths:
-            words = tuple(tokens.words[first : first + length])
-            if len(words) == length and words in lesson.known:
-                yield first, first + length
-
-
-def _acceptable(lesson: TextLesson, reading: ParsedText, place: Place) -> bool:
+def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool:
     """Whether the words could be a value, and not merely more of the question."""
     words = reading.tokens.words[place[0] : place[1]]
-    if words == ["\0quoted"]:
+    if words == [_QUOTE]:
         return True
-    if not lesson.sentences and words[0] in _PRONOUNS:
+    if not context.sentences and words[0] in _PRONOUNS:
         return False
-    said = [word for word in words if word[0].isalnum()]
+    plain = [word for word in words if word[0].isalnum()]
     start = reading.tokens.starts[place[0]]
-    place_text = reading.clean[start : reading.tokens.ends[place[1] - 1]]
-    if lesson.capitalised and words[0].isdigit() and place_text.islower():
+    written = reading.clean[start : reading.tokens.ends[place[1] - 1]]
+    if context.capitalised and words[0].isdigit() and written.islower():
         return False  # 3 cities
-    if words[0] in _IDLE and (len(said) == 1 or reading.clean[start].islower()):
+    if words[0] in _SET_PHRASES and (len(plain) == 1 or reading.clean[start].islower()):
         return False
-    return not all(word in _FUNCTION_WORDS or word in lesson.vocabulary for word in said)
+    return not all(word in _FUNCTION_WORDS or word in context.vocabulary for word in plain)
+
+
+# Where a text ends
+
+
+def name_from(
+    reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
+) -> Place | None:
+    """The name that begins at the word `first`, after words to `skip`, or None.
+
+    A name ends with its sentence, at a preposition, at a comma (unless a capital letter
+    follows: Paris, France), and before any date, time or other argument.
+    """
+    tokens = reading.tokens
+    while tokens.word(first) in skip:
+        if tokens.words[first] in _POSSESSIVES:
+            return None
+        first += 1
+    if tokens.word(first) in _KINDS_OF_PLACE and tokens.word(first + 1) == "of":
+        first += 2  # the city of Prague
+    last = first
+    while last < len(tokens) and last - first < _LONGEST_NAME:
+        word = tokens.words[last]
+        if _stops(reading, taken, last) or (word in _NAME_ENDS and last > first):
+            break
+        if word == "," and not _capital(reading, last + 1):
+            break
+        last += 1
+    return _trimmed(tokens, first, last)
+
+
+def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | None:
+    """The words from `first` to the end of the sentence, or to another argument."""
+    tokens = reading.tokens
+    while tokens.word(first) in (":", ",", "-", "that"):
+        first += 1
+    last = first
+    while last < len(tokens):
+        if last - first > _LONGEST_SENTENCE:
+            return None
+        word = tokens.words[last]
+        is_data = word[0] == BLOCK and word[1:] in ("array", "object")
+        if is_data or not taken.has_room(tokens, last, last + 1):
+            return _trimmed(tokens, first, last)
+        last += 1
+    return _trimmed(tokens, first, last, only_polite=True)
+
+
+def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
+    """Whether no name goes on at the word."""
+    tokens = reading.tokens
+    word = tokens.words[index]
+    if word in _SENTENCE_ENDS or word in _OPENERS or word == ":" or word[0] == BLOCK:
+        return True
+    if word == "." and not tokens.glued(index + 1):
+        # It ends a sentence, and is none of St. or D.C.
+        return index + 1 == len(tokens) or len(tokens.word(index - 1)) > 3
+    return index in reading.moments or not taken.has_room(tokens, index, index + 1)
+
+
+def _capital(reading: ParsedText, index: int) -> bool:
+    tokens = reading.tokens
+    if index >= len(tokens) or not reading.clean[tokens.starts[index]].isupper():
+        return False
+    word = tokens.words[index]
+    return word not in _FUNCTION_WORDS or (word != "i" and len(word) == 1)
+
+
+def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
+    """The place without polite words and signs around it, or None when nothing is left."""
+    trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
+    while last > first:
+        word = tokens.words[last - 1]
+        if word in trailing or (not word[0].isalnum() and word not in (")", "]", "%", "+", "#")):
+            last -= 1
+        else:
+            break
+    while first < last and not (tokens.words[first][0].isalnum() or tokens.words[first] in "#@$("):
+        first += 1
+    words = tokens.words[first:last]
+    says_something = any(
+        word[0].isdigit() or (is_word(word) and word not in _FUNCTION_WORDS) for word in words
+    )
+    return (first, last) if says_something or words == [_QUOTE] else None
+
+
+def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:
+    """Names in a text, going by capital letters; none in a text that is full of them."""
+    tokens = reading.tokens
+    upper = [
+        is_word(word) and reading.clean[tokens.starts[index]].isupper()
+        for index, word in enumerate(tokens.words)
+    ]
+    if sum(upper) * 2 > sum(map(is_word, tokens.words)) + 1:
+        return []
+    runs: list[Place] = []
+    for index, is_upper in enumerate(upper):
+        word = tokens.words[index]
+        begins = index == 0 or tokens.words[index - 1] in (".", "?", "!", ":")
+        written = reading.clean[tokens.starts[index] : tokens.ends[index]]
+        begins = begins and not (len(written) > 1 and written.isupper())  # but NVDA is a name
+        if not is_upper or begins or word in _FUNCTION_WORDS or word in _ACRONYMS:
+            continue
+        if not taken.has_room(tokens, index, index + 1):
+            continue
+        between = tokens.words[runs[-1][1] : index] if runs else []
+        joins = all(word in _PARTICLES or word in "-'’." for word in between)
+        if runs and joins and len(between) < 4:
+            runs[-1] = (runs[-1][0], index + 1)
+        else:
+            runs.append((index, index + 1))
+    return runs

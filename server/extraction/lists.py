@@ -5,10 +5,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
 
+from server.extraction.assignment import FILLERS
+from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.text_spans import name_from
-from server.extraction.types import SpanSet, ValueCandidate
-from server.extraction.values import InvalidValue
+from server.extraction.types import SpanSet, ValueCandidate, checked, from_words
 from server.text.decimals import Number, exact_quotient
 from server.text.language import load_language
 from server.text.numbers import MINUS, opposite, over
@@ -17,34 +17,33 @@ from server.text.span import Span
 from server.text.tokens import Tokens
 
 _ENGLISH: Final = load_language("en")
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
-
 _BETWEEN: Final = _ENGLISH.group("list_joints") | frozenset(",;&+$€£¥")
 _OPERATORS: Final = _ENGLISH.group("operations") | frozenset("*×÷^=")
 """What between two numbers makes them parts of a sum of its own, and no list: 2 + 3 * 4."""
 _PLUS: Final = frozenset({"plus", "+"})
+_BETWEEN_WORDS: Final = frozenset({"and", "or", *",&;"})
 _NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 
 
 def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
-        if taken.free(span.start, span.end) and _all_numbers(span.value):
-            return _list(plan, [span], list(span.value))
-    members = _members(reading, taken)
+        if taken.is_free(span.start, span.end) and _all_numbers(span.value):
+            return _list_value(plan, [span], list(span.value))
+    members = _list_numbers(reading, taken)
     if len(members) == 1:
-        apart = _apart(reading, members[0])
+        apart = _digit_groups(reading, members[0])
         if apart:
-            return _list(plan, members, apart)
-    values = _values(reading.tokens, members)
+            return _list_value(plan, members, apart)
+    values = _number_values(reading.tokens, members)
     if values is None:
-        whole = _list(plan, members, [])
+        whole = _list_value(plan, members, [])
         return whole._replace(problem="a fraction like 1/3 has no exact decimal; write one")
     least = 2 if plan.parameter.min_length is None else plan.parameter.min_length
-    return _list(plan, members, values) if members and len(values) >= min(least, 2) else None
+    return _list_value(plan, members, values) if members and len(values) >= min(least, 2) else None
 
 
-def _values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
+def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
     """The values of the numbers, fractions worked out; None when one has no exact value."""
     values: list[Number] = []
     for index, span in enumerate(members):
@@ -64,21 +63,16 @@ def _all_numbers(value: Any) -> bool:
     )
 
 
-def _list(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
+def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
     first, last = spans[0], spans[-1]
     whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
-    items = plan.parameter.items or {}
     fraction = next((value for value in values if not isinstance(value, int)), None)
-    if items.get("type") == "integer" and fraction is not None:
+    if (plan.parameter.items or {}).get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
-    try:
-        plan.checker.check(values)
-    except InvalidValue as refused:
-        return whole._replace(problem=str(refused))
-    return whole
+    return checked(plan, whole)
 
 
-def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
+def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
     """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
     spans = reading.every("number")
@@ -88,11 +82,11 @@ def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
     operators = _OPERATORS | MINUS if adds else _OPERATORS
     stretches: list[list[Span]] = [[]]
     for span in spans:
-        if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.free(span.start, span.end):
+        if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.is_free(span.start, span.end):
             continue
         stretch = stretches[-1]
         if stretch and (
-            not taken.free(stretch[-1].end, span.start)
+            not taken.is_free(stretch[-1].end, span.start)
             or any(word in operators for word in tokens.words[stretch[-1].last : span.first])
             or _is_range(tokens, stretch[-1], span)
         ):
@@ -104,19 +98,19 @@ def _members(reading: ParsedText, taken: SpanSet) -> list[Span]:
 
 def _is_range(tokens: Tokens, one: Span, other: Span) -> bool:
     """Whether the two are the ends of what is counted through: 1 through 10, from 1 to 10."""
-    words = tokens.words[one.last : other.first]
-    if words in (["through"], ["thru"], [".", "."], [".", ".", "."], ["…"]):
+    between = " ".join(tokens.words[one.last : other.first])
+    if between in ("through", "thru", ". .", ". . .", "…"):
         return True
-    return words in (["to"], ["until"], ["till"]) and tokens.word(one.first - 1) == "from"
+    return between in ("to", "until", "till") and tokens.word(one.first - 1) == "from"
 
 
 def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
     """The numbers without the one that says how many there are, or those before a colon."""
     if len(spans) < 3:
         return spans
-    runs: list[list[Span]] = []
-    for span in spans:
-        if runs and _next_to(tokens, runs[-1][-1], span):
+    runs = [spans[:1]]
+    for one, span in pairwise(spans):
+        if _BETWEEN.issuperset(tokens.words[one.last : span.first]):
             runs[-1].append(span)
         else:
             runs.append([span])
@@ -131,11 +125,7 @@ def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
     return spans
 
 
-def _next_to(tokens: Tokens, one: Span, other: Span) -> bool:
-    return all(word in _BETWEEN for word in tokens.words[one.last : other.first])
-
-
-def _apart(reading: ParsedText, span: Span) -> list[int] | None:
+def _digit_groups(reading: ParsedText, span: Span) -> list[int] | None:
     """The members of 100,200,300, which is a list where a single number is none."""
     parts = reading.clean[span.start : span.end].split(",")
     if len(parts) < 3 or not all(part.isdigit() and part[0] != "0" for part in parts):
@@ -143,19 +133,16 @@ def _apart(reading: ParsedText, span: Span) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-_ENDS_OF_WORDS: Final = frozenset({"and", "or", *",&;"})
-
-
 def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
-        if taken.free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
-            return _list(plan, [span], list(span.value))
+        if taken.is_free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
+            return _list_value(plan, [span], list(span.value))
     if plan.role == "choices":
         return _known_words(plan, reading, taken)
-    quotes = [span for span in reading.every("quoted") if taken.free(span.start, span.end)]
+    quotes = [span for span in reading.every("quoted") if taken.is_free(span.start, span.end)]
     if quotes:
-        return _list(plan, quotes, [span.value for span in quotes])
+        return _list_value(plan, quotes, [span.value for span in quotes])
     return _after_name(plan, reading, taken)
 
 
@@ -164,7 +151,7 @@ def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
     phrases = [
         phrase
         for phrase in plan.choices.find(tokens)
-        if not phrase.weak and taken.free(tokens.starts[phrase.first], tokens.ends[phrase.last - 1])
+        if not phrase.weak and taken.has_room(tokens, phrase.first, phrase.last)
     ]
     if not phrases:
         return None
@@ -173,10 +160,9 @@ def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
         if phrase.value not in values:
             values.append(phrase.value)
     first, last = phrases[0].first, phrases[-1].last
-    start, end = tokens.starts[first], tokens.ends[last - 1]
-    if not taken.free(start, end):
+    if not taken.has_room(tokens, first, last):
         return None
-    return ValueCandidate(start, end, first, last, values, "vocabulary")
+    return from_words(tokens, first, last, values, "vocabulary")
 
 
 def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
@@ -187,21 +173,15 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
         if word not in own:
             continue
         first = index + 1
-        while tokens.word(first) in _FILLERS:
+        while tokens.word(first) in FILLERS:
             first += 1
-        members, last = _split(reading, taken, first)
+        members, last = _words_after(reading, taken, first)
         if members:
-            start, end = tokens.starts[first], tokens.ends[last - 1]
-            whole = ValueCandidate(start, end, first, last, members)
-            try:
-                plan.checker.check(members)
-            except InvalidValue as refused:
-                return whole._replace(problem=str(refused))
-            return whole
+            return checked(plan, from_words(tokens, first, last, members))
     return None
 
 
-def _split(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
+def _words_after(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
     members: list[str] = []
     at = last = first
     while (place := name_from(reading, taken, at, skip=frozenset())) is not None:
@@ -210,7 +190,7 @@ def _split(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], 
         start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
         members.append(reading.text[start:end])
         at = last = place[1]
-        while reading.tokens.word(at) in _ENDS_OF_WORDS:
+        while reading.tokens.word(at) in _BETWEEN_WORDS:
             at += 1
         if at == last:
             break

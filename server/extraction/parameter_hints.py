@@ -15,48 +15,7 @@ from server.text.stems import stem
 from server.text.units import unit_of, units_in
 
 _ENGLISH: Final = load_language("en")
-_EMPTY: Final = _ENGLISH.function_words | frozenset(
-    [
-        "name",
-        "type",
-        "value",
-        "values",
-        "number",
-        "num",
-        "list",
-        "string",
-        "data",
-        "id",
-        "param",
-        "optional",
-        "default",
-        "required",
-        "flag",
-        "specific",
-        "specified",
-        "given",
-        "desired",
-        "use",
-        "used",
-        "using",
-        "etc",
-        "eg",
-        "ie",
-        "format",
-        "example",
-        "want",
-        "wanted",
-        "needed",
-        "include",
-        "return",
-        "enable",
-        "allow",
-        "require",
-        "status",
-        "whether",
-    ]
-)
-"""Words of names and descriptions that say nothing about where a value stands."""
+_HOLLOW: Final = _ENGLISH.function_words | _ENGLISH.group("hollow_descriptions")
 _QUOTED: Final = re.compile(r"'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"|`([^`\n]{1,40})`")
 _LISTED: Final = re.compile(
     r"(?:e\.g\.?|i\.e\.?|such as|like|options?(?: are| include)?:?|either|can be|for example|"
@@ -114,25 +73,29 @@ def has_schema_only(template: Template) -> bool:
 
 def describe_parameters(plan: TemplatePlan) -> TemplateHints:
     """Return what the schema says; made once for each template, used for every question."""
-    names = {one.key: _stems(" ".join(one.name.words)) for one in plan.parameters}
-    abouts = {p.key: _stems(p.parameter.description) - names[p.key] for p in plan.parameters}
+    names = {one.key: _telling_stems(" ".join(one.name.words)) for one in plan.parameters}
+    abouts = {
+        p.key: _telling_stems(p.parameter.description) - names[p.key] for p in plan.parameters
+    }
     shared = Counter(word for stems in names.values() for word in stems)
     spread = Counter(word for key in names for word in names[key] | abouts[key])
     by_name = {key: {word: 1 / shared[word] for word in names[key]} for key in names}
     by_about = {key: {word: 1 / spread[word] for word in abouts[key]} for key in names}
-    parameters = {p.key: _hints(p, by_name[p.key], by_about[p.key]) for p in plan.parameters}
+    parameters = {
+        p.key: _parameter_hints(p, by_name[p.key], by_about[p.key]) for p in plan.parameters
+    }
     template = plan.template
     said = f"{template.id} {template.function_name} {template.description}"
     subject = frozenset(stem(word) for part in said.split() for word in name_words(part))
     return TemplateHints(parameters, subject | frozenset[str]().union(*names.values()))
 
 
-def _stems(text: str) -> frozenset[str]:
+def _telling_stems(text: str) -> frozenset[str]:
     words = [word for part in text.split() for word in name_words(part)]
-    return frozenset(stem(word) for word in words if word not in _EMPTY and word.isalpha())
+    return frozenset(stem(word) for word in words if word not in _HOLLOW and word.isalpha())
 
 
-def _hints(
+def _parameter_hints(
     plan: ParameterPlan, name: Mapping[str, float], about: Mapping[str, float]
 ) -> ParameterHints:
     description = plan.parameter.description
@@ -146,8 +109,8 @@ def _hints(
         name=name,
         about=about,
         topics=frozenset(plan.name.topics) | (about_topics & {"place", "from", "to"}),
-        units=_units(plan, description),
-        options=PhraseTable(_options(plan, description)),
+        units=_unit_names(plan, description),
+        options=PhraseTable(_named_options(plan, description)),
         closed=bool(re.search(r"can be|options|either|one of|must be|possible values", lowered)),
         date_format=_date_format(description),
         fraction=plan.parameter.type == "number" and (decimal or not percent),
@@ -155,7 +118,7 @@ def _hints(
     )
 
 
-def _units(plan: ParameterPlan, description: str) -> frozenset[str]:
+def _unit_names(plan: ParameterPlan, description: str) -> frozenset[str]:
     if plan.role not in NUMERIC:
         return frozenset()
     if plan.name.unit or plan.role == "percentage":
@@ -167,7 +130,7 @@ def _units(plan: ParameterPlan, description: str) -> frozenset[str]:
     return frozenset(named) or units_in(description)
 
 
-def _options(plan: ParameterPlan, description: str) -> dict[str, str]:
+def _named_options(plan: ParameterPlan, description: str) -> dict[str, str]:
     """Values that the description of a text names: those in quotes, else those it lists."""
     if plan.role not in ("text", "strings"):
         return {}

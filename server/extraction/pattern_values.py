@@ -1,17 +1,22 @@
-"""What the place that a template's pattern captured says, as the parameter's type."""
+"""Values read by patterns: the template's own, and those of the domain's types.
+
+What the domain's patterns and normalizers make of a question depends on the type alone, so it
+is worked out once for each type and kept with the reading.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from server.core.suggestions import join_words
-from server.extraction.domain_types import normalize_value
-from server.extraction.plan import NUMERIC, ParameterPlan
-from server.extraction.types import ValueCandidate
-from server.extraction.values import InvalidValue, number, show_value
+from server.extraction.patterns import run_steps
+from server.extraction.plan import DomainType, NUMERIC, ParameterPlan
+from server.extraction.types import ValueCandidate, checked
+from server.extraction.values import number, show_value, written
 from server.library.parameter_types import CUSTOM
+from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
 from server.text.replies import read_boolean
-from server.text.span import Kind, Span
+from server.text.span import Kind
 from server.text.tokens import Tokens
 
 _BLANKS: Final = " \t\r\n\0"
@@ -31,98 +36,84 @@ def captured_value(
     A pattern says where the value stands; how it reads is the recognisers' business. So
     a pattern that captures the 2 of "2 million" finds two million.
     """
-    start, end = _stripped(reading.clean, start, end, _BLANKS)
-    if start == end:
+    place = _trimmed_place(reading, start, end, _BLANKS)
+    if place is None:
         return None
-    place = _place(reading, start, end)
     if plan.role in NUMERIC:
-        return _number(plan, find, reading, place)
+        return _captured_number(plan, find, reading, place)
     if plan.role in ("choice", "choices"):
-        return _choice(plan, reading, place)
+        return _captured_choice(plan, reading, place)
     if plan.role in _RECOGNISED:
-        return _recognised(plan, find, reading, place)
+        return _captured_span(plan, find, reading, place)
+    start, end = place.start, place.end
     if plan.role == "numbers":
         inside = [n for n in reading.every("number") if n.start < end and n.end > start]
         return place._replace(value=[span.value for span in inside]) if inside else None
     if plan.role in ("records", "object"):
-        kind: Kind = "array" if plan.role == "records" else "object"
-        block = next(iter(_inside(reading, kind, start, end)), None)
-        return (
-            place._replace(start=block.start, end=block.end, value=block.value) if block else None
-        )
+        blocks = reading.of("array" if plan.role == "records" else "object")
+        block = next((b for b in blocks if b.start < end and b.end > start), None)
+        return block and place._replace(start=block.start, end=block.end, value=block.value)
     if plan.role == "boolean":
         truth = read_boolean(reading.clean[start:end])
         return None if truth is None else place._replace(value=truth)
-    return _text(plan, reading, start, end)
+    return _captured_text(plan, reading, start, end)
 
 
-def _place(reading: ParsedText, start: int, end: int) -> ValueCandidate:
-    tokens = reading.tokens
-    first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
-    return ValueCandidate(start, end, first, last, None, "template_pattern")
-
-
-def _stripped(text: str, start: int, end: int, marks: str) -> tuple[int, int]:
+def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
+    """The place without the `marks` around it; None when nothing is left."""
+    text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
         start += 1
     while end > start and text[end - 1] in marks:
         end -= 1
-    return start, end
+    if start == end:
+        return None
+    first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
+    return ValueCandidate(start, end, first, last, None, "template_pattern")
 
 
-def _inside(reading: ParsedText, kind: Kind, start: int, end: int) -> Sequence[Span]:
-    return [span for span in reading.of(kind) if span.start < end and span.end > start]
-
-
-def _number(
+def _captured_number(
     plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
-    spans = _inside(reading, "number", place.start, place.end)
-    if len(spans) > 1:
+    inside = [n for n in reading.of("number") if n.start < place.end and n.end > place.start]
+    if len(inside) > 1:
         return None
-    if spans:
-        span = spans[0]
+    for span in inside:
         for found in find(plan, reading):
             if found.start <= span.start and span.end <= found.end:
                 return found._replace(kind="template_pattern")
-        place = place._replace(
-            start=span.start, end=span.end, first=span.first, last=span.last, value=span.value
-        )
-    else:
+        place = ValueCandidate(*span[1:5], span.value, "template_pattern")
+    if not inside:
+        text = reading.clean[place.start : place.end]
         try:
-            place = place._replace(
-                value=number(normalize_value(plan, reading.clean[place.start : place.end], reading))
-            )
+            place = place._replace(value=number(normalize_value(plan, text, reading)))
         except ValueError:
             return None
-    try:
-        return place._replace(value=plan.checker.numeric(place.value))
-    except InvalidValue as refused:
-        return place._replace(problem=str(refused))
+    return checked(plan, place)
 
 
-def _choice(
+def _captured_choice(
     plan: ParameterPlan, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
-    start, end = _stripped(reading.clean, place.start, place.end, _MARKS)
-    text = reading.clean[start:end]
+    bare = _trimmed_place(reading, place.start, place.end, _MARKS)
+    text = reading.clean[bare.start : bare.end] if bare else ""
     known, value = plan.choices.lookup(text)
     if not known:
         phrases = plan.choices.find(Tokens(text))
         if len({str(phrase.value) for phrase in phrases}) == 1:
             known, value = True, phrases[0].value
-    if not known and plan.domain_type is not None:
+    if not known and plan.domain_type is not None and bare:
         matching = (p.captures(text) for p in plan.domain_type.patterns)
         if any((0, len(text)) in set(places) for places in matching):
-            return _text(plan, reading, start, end)
-    if not known:
+            return _captured_text(plan, reading, bare.start, bare.end)
+    if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
         return place._replace(problem=f"{show_value(text)} is not one of {allowed}")
     value = [value] if plan.role == "choices" else value
-    return place._replace(start=start, end=end, value=value)
+    return place._replace(start=bare.start, end=bare.end, value=value)
 
 
-def _recognised(
+def _captured_span(
     plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
 ) -> ValueCandidate | None:
     text = reading.clean[place.start : place.end]
@@ -134,25 +125,108 @@ def _recognised(
         if not found.problem:
             return place._replace(value=found.value)
     if plan.parameter.type == "string":
-        return _text(plan, reading, place.start, place.end)
+        return _captured_text(plan, reading, place.start, place.end)
     return place._replace(problem=f"{show_value(text)} is not {plan.parameter.descriptor.noun}")
 
 
-def _text(plan: ParameterPlan, reading: ParsedText, start: int, end: int) -> ValueCandidate | None:
-    if plan.role in ("text", "field", "cell"):
-        start, end = _stripped(reading.clean, start, end, _MARKS)
-    if start == end:
+def _captured_text(
+    plan: ParameterPlan, reading: ParsedText, start: int, end: int
+) -> ValueCandidate | None:
+    marks = _MARKS if plan.role in ("text", "field", "cell") else ""
+    place = _trimmed_place(reading, start, end, marks)
+    if place is None:
         return None
-    place = _place(reading, start, end)
     try:
-        value: Any = normalize_value(plan, reading.text[start:end], reading)
+        value: Any = normalize_value(plan, reading.text[place.start : place.end], reading)
     except ValueError as refused:
         return place._replace(problem=str(refused))
     descriptor = plan.parameter.descriptor
     if descriptor.json_type == "string" and descriptor is not CUSTOM:
         value = str(value)
-    try:
-        plan.checker.check(value)
-    except InvalidValue as refused:
-        return place._replace(problem=str(refused))
-    return place._replace(value=value)
+    found = checked(plan, place._replace(value=value))
+    return found._replace(value=None) if found.problem else found
+
+
+# The patterns of the domain's types
+
+_WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", "object")
+"""What is not taken apart: a pattern for numbers finds none in an address."""
+
+
+def normalize_value(plan: ParameterPlan, text: str, reading: ParsedText) -> Any:
+    """What the domain's normalizers make of matched text, as the parameter's type.
+
+    Raises:
+        ValueError: a normalizer refuses the text, or what it gives is not of the type.
+    """
+    steps = plan.domain_type.steps if plan.domain_type is not None else ()
+    context = {"now": reading.now, "date_order": reading.date_order}
+    return written(run_steps(steps, text, context))
+
+
+def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Number]:
+    """What the domain's patterns make of recognised numbers, by where each begins."""
+    key = ("numbers", plan.parameter.type)
+    if key in reading.memo or plan.domain_type is None:
+        known: dict[int, Number] = reading.memo.get(key, {})
+        return known
+    found: dict[int, Number] = {}
+    patterns = plan.domain_type.patterns
+    for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+        inside = [n for n in reading.of("number") if n.start < end and n.end > start]
+        if len(inside) != 1:
+            continue
+        span = inside[0]
+        text = reading.clean[start:end]
+        if span.start < start or (span.end > end and span.unit != "%"):
+            text = str(span.value)  # the pattern saw but a part of 2 million
+        try:
+            # Of two readings of one place, the first pattern's counts.
+            found.setdefault(span.start, number(normalize_value(plan, text, reading)))
+        except ValueError:
+            continue
+    reading.memo[key] = found
+    return found
+
+
+def with_domain(
+    plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
+) -> list[ValueCandidate]:
+    """Candidates of the domain's patterns, and those recognised elsewhere.
+
+    Where both read the same place, the domain's reading counts.
+    """
+    if plan.domain_type is None:
+        return recognised
+    found: list[ValueCandidate] = []
+    for place in _values_of_domain(plan, plan.domain_type, reading):
+        # Neither a part of something that was recognised as a whole, nor of another match.
+        if any(place.is_within(c) for c in recognised) or any(place.overlaps(c) for c in found):
+            continue
+        found.append(checked(plan, place))
+    return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
+
+
+def _values_of_domain(
+    plan: ParameterPlan, domain_type: DomainType, reading: ParsedText
+) -> list[ValueCandidate]:
+    """Each match of the domain's patterns that its normalizers can read."""
+    key = ("values", f"{plan.parameter.type} {plan.parameter.format}")
+    if key not in reading.memo:
+        whole = [span for kind in _WHOLE for span in reading.of(kind)]
+        index_at = reading.tokens.index_at
+        values: list[ValueCandidate] = []
+        patterns = domain_type.patterns
+        for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+            words = index_at(start), index_at(end - 1) + 1
+            match = ValueCandidate(start, end, *words, None, domain_type.source)
+            if any(match.is_within(span) for span in whole):
+                continue
+            try:
+                value = normalize_value(plan, reading.clean[start:end], reading)
+            except ValueError:
+                continue
+            values.append(match._replace(value=value))
+        reading.memo[key] = values
+    found: list[ValueCandidate] = reading.memo[key]
+    return found

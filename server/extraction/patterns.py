@@ -1,9 +1,28 @@
-"""Patterns that authors write, on RE2: no pattern and no text can make one slow."""
+"""What authors write to have values read: patterns, and the steps that turn a match into a value.
 
-from collections.abc import Iterator
-from typing import Any, Final
+Patterns run on RE2: no pattern and no text can make one slow. A normalizer is a function that
+takes what the step before it returned (the first one takes the matched text) and returns the
+value for the next. The options of its entry in YAML come as keyword arguments. It refuses what
+it cannot read with `ValueError`; the match then counts for nothing. A function that has a
+parameter called `now` or `date_order` is given the time of the question or the domain's date
+order there, unless its options say otherwise.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import partial
+from itertools import islice
+from typing import Any, Final, Literal
 
 import re2
+
+from server.errors import PluginInvalid
+from server.library.model import Normalizer
+from server.plugins import resolve
+from server.text.decimals import Number, as_decimal, plain_number, read_plain
+from server.text.parsed_text import ParsedText
 
 _MAX_MATCHES: Final = 200
 """Matches of one pattern that are looked at in one text."""
@@ -16,41 +35,119 @@ class Pattern:
     else the first group that took part, else the whole match.
     """
 
-    __slots__ = ("_bytes", "_groups", "_named", "_text")
+    __slots__ = ("_groups", "_pattern")
 
     def __init__(self, source: str, parameter: str = "value") -> None:
         options = re2.Options()
         options.case_sensitive = False
         options.log_errors = False
-        self._text = re2.compile(source, options)
-        # Byte offsets are character offsets in ASCII text, and save RE2's wrapper from
-        # counting characters on every search.
-        self._bytes = re2.compile(source.encode(), options)
-        names = self._text.groupindex
-        self._named: int = names.get(parameter) or names.get("value") or 0
-        self._groups: int = self._text.groups
+        self._pattern = re2.compile(source, options)
+        names = self._pattern.groupindex
+        named: int = names.get(parameter) or names.get("value") or 0
+        self._groups = (named,) if named else (*range(1, self._pattern.groups + 1), 0)
 
     def captures(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the value stands, for each match that captures anything, in order."""
-        matches: Any
-        if text.isascii():
-            matches = self._bytes.finditer(text.encode())
-        else:
-            matches = self._text.finditer(text)
-        for count, match in enumerate(matches):
-            if count >= _MAX_MATCHES:
-                return
-            start, end = self._captured(match)
+        matches: Any = self._pattern.finditer(text)
+        for match in islice(matches, _MAX_MATCHES):
+            spans = map(match.span, self._groups)
+            start, end = next((span for span in spans if span[0] >= 0), (-1, -1))
             if start < end:
                 yield start, end
 
-    def _captured(self, match: Any) -> tuple[int, int]:
-        if self._named:
-            named: tuple[int, int] = match.span(self._named)
-            return named
-        for group in range(1, self._groups + 1):
-            start, end = match.span(group)
-            if start >= 0:
-                return start, end
-        whole: tuple[int, int] = match.span()
-        return whole
+
+_CONTEXT: Final = frozenset({"now", "date_order"})
+
+Step = tuple[str, Callable[..., Any], frozenset[str]]
+"""The name of a normalizer, the function, and which parts of the context it takes."""
+
+
+def remove_commas(value: Any) -> Any:
+    """`1,500` → `1500`."""
+    return value.replace(",", "") if isinstance(value, str) else value
+
+
+def to_int(value: Any) -> int:
+    """`1500` → 1500; refuses 2.5."""
+    number = to_float(value)
+    if not isinstance(number, int):
+        raise ValueError(f"{value} is not a whole number")
+    return number
+
+
+def to_float(value: Any) -> Number:
+    """`2.50` → 2.5, and `200` → 200: a whole number stays one, 0.1 stays exactly 0.1."""
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        number = plain_number(as_decimal(value))
+    else:
+        number = read_plain(str(value).strip())
+    if number is None:
+        raise ValueError(f"{value} is not a number")
+    return number
+
+
+def parse_date(
+    value: Any, *, date_order: Literal["mdy", "dmy"] = "mdy", now: datetime | None = None
+) -> str:
+    """`March 5, 2025` → `2025-03-05`; `tomorrow` counts from `now`."""
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    text = str(value).strip()
+    reading = ParsedText(text, now or datetime.now(UTC), date_order)
+    for kind in ("datetime", "date", "offset"):
+        for span in reading.of(kind):
+            if span.start == 0 and span.end == len(text):
+                found: str = span.value.isoformat()[:10]
+                return found
+    raise ValueError(f"{text} is not a date")
+
+
+def lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def strip(value: Any) -> Any:
+    """Without the spaces and punctuation around it."""
+    return value.strip(" \t\r\n.,;:!?") if isinstance(value, str) else value
+
+
+def compile_steps(normalizers: Sequence[Normalizer]) -> tuple[Step, ...]:
+    """The functions that the normalizers name, with their options filled in.
+
+    Raises:
+        PluginInvalid: a name stands for nothing, or a function does not take its options.
+    """
+    return tuple(_step(normalizer) for normalizer in normalizers)
+
+
+def _step(normalizer: Normalizer) -> Step:
+    function = resolve("normalizer", normalizer.type)
+    try:
+        signature = inspect.signature(function)
+        wanted = (_CONTEXT & signature.parameters.keys()) - normalizer.options.keys()
+        signature.bind("", **normalizer.options, **dict.fromkeys(wanted))
+    except (TypeError, ValueError) as unfit:
+        raise PluginInvalid(f"normalizer {normalizer.type!r}: {unfit}") from None
+    return normalizer.type, partial(function, **normalizer.options), wanted
+
+
+def run_steps(steps: Sequence[Step], text: str, context: Mapping[str, Any]) -> Any:
+    """What the steps make of `text`.
+
+    Raises:
+        ValueError: a step refuses it.
+        PluginInvalid: a step failed in any other way.
+    """
+    value: Any = text
+    for name, function, wanted in steps:
+        try:
+            value = function(value, **{key: context[key] for key in wanted})
+        except ValueError:
+            raise
+        except Exception as broken:
+            raise PluginInvalid(f"normalizer {name!r} failed on {value!r}: {broken}") from broken
+    return value

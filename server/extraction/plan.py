@@ -6,8 +6,7 @@ from typing import Final
 
 from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
-from server.extraction.normalizers import Step, compile_steps
-from server.extraction.patterns import Pattern
+from server.extraction.patterns import Pattern, Step, compile_steps
 from server.extraction.value_kinds import (
     GROUPS,
     Group,
@@ -63,9 +62,6 @@ class TemplatePlan:
     counts_time: bool
     """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
 
-    def of(self, group: Group) -> tuple[ParameterPlan, ...]:
-        return self.groups.get(group, ())
-
 
 class Planner:
     """Makes plans for the templates of one domain."""
@@ -93,10 +89,11 @@ class Planner:
 
     def plan(self, template: Template) -> TemplatePlan:
         parameters = tuple(self._parameter(p, template) for p in template.parameters)
-        groups: dict[Group, tuple[ParameterPlan, ...]] = {}
-        for plan in parameters:
-            groups[GROUPS[plan.role]] = (*groups.get(GROUPS[plan.role], ()), plan)
-        counts = any(plan.role == "duration" or plan.name.unit for plan in groups.get("amount", ()))
+        groups = {
+            group: tuple(plan for plan in parameters if GROUPS[plan.role] == group)
+            for group in GROUPS.values()
+        }
+        counts = any(plan.role == "duration" or plan.name.unit for plan in groups["amount"])
         return TemplatePlan(template, parameters, groups, counts)
 
     def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:

@@ -7,20 +7,20 @@ where the points add up to most; where another way is nearly as good, the server
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from datetime import date
 from decimal import Decimal
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import join_words
-from server.extraction.example_slots import NO_LESSON, capital_runs
-from server.extraction.free_text import find_text
+from server.extraction.assignment import FILLERS, Bid, assign_by_points
+from server.extraction.free_text import NO_TEXT_CONTEXT, capital_runs, find_text
 from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate
+from server.extraction.types import ValueCandidate, from_words
 from server.extraction.values import InvalidValue, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
@@ -36,8 +36,6 @@ _EVIDENCE: Final = 2.5
 """What has to speak for the value of an optional one."""
 _MARGIN: Final = 0.9
 """By how much a way to give values away has to be better than any other."""
-_OUT_OF_ORDER: Final = 1.5
-"""What it costs that a value stands before that of an earlier parameter."""
 _NAME: Final = 4.0
 _ABOUT: Final = 2.0
 _UNIT: Final = 4.0
@@ -45,7 +43,6 @@ _OPTION: Final = 5.0
 _LEAD: Final = 2.5
 _FORM: Final = 1.5
 
-_MOST_TRIED: Final = 3_000
 _REACH: Final = 6
 _MOST_TEXTS: Final = 120
 _APART: Final = frozenset({"number", "quote", "code", "name"})
@@ -53,17 +50,14 @@ _APART: Final = frozenset({"number", "quote", "code", "name"})
 _STOPS: Final = frozenset(".;?!")
 _ENGLISH: Final = load_language("en")
 _ARTICLES: Final = _ENGLISH.group("articles")
-_FILLERS: Final = _ENGLISH.group("value_fillers") | frozenset("=:#")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _LEADS: Final = _ENGLISH.leads
 _JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
-_NEGATIONS: Final = frozenset(
-    ["without", "no", "not", "exclude", "excluding", "except", "skip", "never", "don", "dont"]
-)
+_NEGATIONS: Final = _ENGLISH.group("exclusions")
 _RUN: Final = re.compile(r"[^\s,;?!()\"“”']+")
 _CODE_SIGNS: Final = frozenset("_/\\#@0123456789")
 _LEADING: Final = frozenset({"from", "to", "place", "min", "max", "limit", "topic"})
-_CODED: Final = frozenset(["id", "ids", "code", "number", "key", "path", "version", "symbol"])
+_CODED: Final = _ENGLISH.group("code_names")
 
 
 class Value(NamedTuple):
@@ -78,54 +72,46 @@ class Value(NamedTuple):
     unit: str = ""
 
 
-class Bid(NamedTuple):
-    """How well a value, by its place among all of them, fits a parameter, and as what."""
-
-    points: float
-    place: int
-    value: Any
-
-
 Fit = tuple[float, Any] | None  # points for the value's own form, and what it is here
 
 
-def fill_from_schema(filling: SlotFilling, hints: TemplateHints) -> None:
+def fill_from_schema(slots: SlotFilling, schema: TemplateHints) -> None:
     """Fill what JSON, patterns and entities have left open, the surest evidence first."""
-    schema = _Schema(filling, hints)
-    filling.group("claim")
-    schema.choices()
-    filling.group("date")
-    schema.dates()
-    for one in schema.open("numbers"):
-        if one.plan.required or filling.reading.of("array"):
-            filling.keep(one.plan, find_numbers(one.plan, filling.reading, filling.taken))
-    schema.give(schema.open(*NUMERIC), schema.amounts())
-    filling.booleans()
-    schema.flags()
-    moments = [one.plan for one in schema.open("time", "duration")]
-    filling.hand_out(moments, {plan.key: filling.scored(plan) for plan in moments})
-    filling.fields()
-    schema.give(schema.open("text", "strings"), schema.texts())
-    for one in schema.open("text"):
-        found = find_text(one.plan, NO_LESSON, filling.reading, filling.taken, alone=False)
-        filling.keep(one.plan, found)
-    schema.leave_aside()
+    filler = _SchemaFilling(slots, schema)
+    slots.assign_group("claim")
+    filler.choices()
+    slots.assign_group("date")
+    filler.dates()
+    for one in filler.open("numbers"):
+        if one.plan.required or slots.reading.of("array"):
+            slots.keep(one.plan, find_numbers(one.plan, slots.reading, slots.taken))
+    filler.give(filler.open(*NUMERIC), filler.amounts())
+    slots.fill_booleans()
+    filler.flags()
+    moments = [one.plan for one in filler.open("time", "duration")]
+    slots.assign(moments, {plan.key: slots.scored(plan) for plan in moments})
+    slots.fill_fields()
+    filler.give(filler.open("text", "strings"), filler.texts())
+    for one in filler.open("text"):
+        found = find_text(one.plan, NO_TEXT_CONTEXT, slots.reading, slots.taken, alone=False)
+        slots.keep(one.plan, found)
+    filler.leave_aside()
 
 
-class _Schema:
+class _SchemaFilling:
     """One question held against one template's schema."""
 
-    def __init__(self, filling: SlotFilling, hints: TemplateHints) -> None:
-        self._filling, self._hints = filling, hints
-        self._reading, self._tokens = filling.reading, filling.reading.tokens
+    def __init__(self, slots: SlotFilling, schema: TemplateHints) -> None:
+        self._slots, self._schema = slots, schema
+        self._reading, self._tokens = slots.reading, slots.reading.tokens
         self._stems = [stem(word) for word in self._tokens.words]
 
     def open(self, *roles: str) -> list[ParameterHints]:
         """The parameters of some roles that still have neither value nor problem."""
-        done = self._filling.found.keys() | self._filling.problems.keys()
-        plans = self._filling.plan.parameters
+        done = self._slots.found.keys() | self._slots.problems.keys()
+        plans = self._slots.plan.parameters
         return [
-            self._hints.parameters[p.key] for p in plans if p.role in roles and p.key not in done
+            self._schema.parameters[p.key] for p in plans if p.role in roles and p.key not in done
         ]
 
     # Giving values away
@@ -133,13 +119,14 @@ class _Schema:
     def give(self, wanted: Sequence[ParameterHints], values: Sequence[Value]) -> None:
         """Give values to parameters; what is in doubt is asked for."""
         bids = {one.plan.key: self._bids(one, values) for one in wanted}
-        best = _assign(bids, values)
+        spans = [(value.start, value.end) for value in values]
+        best = assign_by_points(bids, spans)
         for one in wanted:
             bid = best.chosen.get(one.plan.key)
             if bid is None:
                 continue
             others = [rival for rival in bids[one.plan.key] if rival.value != bid.value]
-            other = _assign({**bids, one.plan.key: others}, values)
+            other = assign_by_points({**bids, one.plan.key: others}, spans)
             rival = other.chosen.get(one.plan.key)
             problem = ""
             if best.points - other.points < _MARGIN:
@@ -147,9 +134,8 @@ class _Schema:
                 problem = f"it could be {join_words(meant)}" if rival else f"{meant[0]} is not sure"
             elif one.with_region and "," not in str(bid.value):
                 problem = f"{show_value(bid.value)} has to come with what it lies in"
-            where = values[bid.place]
-            found = ValueCandidate(where.start, where.end, where.first, where.last, bid.value)
-            self._filling.keep(one.plan, found._replace(problem=problem))
+            found = ValueCandidate(*values[bid.place][:4], bid.value, problem=problem)
+            self._slots.keep(one.plan, found)
 
     def _bids(self, one: ParameterHints, values: Sequence[Value]) -> list[Bid]:
         bids: list[Bid] = []
@@ -157,7 +143,7 @@ class _Schema:
             fit = self._fit(one, value)
             if fit is None:
                 continue
-            points = fit[0] + self._beside(one, value, values) + self._led(one, value)
+            points = fit[0] + self._word_points(one, value, values) + self._lead_points(one, value)
             if one.plan.required and points >= 0:
                 bids.append(Bid(points + _NEEDED, place, fit[1]))
             elif points >= _EVIDENCE:
@@ -171,14 +157,14 @@ class _Schema:
             return None
         return self._as_list(one, value) if value.form == "list" else self._as_text(one, value)
 
-    def _beside(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
+    def _word_points(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
         """What the words around a value say of it, by the parameter's name and description."""
-        around = list(self._around(value, values))
+        around = list(self._stems_around(value, values))
         by_name = max((near * one.name.get(word, 0.0) for word, near in around), default=0.0)
         by_about = max((near * one.about.get(word, 0.0) for word, near in around), default=0.0)
         return _NAME * by_name + _ABOUT * by_about
 
-    def _around(self, value: Value, values: Sequence[Value]) -> Iterator[tuple[str, float]]:
+    def _stems_around(self, value: Value, values: Sequence[Value]) -> Iterator[tuple[str, float]]:
         """Stems around a value, nearer ones weighing more: none of another sentence or value."""
         tokens, reach, first = self._tokens, 0, value.first
         apart = [v for v in values if v.form in _APART]
@@ -191,14 +177,14 @@ class _Schema:
             if reach >= _REACH or (word in _STOPS and not tokens.glued(index + 1)):
                 break
             yield self._stems[index], 1 - 0.15 * reach
-            reach += word not in _FILLERS
+            reach += word not in FILLERS
         for reach, index in enumerate(range(value.last, min(value.last + 3, len(tokens)))):
             word = tokens.words[index]
             if word in _STOPS or word in _JOINS or word in _LEADS["from"] | _LEADS["to"]:
                 break
             yield self._stems[index], 1 - 0.3 * reach
 
-    def _led(self, one: ParameterHints, value: Value) -> float:
+    def _lead_points(self, one: ParameterHints, value: Value) -> float:
         """What the word that leads to a value says: from a start, to an end, in a place."""
         at = value.first - 1
         while self._tokens.word(at) in _ARTICLES:
@@ -218,18 +204,20 @@ class _Schema:
         tokens = self._tokens
         for one in self.open("choice", "choices"):
             values = one.plan.parameter.enum or (one.plan.parameter.items or {}).get("enum", ())
-            found = [(places, value) for value in values if (places := self._places(str(value)))]
+            found = [
+                (places, value) for value in values if (places := self._stem_places(str(value)))
+            ]
             if not found or (one.plan.role == "choice" and len(found) > 1):
                 continue
             found.sort(key=lambda pair: pair[0])
             value = found[0][1] if one.plan.role == "choice" else [v for _, v in found]
             first, last = found[0][0][0], found[-1][0][-1] + 1
-            self._note(one, first, last, value)
+            self._keep_only(one, first, last, value)
             for at in {at for places, _ in found for at in places}:
-                if self._filling.taken.free(tokens.starts[at], tokens.ends[at]):
-                    self._filling.taken.add(tokens.starts[at], tokens.ends[at])
+                if self._slots.taken.has_room(tokens, at, at + 1):
+                    self._slots.taken.add(tokens.starts[at], tokens.ends[at])
 
-    def _places(self, text: str) -> list[int]:
+    def _stem_places(self, text: str) -> list[int]:
         """Where the stems of all the telling words of a text stand; empty when one does not."""
         words = text.lower().replace("_", " ").replace("-", " ").split()
         wanted = [stem(word) for word in words if word not in _FUNCTION_WORDS]
@@ -243,20 +231,19 @@ class _Schema:
             if places and len(places) == len(one.name):
                 at = min(places)
                 before = self._tokens.words[max(0, at - 3) : at]
-                self._note(one, at, at + 1, _NEGATIONS.isdisjoint(before))
+                self._keep_only(one, at, at + 1, _NEGATIONS.isdisjoint(before))
 
-    def _note(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
+    def _keep_only(self, one: ParameterHints, first: int, last: int, value: Any) -> None:
         """Keep a value without taking its words, which may say something else besides."""
-        start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
-        self._filling.found[one.plan.key] = ValueCandidate(start, end, first, last, value)
+        self._slots.found[one.plan.key] = from_words(self._tokens, first, last, value)
 
     def dates(self) -> None:
         """Write the dates that were found as their descriptions want them."""
-        for key, found in self._filling.found.items():
-            one = self._hints.parameters[key]
+        for key, found in self._slots.found.items():
+            one = self._schema.parameters[key]
             if one.date_format and one.plan.role == "date" and found.kind == "recognizer":
                 day = date.fromisoformat(found.value[:10])
-                self._filling.found[key] = found._replace(value=day.strftime(one.date_format))
+                self._slots.found[key] = found._replace(value=day.strftime(one.date_format))
 
     # Numbers
 
@@ -266,12 +253,12 @@ class _Schema:
         found = {span.start: _amount(reading.clean, span) for span in reading.of("number")}
         for span in reading.of("duration"):
             found.setdefault(span.start, Value(*span[1:5], span.value, "number", "duration"))
-        free = self._filling.taken.free
+        free = self._slots.taken.is_free
         return [found[start] for start in sorted(found) if free(start, found[start].end)]
 
     def _as_number(self, one: ParameterHints, value: Value) -> Fit:
         if one.plan.name.unit:  # as other templates read it too: -3 for 3 days ago
-            read = self._filling.candidates_of(one.plan)
+            read = self._slots.candidates_of(one.plan)
             same = [r.value for r in read if r.start == value.start and not r.problem]
             fit = (_UNIT if value.unit else 0.0, same[0]) if same else None
         else:
@@ -294,7 +281,7 @@ class _Schema:
             before = tokens.glued(one.first) and tokens.words[one.first - 1] in ("^", "x", "×")
             after = tokens.glued(one.last) and tokens.words[one.last] in ("^", "x", "×")
             if before or after or (self._is_spelt(one) and not counts):
-                self._filling.taken.add(one.start, one.end)
+                self._slots.taken.add(one.start, one.end)
 
     # Texts
 
@@ -305,10 +292,10 @@ class _Schema:
         for value in islice(self._all_texts(wanted), _MOST_TEXTS) if wanted else ():
             codes = [known for known in found.values() if known.form == "code"]
             torn = any(code.start <= value.start and value.end <= code.end for code in codes)
-            if not torn and self._filling.taken.free(value.start, value.end):
+            if not torn and self._slots.taken.is_free(value.start, value.end):
                 found.setdefault((value.start, value.end), value)
         texts = sorted(found.values(), key=lambda one: (one.start, -one.end))
-        return [*texts, *self._lists(texts)]
+        return [*texts, *self._text_lists(texts)]
 
     def _all_texts(self, wanted: Sequence[ParameterHints]) -> Iterator[Value]:
         tokens, clean = self._tokens, self._reading.clean
@@ -323,24 +310,24 @@ class _Schema:
                 yield Value(start, end, first, tokens.index_at(end - 1) + 1, word, "code")
         for one in wanted:
             for phrase in one.options.find(tokens) if one.options else ():
-                yield self._words(phrase.first, phrase.last, "option")
-        names = list(self._names())
-        yield from (self._words(first, last, "name") for first, last in names)
+                yield self._words_between(phrase.first, phrase.last, "option")
+        names = list(self._capital_names())
+        yield from (self._words_between(first, last, "name") for first, last in names)
         for (first, last), (after, end) in pairwise(names):
             if tokens.words[last:after] == [","]:
-                yield self._words(first, end, "place")
+                yield self._words_between(first, end, "place")
         named = {index for name in names for index in range(*name)}
         for one in wanted:
             yield from self._before_name(one, named)
 
-    def _words(self, first: int, last: int, form: str) -> Value:
+    def _words_between(self, first: int, last: int, form: str) -> Value:
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return Value(start, end, first, last, self._reading.text[start:end], form)
 
-    def _names(self) -> Iterator[tuple[int, int]]:
+    def _capital_names(self) -> Iterator[tuple[int, int]]:
         """Runs of capital letters."""
         starts, clean = self._tokens.starts, self._reading.clean
-        for first, last in capital_runs(self._reading, self._filling.taken):
+        for first, last in capital_runs(self._reading, self._slots.taken):
             while first > 1 and clean[starts[first - 1]].isupper():
                 first -= 1  # The Weeknd
             yield first, last
@@ -351,20 +338,18 @@ class _Schema:
             if one.name.get(said, 0.0) < 0.5 or index in named:
                 continue
             first = last = index - (self._tokens.word(index - 1) == "-")
-            while last - first < 3 and self._carries(first - 1):
+            while last - first < 3 and self._could_modify(first - 1):
                 first -= 1
             if 0 < first < last and named.isdisjoint(range(first, last)):
-                yield self._words(first, last, "words")
+                yield self._words_between(first, last, "words")
 
-    def _carries(self, index: int) -> bool:
+    def _could_modify(self, index: int) -> bool:
+        """Whether it is a telling word that the template itself does not use."""
         word = self._tokens.word(index)
-        return is_word(word) and word not in _FUNCTION_WORDS and not self._is_own(index)
+        known = self._schema.vocabulary
+        return is_word(word) and word not in _FUNCTION_WORDS and self._stems[index] not in known
 
-    def _is_own(self, index: int) -> bool:
-        """Whether the template itself uses the word."""
-        return self._stems[index] in self._hints.vocabulary
-
-    def _lists(self, texts: Sequence[Value]) -> list[Value]:
+    def _text_lists(self, texts: Sequence[Value]) -> list[Value]:
         """Texts of one form with commas or an "and" between: red, green and blue."""
         found: list[Value] = []
         inside: set[int] = set()
@@ -404,7 +389,7 @@ class _Schema:
                 return None
             return points + (_LEAD if coded else -1.0), value.value
         stems = frozenset(self._stems[value.first : value.last])
-        if stems <= self._hints.vocabulary:
+        if stems <= self._schema.vocabulary:
             return None
         if value.form == "words":
             return points - 0.5, value.value
@@ -445,40 +430,3 @@ def _as_amount(one: ParameterHints, value: Value) -> Fit:
         return points, one.plan.checker.numeric(number(given))
     except InvalidValue:
         return None
-
-
-class _Way(NamedTuple):
-    points: float
-    chosen: Mapping[str, Bid]
-
-
-def _assign(bids: Mapping[str, Sequence[Bid]], values: Sequence[Value]) -> _Way:
-    """The way to give values away, none twice, whose points add up to the most.
-
-    Where the points leave it open, values go in order of mention to the parameters in the
-    order of `bids`.
-    """
-    keys = [key for key in bids if bids[key]]
-    ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:6] for key in keys}
-    best = _Way(0.0, {})
-    tried = 0
-
-    def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
-        nonlocal best, tried
-        tried += 1
-        if points > best.points:
-            best = _Way(points, chosen)
-        most = points + sum(ranked[key][0].points for key in keys[at:])
-        if tried > _MOST_TRIED or most <= best.points:
-            return
-        places = [values[bid.place] for bid in chosen.values()]
-        for bid in ranked[keys[at]]:
-            mine = values[bid.place]
-            if not any(mine.start < one.end and one.start < mine.end for one in places):
-                before = sum(one.start > mine.start for one in places)
-                more = bid.points - _OUT_OF_ORDER * before
-                go(at + 1, points + more, {**chosen, keys[at]: bid})
-        go(at + 1, points, chosen)
-
-    go(0, 0.0, {})
-    return best

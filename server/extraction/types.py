@@ -1,7 +1,7 @@
 """What the steps of extraction hand on: candidates, places taken, arguments found."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +10,7 @@ from server.core.tools import Source, SourceKind
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.values import InvalidValue
 from server.text.span import Span
+from server.text.tokens import Tokens
 
 HINT: Final = 3
 """Least score at which the words around a value say whose it is."""
@@ -18,7 +19,7 @@ CURRENCY_OF_AMOUNT: Final = 5
 
 
 class ValueCandidate(NamedTuple):
-    """A value for a parameter, and where it stands.
+    """A value for a parameter, and where it stands: in characters, and in words.
 
     A lower `rank` is tried first. `hinted` ones count only when the words around them
     say that they belong to the parameter; `fit` is how much the value itself says so,
@@ -40,16 +41,33 @@ class ValueCandidate(NamedTuple):
     def overlaps(self, other: "ValueCandidate") -> bool:
         return self.start < other.end and other.start < self.end
 
+    def is_within(self, other: "Span | ValueCandidate") -> bool:
+        """Whether it is but a part of the other's place."""
+        shorter = self.end - self.start < other.end - other.start
+        return shorter and other.start <= self.start and self.end <= other.end
 
-def at(
-    span: Span, value: Any, rank: int = 0, *, hinted: bool = False, fit: int = 0
+
+def from_span(span: Span, value: Any, *, rank: int = 0, fit: int = 0) -> ValueCandidate:
+    """Return `value` as a candidate at the place of `span`."""
+    return ValueCandidate(span.start, span.end, span.first, span.last, value, rank=rank, fit=fit)
+
+
+def from_words(
+    tokens: Tokens,
+    first: int,
+    last: int,
+    value: Any,
+    kind: SourceKind = "recognizer",
+    *,
+    rank: int = 0,
 ) -> ValueCandidate:
-    return ValueCandidate(
-        span.start, span.end, span.first, span.last, value, "recognizer", rank, hinted, "", fit
-    )
+    """Return `value` as a candidate at the words from `first` up to `last`."""
+    start, end = tokens.starts[first], tokens.ends[last - 1]
+    return ValueCandidate(start, end, first, last, value, kind, rank)
 
 
 def checked(plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate:
+    """Return the candidate as the parameter takes it, or with the problem that it has."""
     try:
         if plan.role in NUMERIC:
             return candidate._replace(value=plan.checker.numeric(candidate.value))
@@ -57,9 +75,6 @@ def checked(plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate:
     except InvalidValue as refused:
         return candidate._replace(problem=str(refused))
     return candidate
-
-
-__all__ = ["ArgumentCoverage", "Extraction", "PlacedValue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +110,22 @@ class PlacedValue:
     is_name: bool = False
 
 
+@dataclass(slots=True)
 class SpanSet:
     """Places in a text, none overlapping another."""
 
-    __slots__ = ("_places",)
-
-    def __init__(self) -> None:
-        self._places: list[tuple[int, int]] = []
+    _places: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, start: int, end: int) -> None:
         insort(self._places, (start, end))
 
-    def free(self, start: int, end: int) -> bool:
+    def is_free(self, start: int, end: int) -> bool:
         """Whether nothing between `start` and `end` is taken."""
         at = bisect_left(self._places, (start, start))
         if at < len(self._places) and self._places[at][0] < end:
             return False
         return at == 0 or self._places[at - 1][1] <= start
 
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(self._places)
+    def has_room(self, tokens: Tokens, first: int, last: int) -> bool:
+        """Whether none of the words from `first` up to `last` is taken."""
+        return self.is_free(tokens.starts[first], tokens.ends[last - 1])

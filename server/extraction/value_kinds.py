@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, ValueKind
-from server.library.parameters import has_data_beside, is_compared_with_data, is_data, name_words
+from server.library.parameters import has_data_beside, is_compared_with_data, name_words
 from server.text.calendar import MONTHS_IN, SECONDS
 from server.text.language import load_language
 from server.text.stems import inflections
@@ -124,13 +124,8 @@ def value_kind(parameter: Parameter, name: Name, template: Template, domain: Dom
 
 def takes_percent(parameter: Parameter, name: Name) -> bool:
     """Whether `15%` may be 15 for this number, going by what its author says of it."""
-    told = f"{parameter.description} {parameter.example}".lower()
-    return name.has(PERCENT) or name.has(MAYBE_PERCENT) or "percent" in told or "%" in told
-
-
-def has_records(template: Template) -> bool:
-    """Whether the template takes data as JSON."""
-    return any(is_data(p) for p in template.parameters)
+    text = f"{parameter.description} {parameter.example}".lower()
+    return name.has(PERCENT | MAYBE_PERCENT) or "percent" in text or "%" in text
 
 
 def _numeric(kind: ValueKind, name: Name) -> ValueKind:

@@ -107,16 +107,14 @@ def note_ambiguous_dates(
 
     03/04/2025 is such a date; 13/04/2025 and 04/04/2025 are not, and with dots the day is first.
     """
-    return {
-        name: _noted(source, arguments.get(name), date_order) for name, source in sources.items()
-    }
-
-
-def _noted(source: Source, value: Any, date_order: DateOrder) -> Source:
-    found = _NUMERIC.fullmatch((source.text or "").strip())
-    if found is None or not isinstance(value, str) or value == source.text:
-        return source
-    first, second = int(found.group(1)), int(found.group(3))
-    if first == second or not (1 <= first <= _MONTHS and 1 <= second <= _MONTHS):
-        return source
-    return replace(source, note=f"{source.text} was read as {value}, {_FIRST[date_order]}")
+    noted = dict(sources)
+    for name, source in sources.items():
+        value = arguments.get(name)
+        found = _NUMERIC.fullmatch((source.text or "").strip())
+        if found is None or not isinstance(value, str) or value == source.text:
+            continue
+        first, second = int(found.group(1)), int(found.group(3))
+        if first != second and 1 <= first <= _MONTHS and 1 <= second <= _MONTHS:
+            note = f"{source.text} was read as {value}, {_FIRST[date_order]}"
+            noted[name] = replace(source, note=note)
+    return noted

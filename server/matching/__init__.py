@@ -1,1 +1,4 @@
-"""Templates in ChromaDB, and the template that a question means."""
+"""From a question to the template that it means.
+
+Go to `matcher.Matcher` for the likely ones, and to `selection.choose_template` for the choice.
+"""

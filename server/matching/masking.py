@@ -3,16 +3,17 @@
 "What is 15% of 200?" and "What is 7% of 80?" ask for the same thing, but to an encoder
 the numbers are half of the text, and a JSON table drowns the sentence around it. Each
 value is replaced by one fixed value of its kind, which an encoder knows how to read.
-Questions and examples go through the same mask.
+Questions and examples go through the same mask, and come out in plain words: "hi, could u pls
+round 17.8 for me" and "Round 17.8" ask for the same thing. A language without `politeness` in
+its file passes through as it is.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from server.matching import normalization
 from server.text.calendar import MONTH_PATTERN
-from server.text.language import load_language
+from server.text.language import load_language, shipped_languages
 
 _NUMBERS: Final = load_language("en").numbers
 _MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
@@ -57,33 +58,50 @@ _DATA: Final = " this data "
 _LONGEST: Final = 2000
 
 
+_ANY_WORD: Final = re.compile(r"[\w']+")
+_WAYS: Final = tuple(language.politeness for language in shipped_languages())
+_SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
+
+
+_PLEASE: Final = _any(word for ways in _WAYS for word in ways.please)
+_OPENINGS: Final = _any(
+    phrase for ways in _WAYS for phrase in (*ways.please, *ways.greetings, *ways.requests)
+)
+_LAST_WORDS: Final = tuple(phrase for ways in _WAYS for phrase in ways.closings)
+"""How a text ends that ends in a courtesy: most do not, and looking for one takes long."""
+_BEFORE: Final = re.compile(rf"^(?:(?:{_OPENINGS})\b[\s,!.]*)+")
+_AFTER: Final = re.compile(rf"(?:[\s,]*\b(?:{_any(_LAST_WORDS)})\b)+(?=[\s?.!]*$)")
+_BETWEEN: Final = re.compile(rf"\b(?:{_PLEASE})\b\s*")
+
+
 def mask(text: str) -> str:
     """Return `text` with data and values replaced by one fixed value of each kind.
 
     In plain words, in lower case, with single blanks, cut at a length no question needs.
     """
     sound = text.encode("utf-8", "replace").decode()  # half of a character encodes to nothing
-    masked = " ".join("".join(_without_data(sound)).split())[:_LONGEST].lower().replace("’", "'")
+    if "[" in text or "{" in text:
+        sound = "".join(_without_data(sound))
+    masked = " ".join(sound.split())[:_LONGEST].lower().replace("’", "'")
     masked = _WORDS.sub(_NUMBER, masked)
     if _HAS_VALUE.search(masked):
         masked = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or ""], masked)
         masked = _LIST.sub("10, 10 and 10", masked)
-    return normalization.normalize_text(_without_quotes(masked))
-
-
-def _without_quotes(text: str) -> str:
-    """Quoted words are values too, unless there is little but a quotation."""
-    if '"' not in text and "'" not in text:
-        return text
-    said = _QUOTED.sub("", text)
-    return _QUOTED.sub(_QUOTE, text) if 3 * len(said) > len(text) else text
+    if '"' in masked or "'" in masked:
+        # Quoted words are values too, unless there is little but a quotation.
+        rest = _QUOTED.sub("", masked)
+        masked = _QUOTED.sub(_QUOTE, masked) if 3 * len(rest) > len(masked) else masked
+    return remove_courtesies(masked)
 
 
 def _without_data(text: str) -> Iterator[str]:
     """The text between runs in balanced brackets, and a word for each longer run."""
     done = 0
-    bracketed = _bracketed(text) if "[" in text or "{" in text else ()
-    for start, end in bracketed:
+    for start, end in _bracketed(text):
         if end - start >= _SHORTEST_DATA and any(c in text[start:end] for c in "\"':{"):
             yield text[done:start]
             yield _DATA
@@ -116,3 +134,15 @@ def _bracketed(text: str) -> Iterator[tuple[int, int]]:
                 yield start, place + 1
     if wanted:
         yield start, len(text)
+
+
+def remove_courtesies(text: str) -> str:
+    """Return `text`, which is in lower case, in plain words; a mere courtesy stays as it is."""
+    full = text
+    if not _SHORTHAND.keys().isdisjoint(_ANY_WORD.findall(text)):
+        full = _ANY_WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), text)
+    bare = _BEFORE.sub("", full)
+    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
+        bare = _AFTER.sub("", bare)
+    bare = _BETWEEN.sub("", bare).strip()
+    return bare if _ANY_WORD.search(bare) else full

@@ -10,9 +10,9 @@ import numpy as np
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexEmpty
 from server.library.model import Library
-from server.matching.index.search import ResidentSearch, Search, StoredSearch
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import (
+    ExampleSearch,
     SyncReport,
     TemplateIndex,
     VectorsLost,
@@ -21,8 +21,8 @@ from server.matching.index.template_index import (
 )
 from server.matching.masking import mask
 from server.matching.model.head_store import head_for
-from server.matching.model.scorer import Scorer
 from server.matching.model.training import use_one_thread
+from server.matching.model.zero_shot import Scorer
 from server.matching.selection import Ranking, TemplateCandidate
 from server.text.spelling import Speller
 
@@ -41,11 +41,12 @@ class Matcher:
         head: Scorer,
         embedder: Embedder,
         speller: Speller,
-        search: Search,
+        search: ExampleSearch,
         stats: dict[str, Any],
     ) -> None:
         self._templates = tuple(templates)
         self._head = head
+        self._is_large = head.size > _INLINE_WEIGHTS
         self._embedder = embedder
         self._speller = speller
         self._search = search
@@ -81,7 +82,7 @@ class Matcher:
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
-        report, vectors = await _in_step(index, embedder, state_dir, resident=resident)
+        report, vectors = await _synchronized(index, embedder, state_dir, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
         speller = await asyncio.to_thread(
             Speller, (entry.masked for entry in index.entries), library.domain.synonyms
@@ -91,8 +92,15 @@ class Matcher:
             head,
             embedder,
             speller,
-            StoredSearch(index) if vectors is None else ResidentSearch(index.entries, vectors),
-            _stats(index, report, resident=resident, learnt=learnt),
+            ExampleSearch(index, vectors),
+            {
+                "vectors": len(index.entries),
+                "search": "resident" if resident else "chroma",
+                "embedded": report.embedded,
+                "reused": report.reused,
+                "removed": report.removed,
+                "head": "learnt" if learnt else "read",
+            },
         )
 
     def readings(self, text: str) -> tuple[str, ...]:
@@ -118,28 +126,24 @@ class Matcher:
         """
         readings = self.readings(text)
         if not readings:
-            return Ranking((), outside=1.0)
+            return Ranking((), out_of_scope=1.0)
         if vectors is None:
-            vectors = await self._embedded(readings)
-        if self._head.size <= _INLINE_WEIGHTS:
-            shares = self._head.probabilities(vectors, readings)
-        else:
+            # One by one: each may be known already, and the provider makes one batch of them.
+            parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
+            vectors = np.vstack(parts)
+        if self._is_large:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)
-        best = _largest(shares[:-1], limit)
+        else:
+            shares = self._head.probabilities(vectors, readings)
+        # The earlier of two equals first.
+        best = np.argsort(-shares[:-1], kind="stable")[:limit].tolist()
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
         candidates = tuple(
             TemplateCandidate(template, shares.item(place), similarity, text)
             for template, place, (similarity, text) in zip(templates, best, nearest, strict=True)
         )
-        return Ranking(candidates, outside=shares.item(-1), readings=readings)
-
-    async def _embedded(self, readings: Sequence[str]) -> Vectors:
-        if len(readings) == 1:
-            return await self._embedder.embed(readings)
-        # One by one: each may be known already, and the provider makes one batch of them.
-        parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
-        return np.vstack(parts)
+        return Ranking(candidates, out_of_scope=shares.item(-1), readings=readings)
 
     def stats(self) -> dict[str, Any]:
         """What is indexed and how it is searched, as JSON-ready data."""
@@ -149,7 +153,7 @@ class Matcher:
         """Nothing of its own to give back: store and embedder belong to who opened them."""
 
 
-async def _in_step(
+async def _synchronized(
     index: TemplateIndex, embedder: Embedder, state_dir: Path, *, resident: bool
 ) -> tuple[SyncReport, Vectors | None]:
     """The index in step with its library, and its vectors where they are to be resident."""
@@ -159,40 +163,12 @@ async def _in_step(
     kept = await asyncio.to_thread(load_snapshot, path, index.ids, index.generation)
     if kept is not None:
         return SyncReport(embedded=0, reused=len(index.ids), removed=0), kept
-    report, vectors = await _synced(index, embedder)
+    report = await index.sync(embedder)
+    try:
+        vectors = await index.vectors()
+    except VectorsLost:
+        report = await index.sync(embedder)
+        vectors = await index.vectors()
     await asyncio.to_thread(index.mark_generation)
     await asyncio.to_thread(save_snapshot, path, index.ids, index.generation, vectors)
     return report, vectors
-
-
-async def _synced(index: TemplateIndex, embedder: Embedder) -> tuple[SyncReport, Vectors]:
-    report = await index.sync(embedder)
-    try:
-        return report, await index.vectors()
-    except VectorsLost:
-        report = await index.sync(embedder)
-        return report, await index.vectors()
-
-
-def _largest(shares: np.ndarray[Any, np.dtype[np.float32]], limit: int) -> list[int]:
-    """Places of the `limit` largest, largest first; the earlier of two equals first."""
-    left = shares.copy()
-    places = []
-    for _ in range(min(limit, len(left))):
-        place = int(left.argmax())
-        left[place] = -1.0
-        places.append(place)
-    return places
-
-
-def _stats(
-    index: TemplateIndex, report: SyncReport, *, resident: bool, learnt: bool
-) -> dict[str, Any]:
-    return {
-        "vectors": len(index.entries),
-        "search": "resident" if resident else "chroma",
-        "embedded": report.embedded,
-        "reused": report.reused,
-        "removed": report.removed,
-        "head": "learnt" if learnt else "read",
-    }

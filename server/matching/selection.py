@@ -1,12 +1,12 @@
 """Which template a question means: pure, from what matching and extraction say of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
 from operator import itemgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
-from server.core.decision import Clarify, Match, NoMatch
+from server.core.decision import ArgumentCoverage, Clarify, Match, NoMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class TemplateCandidate:
 class Ranking:
     """Candidates, most probable first.
 
-    `outside` is the probability that the question is for none of the library's
+    `out_of_scope` is the probability that the question is for none of the library's
     templates. What is missing to one belongs to templates that are no candidates.
     `readings` are the texts that were compared: the question without its values, and
     that with its slips put right, where there were any.
     """
 
     candidates: tuple[TemplateCandidate, ...]
-    outside: float
+    out_of_scope: float
     readings: tuple[str, ...] = ()
 
 
@@ -54,28 +54,11 @@ _FAR_LIKELIER: Final = 1.5
 
 _WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
 
+_MOST: Final = {False: _COMPLETE, True: _COMPLETE + _AGREES}
+"""The most that can speak for a candidate, without and with something that the rules found."""
+
 _SURE: Final = 0.95
 """As good as certain: what others find in the question changes nothing that is shown."""
-
-
-class Grounded(Protocol):
-    """How far a question holds what a template needs."""
-
-    @property
-    def required(self) -> int:
-        """Arguments the template cannot do without."""
-
-    @property
-    def read(self) -> int:
-        """Those of them that stand in the question."""
-
-    @property
-    def unused(self) -> Sequence[str]:
-        """Values of the question that the template has no use for."""
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether it is for what the rule engine found; None where nothing tells."""
 
 
 def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
@@ -84,12 +67,12 @@ def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
     `rules` tells whether the rule engine found anything that could speak for a candidate.
     """
     candidates = ranking.candidates
-    least = candidates[0].probability / exp(_most(rules=rules) - _WORST) if candidates else 0.0
+    least = candidates[0].probability / exp(_MOST[rules] - _WORST) if candidates else 0.0
     return [candidate for candidate in candidates if candidate.probability >= least]
 
 
 def is_settled(
-    ranking: Ranking, first: Grounded, *, floor: float, margin: float, rules: bool
+    ranking: Ranking, first: ArgumentCoverage, *, floor: float, margin: float, rules: bool
 ) -> bool:
     """Whether the likeliest candidate is chosen whatever the others find in the question.
 
@@ -101,17 +84,12 @@ def is_settled(
     weight = best.probability * exp(_evidence(first))
     rivals = sum(other.probability for other in others)
     rest = max(0.0, 1 - best.probability - rivals)
-    total = weight + rivals * exp(_most(rules=rules)) + rest
+    total = weight + rivals * exp(_MOST[rules]) + rest
     return weight >= total * max(_SURE, floor, (1 + margin) / 2)
 
 
-def _most(*, rules: bool) -> float:
-    """The most that can speak for a candidate."""
-    return _COMPLETE + _AGREES if rules else _COMPLETE
-
-
 def choose_template(
-    ranking: Ranking, groundings: Mapping[str, Grounded], *, floor: float, margin: float
+    ranking: Ranking, groundings: Mapping[str, ArgumentCoverage], *, floor: float, margin: float
 ) -> Match | Clarify | NoMatch:
     """Return the template that is meant, the few that may be, or none.
 
@@ -123,24 +101,28 @@ def choose_template(
     """
     if not ranking.candidates:
         return NoMatch("there is nothing in the question to match")
-    weighed = _weighed(ranking, groundings)
+    weighed = _weigh(ranking, groundings)
     if not weighed:
         return NoMatch("every template is for something else than what the rules found")
     best = weighed[0]
     close = [other for other in weighed if best.confidence - other.confidence < margin]
     if len(close) > 1 and sum(other.confidence for other in close) >= floor:
-        return Clarify(_matches(close))
+        return Clarify(tuple(_match(one) for one in close))
     if best.confidence < floor:
-        return NoMatch(_why_not(best.confidence, ranking, floor), _matches(weighed))
+        why = f"the likeliest template is {best.confidence:.0%} sure, and {floor:.0%} is needed"
+        if ranking.out_of_scope > 0.5:
+            share = f"{ranking.out_of_scope:.0%}"
+            why = f"the question is most likely for no template at all ({share})"
+        return NoMatch(why, tuple(_match(one) for one in weighed))
     if far := _far_likelier(best, weighed):
-        unused = tuple(far.grounding.unused) if far.grounding is not None else ()
+        unused = far.coverage.unused if far.coverage is not None else ()
         why = f"{far.candidate.template_id} is far likelier, and has no use for {', '.join(unused)}"
-        return NoMatch(why, _matches(weighed), unused)
-    if unused := tuple(best.grounding.unused) if best.grounding is not None else ():
+        return NoMatch(why, tuple(_match(one) for one in weighed), unused)
+    if unused := best.coverage.unused if best.coverage is not None else ():
         # A value that nobody takes means that something else was asked: 10 - 4 - 3.
         why = f"nothing here has a use for {', '.join(unused)}"
-        return NoMatch(why, _matches(weighed), unused)
-    return _match(best, *_matches(weighed[1:2]))
+        return NoMatch(why, tuple(_match(one) for one in weighed), unused)
+    return _match(best, *(_match(one) for one in weighed[1:2]))
 
 
 class _Weighed(NamedTuple):
@@ -148,10 +130,10 @@ class _Weighed(NamedTuple):
 
     confidence: float
     candidate: TemplateCandidate
-    grounding: Grounded | None
+    coverage: ArgumentCoverage | None
 
 
-def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[_Weighed]:
+def _weigh(ranking: Ranking, groundings: Mapping[str, ArgumentCoverage]) -> list[_Weighed]:
     """Candidates, surest first, with confidences that still sum to one at most."""
     found = [groundings.get(candidate.template_id) for candidate in ranking.candidates]
     given = [candidate.probability for candidate in ranking.candidates]
@@ -167,67 +149,43 @@ def _weighed(ranking: Ranking, groundings: Mapping[str, Grounded]) -> list[_Weig
     return sorted(weighed, key=itemgetter(0), reverse=True)
 
 
-def _evidence(grounding: Grounded) -> float:
-    if grounding.agrees is False:
+def _evidence(coverage: ArgumentCoverage) -> float:
+    """What a template finds in the question says for or against it, as logarithm of odds."""
+    if coverage.agrees is False:
         return -inf
-    evidence = _LEFT_OVER * min(len(grounding.unused), _MOST_LEFT_OVER)
-    if grounding.required:
-        missing = 1 - grounding.read / grounding.required
+    evidence = _LEFT_OVER * min(len(coverage.unused), _MOST_LEFT_OVER)
+    if coverage.required:
+        missing = 1 - coverage.read / coverage.required
         evidence += _NOTHING_FOUND * missing if missing else _COMPLETE
-    if grounding.agrees:
-        evidence += _AGREES
-    return evidence
+    return evidence + _AGREES if coverage.agrees else evidence
 
 
 def _far_likelier(best: _Weighed, weighed: Sequence[_Weighed]) -> _Weighed | None:
     """What matching alone would choose by far, and that lost for the values it leaves unused."""
-    if best.grounding is not None and best.grounding.agrees:
+    if best.coverage is not None and best.coverage.agrees:
         return None
     first = max(weighed, key=lambda one: (one.confidence > 0, one.candidate.probability))
-    leaves = first.grounding is not None and first.grounding.unused
+    leaves = first.coverage is not None and first.coverage.unused
     least = best.candidate.probability * _FAR_LIKELIER
     return first if leaves and first.candidate.probability > least else None
 
 
-def _matches(weighed: Iterable[_Weighed]) -> tuple[Match, ...]:
-    return tuple(map(_match, weighed))
-
-
 def _match(one: _Weighed, runner_up: Match | None = None) -> Match:
-    candidate = one.candidate
+    candidate, coverage = one.candidate, one.coverage
+    why = [f"{one.confidence:.0%} sure; nearest to “{candidate.nearest_example}”"]
+    if coverage is not None and coverage.agrees is not None:
+        why.append(f"it is {'' if coverage.agrees else 'not '}for what the rules found")
+    if coverage is not None and coverage.required:
+        read = f"{coverage.read} of {coverage.required} arguments"
+        held = "every argument" if coverage.complete else read
+        why.append(f"the question holds {held} it needs")
+    if coverage is not None and coverage.unused:
+        why.append("it has no use for " + ", ".join(coverage.unused[:3]))
     return Match(
         template_id=candidate.template_id,
         confidence=one.confidence,
         similarity=candidate.similarity,
-        why=_why(one),
+        why="; ".join(why),
         nearest_example=candidate.nearest_example,
         runner_up=runner_up,
     )
-
-
-def _why(one: _Weighed) -> str:
-    said = f"{one.confidence:.0%} sure; nearest to “{one.candidate.nearest_example}”"
-    found = _found(one.grounding) if one.grounding is not None else ""
-    return f"{said}; {found}" if found else said
-
-
-def _found(grounding: Grounded) -> str:
-    parts = []
-    if grounding.agrees is not None:
-        parts.append(f"it is {'' if grounding.agrees else 'not '}for what the rules found")
-    if grounding.required:
-        if grounding.read == grounding.required:
-            parts.append("the question holds every argument it needs")
-        else:
-            parts.append(
-                f"the question holds {grounding.read} of {grounding.required} arguments it needs"
-            )
-    if grounding.unused:
-        parts.append("it has no use for " + ", ".join(grounding.unused[:3]))
-    return "; ".join(parts)
-
-
-def _why_not(confidence: float, ranking: Ranking, floor: float) -> str:
-    if ranking.outside > 0.5:
-        return f"the question is most likely for no template at all ({ranking.outside:.0%})"
-    return f"the likeliest template is {confidence:.0%} sure, and {floor:.0%} is needed"

@@ -70,7 +70,7 @@ class TemplateRetriever:
                 }
                 for candidate in ranking.candidates
             ]
-            details["outside"] = round(ranking.outside, 4)
+            details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)
         with trace.stage("extract") as details:
             extractions = extract_candidates(parts, turn, ranking)

@@ -182,8 +182,8 @@ class Politeness(Strict):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "back_after", "back_before", "before_minus",
-    "comparison_fillers", "date_names", "decimal_places", "denied", "format_nouns",
+    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "date_names",
+    "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
     "money_names", "name_ends", "name_particles", "negations", "next", "not_after_may",

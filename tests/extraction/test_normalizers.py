@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from server.extraction import normalizers
-from server.extraction.normalizers import compile_steps, run_steps
+from server.extraction import patterns
+from server.extraction.patterns import compile_steps, run_steps
 from server.library.model import Domain, Normalizer, Parameter, TypePatterns
 from server.plugins import TABLES
 from tests.extraction.support import NOW, arguments
@@ -32,7 +32,7 @@ from tests.extraction.support import NOW, arguments
     ],
 )
 def test_a_normalizer_makes_of_this_value_that(name: str, value: Any, result: Any) -> None:
-    made = getattr(normalizers, name)(value)
+    made = getattr(patterns, name)(value)
     assert (type(made), made) == (type(result), result)
 
 
@@ -42,12 +42,12 @@ def test_a_normalizer_makes_of_this_value_that(name: str, value: Any, result: An
 )
 def test_a_normalizer_refuses(name: str, value: str) -> None:
     with pytest.raises(ValueError, match=value):
-        getattr(normalizers, name)(value)
+        getattr(patterns, name)(value)
 
 
 def test_every_name_in_the_table_is_there() -> None:
     for path in TABLES["normalizer"].values():
-        assert callable(getattr(normalizers, path.rpartition(":")[2]))
+        assert callable(getattr(patterns, path.rpartition(":")[2]))
 
 
 def test_dates_follow_the_domain_and_the_day_of_the_question() -> None:

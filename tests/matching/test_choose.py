@@ -1,12 +1,11 @@
 """Choosing is pure: probabilities and what the question holds in, one decision out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.core.decision import Clarify, Match, NoMatch
+from server.core.decision import ArgumentCoverage, Clarify, Match, NoMatch
 from server.matching.selection import (
     Ranking,
     TemplateCandidate,
@@ -16,17 +15,14 @@ from server.matching.selection import (
 )
 
 
-@dataclass(frozen=True)
-class Found:
+def coverage(
+    required: int = 2, read: int = 2, unused: tuple[str, ...] = (), agrees: bool | None = None
+) -> ArgumentCoverage:
     """What extraction found for a template."""
-
-    required: int = 2
-    read: int = 2
-    unused: Sequence[str] = field(default=())
-    agrees: bool | None = None
+    return ArgumentCoverage(required, read, unused, agrees)
 
 
-NOTHING = Found(read=0)
+NOTHING = coverage(read=0)
 
 
 def ranking(**probabilities: float) -> Ranking:
@@ -34,11 +30,11 @@ def ranking(**probabilities: float) -> Ranking:
         TemplateCandidate(name, probability, 0.8, f"example of {name}")
         for name, probability in probabilities.items()
     )
-    return Ranking(candidates, outside=max(0.0, 1 - sum(probabilities.values())))
+    return Ranking(candidates, out_of_scope=max(0.0, 1 - sum(probabilities.values())))
 
 
 def decided(
-    found: Ranking, groundings: Mapping[str, Found] | None = None, floor: float = 0.6
+    found: Ranking, groundings: Mapping[str, ArgumentCoverage] | None = None, floor: float = 0.6
 ) -> tuple[str, ...]:
     """The kind of decision, and the templates it names."""
     chosen = choose_template(found, groundings or {}, floor=floor, margin=0.1)
@@ -87,25 +83,25 @@ def test_a_near_tie_is_asked_about_even_over_a_low_floor() -> None:
 
 def test_what_stands_in_the_question_decides_a_near_tie() -> None:
     tie = ranking(add=0.48, divide=0.46)
-    assert decided(tie, {"add": NOTHING, "divide": Found()}) == ("match", "divide")
-    assert decided(tie, {"add": Found(), "divide": NOTHING}) == ("match", "add")
+    assert decided(tie, {"add": NOTHING, "divide": coverage()}) == ("match", "divide")
+    assert decided(tie, {"add": coverage(), "divide": NOTHING}) == ("match", "add")
 
 
 def test_two_that_find_the_same_are_still_a_tie() -> None:
     tie = ranking(add=0.48, divide=0.46)
-    assert decided(tie, {"add": Found(), "divide": Found()}) == ("clarify", "add", "divide")
+    assert decided(tie, {"add": coverage(), "divide": coverage()}) == ("clarify", "add", "divide")
     assert decided(tie, {"add": NOTHING, "divide": NOTHING}) == ("clarify", "add", "divide")
 
 
 def test_a_value_without_use_speaks_against_a_template() -> None:
     tie = ranking(now=0.48, add=0.46)
-    groundings = {"now": Found(0, 0, ("30 days",)), "add": Found()}
+    groundings = {"now": coverage(0, 0, ("30 days",)), "add": coverage()}
     assert decided(tie, groundings) == ("match", "add")
 
 
 def test_a_sure_template_that_leaves_a_value_over_does_not_run() -> None:
     chosen = choose_template(
-        ranking(add=0.99), {"add": Found(unused=("3",))}, floor=0.6, margin=0.1
+        ranking(add=0.99), {"add": coverage(unused=("3",))}, floor=0.6, margin=0.1
     )
     assert isinstance(chosen, NoMatch)
     assert (chosen.why, chosen.unused) == ("nothing here has a use for 3", ("3",))
@@ -116,7 +112,7 @@ def test_a_sure_template_without_its_arguments_is_still_chosen_to_ask_for_them()
 
 
 def test_the_reasons_are_in_plain_words() -> None:
-    groundings = {"add": Found(2, 1), "now": Found(1, 1, ("10%",))}
+    groundings = {"add": coverage(2, 1), "now": coverage(1, 1, ("10%",))}
     chosen = choose_template(ranking(add=0.9, now=0.09), groundings, floor=0.6, margin=0.1)
     assert isinstance(chosen, Match)
     assert chosen.runner_up is not None
@@ -134,11 +130,11 @@ def test_the_reasons_are_in_plain_words() -> None:
 
 
 def test_no_candidates_is_no_match() -> None:
-    assert decided(Ranking((), outside=1.0)) == ("none",)
+    assert decided(Ranking((), out_of_scope=1.0)) == ("none",)
 
 
 found = st.builds(
-    Found,
+    ArgumentCoverage,
     required=st.just(3),
     read=st.integers(0, 3),
     unused=st.lists(st.text(max_size=3), max_size=4).map(tuple),
@@ -153,7 +149,7 @@ groundings = st.dictionaries(st.sampled_from([f"t{n}" for n in range(6)]), found
 
 @given(rankings, groundings, st.floats(0.05, 1), st.floats(0, 0.5))
 def test_whatever_is_found_the_decision_keeps_its_promises(
-    asked: Ranking, held: Mapping[str, Found], floor: float, margin: float
+    asked: Ranking, held: Mapping[str, ArgumentCoverage], floor: float, margin: float
 ) -> None:
     chosen = choose_template(asked, held, floor=floor, margin=margin)
     match chosen:
@@ -179,7 +175,7 @@ def test_whatever_is_found_the_decision_keeps_its_promises(
 def test_finding_more_makes_a_template_surer(probability: float, read: int) -> None:
     def confidence(read: int) -> float:
         found = ranking(add=0.5, divide=probability)
-        chosen = choose_template(found, {"add": Found(3, read)}, floor=0.0, margin=0.0)
+        chosen = choose_template(found, {"add": coverage(3, read)}, floor=0.0, margin=0.0)
         assert isinstance(chosen, Match)
         both = (chosen, chosen.runner_up)
         return next(m.confidence for m in both if m is not None and m.template_id == "add")
@@ -188,33 +184,40 @@ def test_finding_more_makes_a_template_surer(probability: float, read: int) -> N
 
 
 def test_a_template_for_something_else_cannot_win() -> None:
-    groundings = {"count": Found(agrees=False), "search": Found(agrees=True)}
+    groundings = {"count": coverage(agrees=False), "search": coverage(agrees=True)}
     assert decided(ranking(count=0.9, search=0.09), groundings) == ("match", "search")
 
 
 def test_a_template_that_is_for_what_was_found_wins_a_near_tie() -> None:
     tie = ranking(count=0.47, search=0.48)
-    assert decided(tie, {"count": Found(agrees=True), "search": Found()}) == ("match", "count")
-    assert decided(tie, {"count": Found(), "search": Found()}) == ("clarify", "search", "count")
+    assert decided(tie, {"count": coverage(agrees=True), "search": coverage()}) == (
+        "match",
+        "count",
+    )
+    assert decided(tie, {"count": coverage(), "search": coverage()}) == (
+        "clarify",
+        "search",
+        "count",
+    )
 
 
 def test_when_every_template_is_for_something_else_none_answers() -> None:
     chosen = choose_template(
-        ranking(count=1.0), {"count": Found(agrees=False)}, floor=0.6, margin=0.1
+        ranking(count=1.0), {"count": coverage(agrees=False)}, floor=0.6, margin=0.1
     )
     assert chosen == NoMatch("every template is for something else than what the rules found")
-    assert decided(ranking(count=0.9), {"count": Found(agrees=False)}) == ("none", "count")
+    assert decided(ranking(count=0.9), {"count": coverage(agrees=False)}) == ("none", "count")
 
 
 _SHARES = st.lists(st.floats(0.0001, 1.0), min_size=1, max_size=5)
 
 
-def _groundings(agrees: st.SearchStrategy[bool | None]) -> st.SearchStrategy[Found]:
+def _groundings(agrees: st.SearchStrategy[bool | None]) -> st.SearchStrategy[ArgumentCoverage]:
     return st.builds(
-        Found,
+        coverage,
         required=st.just(2),
         read=st.integers(0, 2),
-        unused=st.lists(st.just("7"), max_size=3),
+        unused=st.lists(st.just("7"), max_size=3).map(tuple),
         agrees=agrees,
     )
 
@@ -251,10 +254,10 @@ def test_what_is_settled_stays_so_whatever_the_others_find(
 
 def test_a_clear_question_is_settled_by_its_first_candidate() -> None:
     found = ranking(add=0.99, divide=0.008)
-    assert is_settled(found, Found(), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, Found(read=1), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, Found(unused=["7"]), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, Found(), floor=0.999, margin=0.1, rules=False)
+    assert is_settled(found, coverage(), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, coverage(read=1), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, coverage(unused=("7",)), floor=0.6, margin=0.1, rules=False)
+    assert not is_settled(found, coverage(), floor=0.999, margin=0.1, rules=False)
 
 
 def test_rules_can_lift_what_is_out_of_reach_without_them() -> None:
@@ -267,7 +270,7 @@ def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() 
     found = ranking(multiply=0.92, add=0.06)
     chosen = choose_template(
         found,
-        {"multiply": Found(read=0, unused=("2", "3", "4")), "add": Found(required=1, read=1)},
+        {"multiply": coverage(read=0, unused=("2", "3", "4")), "add": coverage(required=1, read=1)},
         floor=0.6,
         margin=0.1,
     )
@@ -279,10 +282,10 @@ def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() 
 
 
 def test_a_value_left_over_decides_a_near_tie() -> None:
-    left = {"subtract": Found(read=0, unused=("3",)), "add": Found(required=1, read=1)}
+    left = {"subtract": coverage(read=0, unused=("3",)), "add": coverage(required=1, read=1)}
     assert decided(ranking(subtract=0.5, add=0.4), left) == ("match", "add")
 
 
 def test_what_the_rules_found_outweighs_what_is_far_likelier() -> None:
-    found = {"search": Found(unused=("34",)), "count": Found(agrees=True)}
+    found = {"search": coverage(unused=("34",)), "count": coverage(agrees=True)}
     assert decided(ranking(search=0.8, count=0.15), found) == ("match", "count")

@@ -114,8 +114,8 @@ async def test_vectors_come_back_as_they_were_made_and_in_order(store: TemplateS
     np.testing.assert_array_equal(await index.vectors(), made)
     few = (index.ids[7], index.ids[2], index.ids[7])
     with pytest.raises(IndexUnavailable):
-        await index.vectors_of(few)
-    np.testing.assert_array_equal(await index.vectors_of(few[:2]), made[[7, 2]])
+        await index.vectors(few)
+    np.testing.assert_array_equal(await index.vectors(few[:2]), made[[7, 2]])
 
 
 async def test_a_lost_vector_is_named_and_made_again(store: TemplateStore) -> None:

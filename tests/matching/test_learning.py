@@ -5,13 +5,20 @@ import pytest
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching.model import discriminant, training
-from server.matching.model.calibration import ABSENT, INSIDE, NEARLY, OUTSIDE, HeldOut, calibrate
-from server.matching.model.discriminant import fit_discriminant
-from server.matching.model.features import BUCKETS, DIMENSIONS
-from server.matching.model.softmax import PENALTY, fit_softmax, softmax
-from server.matching.model.training import train
-from server.matching.model.training_set import Texts, TrainingSet, prepare
+from server.matching.model import classifiers, training
+from server.matching.model.classifiers import (
+    ABSENT,
+    INSIDE,
+    NEARLY,
+    OUTSIDE,
+    PENALTY,
+    HeldOut,
+    TrainingSet,
+    fit_discriminant,
+    fit_softmax,
+)
+from server.matching.model.head import BUCKETS, DIMENSIONS, softmax
+from server.matching.model.training import Texts, calibrate, prepare, train
 
 
 def clusters(
@@ -26,8 +33,8 @@ def clusters(
     return rows.astype(np.float32), labels
 
 
-def lesson(templates: int, each: int, *, spread: float = 0.5, seed: int = 1) -> TrainingSet:
-    """A lesson with a description a template, and background that lies anywhere."""
+def training_set(templates: int, each: int, *, spread: float = 0.5, seed: int = 1) -> TrainingSet:
+    """Rows with a description a template, and background that lies anywhere."""
     rows, labels = clusters(templates, each + 1, spread=spread, seed=seed)
     background, _ = clusters(100, 1, seed=seed + 1)
     described = np.arange(len(rows)) % (each + 1) == each
@@ -70,10 +77,10 @@ def test_softmax_survives_large_logits() -> None:
 
 
 def test_discriminant_judges_a_row_by_the_mean_of_the_others() -> None:
-    whole = lesson(4, 5)
+    whole = training_set(4, 5)
     _, _, seen = fit_discriminant(whole)
     means = np.stack([whole.rows[whole.labels == label].mean(axis=0) for label in range(5)])
-    covariance = discriminant._covariance(whole, means)
+    covariance = classifiers._covariance(whole, means)
     asked = seen.kinds == INSIDE
     found = np.sort(seen.logits[asked, seen.labels[asked]])
     expected = []
@@ -81,7 +88,7 @@ def test_discriminant_judges_a_row_by_the_mean_of_the_others() -> None:
         others = whole.labels == whole.labels[place]
         others[place] = False
         mean = whole.rows[others].mean(axis=0)
-        solved = np.linalg.solve(covariance, mean) * discriminant._SPREAD
+        solved = np.linalg.solve(covariance, mean) * classifiers._SPREAD
         expected.append(float(whole.rows[place] @ solved - 0.5 * mean @ solved))
     np.testing.assert_allclose(found, np.sort(expected), rtol=1e-3)
 
@@ -91,7 +98,7 @@ def test_both_kinds_of_head_find_the_template_and_doubt_the_rest(
     largest: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "_LARGEST_SOFTMAX", largest)
-    learnt = train(lesson(8, 10))
+    learnt = train(training_set(8, 10))
     rows, labels = clusters(8, 30, seed=1)  # the same directions, drawn again
     background, _ = clusters(200, 1, seed=99)
     inside = softmax(rows @ learnt.weights.T + learnt.bias)
@@ -103,7 +110,7 @@ def test_both_kinds_of_head_find_the_template_and_doubt_the_rest(
 
 @pytest.mark.parametrize(("templates", "each"), [(1, 1), (1, 3), (2, 1), (2, 3), (3, 2)])
 def test_the_smallest_libraries_can_be_learnt(templates: int, each: int) -> None:
-    whole = lesson(templates, each, spread=0.3)
+    whole = training_set(templates, each, spread=0.3)
     learnt = train(whole)
     shares = softmax(whole.rows[:, :-1] @ learnt.weights.T + learnt.bias)
     own = whole.labels < templates

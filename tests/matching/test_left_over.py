@@ -3,7 +3,7 @@
 from server.core.decision import ArgumentCoverage, Match, NoMatch
 from server.matching.selection import Ranking, TemplateCandidate, choose_template
 
-SURE = Ranking((TemplateCandidate("subtract", 0.95, 0.9, "9 - 14"),), outside=0.05)
+SURE = Ranking((TemplateCandidate("subtract", 0.95, 0.9, "9 - 14"),), out_of_scope=0.05)
 
 
 def test_a_template_that_leaves_a_value_over_does_not_run() -> None:

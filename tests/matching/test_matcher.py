@@ -60,21 +60,21 @@ async def test_a_ranking_says_how_near_and_how_likely(matcher: Matcher) -> None:
     assert (best.template_id, best.nearest_example) == ("weather", "What's the weather in London?")
     assert best.similarity == pytest.approx(1, abs=1e-5)
     assert best.probability > 0.9 > 0.1 > second.probability
-    total = sum(candidate.probability for candidate in ranking.candidates) + ranking.outside
+    total = sum(candidate.probability for candidate in ranking.candidates) + ranking.out_of_scope
     assert 0.9 < total <= 1 + 1e-6
     assert ranking.readings == ("what is the weather in london?",)
 
 
 async def test_all_probabilities_sum_to_one(matcher: Matcher) -> None:
     ranking = await matcher.rank("a room in Berlin", limit=99)
-    total = sum(candidate.probability for candidate in ranking.candidates) + ranking.outside
+    total = sum(candidate.probability for candidate in ranking.candidates) + ranking.out_of_scope
     assert len(ranking.candidates) == 3
     assert total == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 async def test_blanks_mean_nothing(matcher: Matcher, text: str) -> None:
-    assert await matcher.rank(text, limit=3) == Ranking((), outside=1.0)
+    assert await matcher.rank(text, limit=3) == Ranking((), out_of_scope=1.0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.matching.model.features import DIMENSIONS, rarity, sketch_text
+from server.matching.model.head import DIMENSIONS, rarity, sketch_text
 
 TEXTS = ["the weather in rome", "the weather in oslo", "trains to oslo", "a hotel in rome"]
 WEIGHTS = rarity(TEXTS)

@@ -67,7 +67,7 @@ async def test_shares_are_probabilities_however_many_readings(
     for text in ("track a parcel", "trakc a percel"):
         ranking = await matcher.rank(text, limit=3)
         shares = [candidate.probability for candidate in ranking.candidates]
-        assert sum(shares) + ranking.outside == pytest.approx(1)
+        assert sum(shares) + ranking.out_of_scope == pytest.approx(1)
         assert ranking.candidates[0].template_id == "track_parcel"
         assert ranking.candidates[0].nearest_example == DESCRIPTIONS["track_parcel"]
 

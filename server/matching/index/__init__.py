@@ -1,0 +1,1 @@
+"""The vectors of templates in Chroma: `store.TemplateStore`, `template_index.TemplateIndex`."""

@@ -10,8 +10,10 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 
+T = TypeVar("T")
+
 EntryKind = Literal["example", "description"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,6 @@ def _all_that_is_said(template: Template) -> str:
 def _in_words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").replace(".", " ")
 
-
-T = TypeVar("T")
 
 _EMBEDDED_AT_ONCE: Final = 256
 _READ_AT_ONCE: Final = 2000
@@ -151,19 +155,15 @@ class TemplateIndex:
         if self.generation is None:
             self._store.renew_generation(self.name)
 
-    async def vectors(self) -> Vectors:
-        """Every vector as Chroma holds it, (entries, d), in the order of `entries`.
+    async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
+        """The vectors of some ids or of all entries as Chroma holds them, (n, d), in their order.
 
         Raises:
             VectorsLost, IndexUnavailable
         """
-        return await self.vectors_of(self.ids)
-
-    async def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """The vectors of some ids, in their order. Raises as `vectors`."""
         parts = [
             await self._store.run(partial(self._read, ids=part))
-            for part in _batches(ids, _READ_AT_ONCE)
+            for part in _batches(self.ids if ids is None else ids, _READ_AT_ONCE)
         ]
         return np.vstack(parts)
 
@@ -224,7 +224,55 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-_log = logging.getLogger(__name__)
+class NearestText(NamedTuple):
+    """The text of a template that is nearest to a question, and its cosine to it."""
+
+    similarity: float
+    text: str
+
+
+class ExampleSearch:
+    """Finds the example of each candidate that is nearest to a question.
+
+    Vectors come from memory, or from Chroma, which is asked for those of the candidates alone.
+    Chroma's own neighbour search is approximate and would now and then name another example;
+    asking by id is exact and takes as long.
+    """
+
+    def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
+        """`vectors` are those of the index, where they are to be kept in memory."""
+        self._source = index if vectors is None else vectors
+        self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
+        start = 0
+        for template, members in groupby(index.entries, key=attrgetter("template_id")):
+            # Of texts that are compared as the same one, the first is shown for all.
+            first: dict[str, str] = {}
+            texts = [first.setdefault(entry.masked, entry.text) for entry in members]
+            self._groups[template] = slice(start, start + len(texts)), texts
+            start += len(texts)
+
+    async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
+        """The nearest text of each template, in the order of `templates`.
+
+        `readings` are the unit vectors of one question's readings; the nearest to any counts.
+        """
+        groups = [self._groups[template] for template in templates]
+        if isinstance(self._source, TemplateIndex):
+            ids = [one for places, _ in groups for one in self._source.ids[places]]
+            ends = np.cumsum([len(texts) for _, texts in groups])
+            parts = np.split(await self._source.vectors(ids), ends[:-1])
+        else:
+            parts = [self._source[places] for places, _ in groups]
+        found = []
+        for (_, texts), vectors in zip(groups, parts, strict=True):
+            likeness = vectors @ readings.T
+            best = int(likeness.argmax())
+            similarity = max(-1.0, min(1.0, likeness.item(best)))
+            found.append(NearestText(similarity, texts[best // len(readings)]))
+        return found
+
+
+# The vectors as a file, so that a start that finds all as it was needs no Chroma
 
 
 def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
@@ -236,7 +284,7 @@ def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vec
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != _key(ids, generation):
+            if str(stored["key"]) != _snapshot_key(ids, generation):
                 return None
             vectors: Vectors = stored["vectors"]
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
@@ -252,13 +300,13 @@ def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vector
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as file:
-            np.savez(file, key=_key(ids, generation), vectors=vectors)
+            np.savez(file, key=_snapshot_key(ids, generation), vectors=vectors)
     except OSError as full:
         # The server works without the file; the next start only takes longer.
         _log.warning("%s cannot be written: %s", path, full)
 
 
-def _key(ids: Sequence[str], generation: str) -> str:
+def _snapshot_key(ids: Sequence[str], generation: str) -> str:
     digest = hashlib.blake2b(generation.encode(), digest_size=16)
     for one in ids:
         digest.update(b"\x00" + one.encode())

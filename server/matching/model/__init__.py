@@ -1,0 +1,1 @@
+"""What turns a question into probabilities; go to `head_store.head_for`."""

@@ -1,30 +1,113 @@
-"""The head of one library: a question's features to a probability for every template.
+"""The head of a library: from a question's meaning and words to a probability of each template.
 
-A head is learnt when the library or the encoder changed, and otherwise read from a file.
+The words of a text become a short vector: what an encoder blurs, names and jargon, kept sharp.
+Every word and pair of neighbouring words, weighted by how rare it is in the library, is hashed
+onto a few places of a fixed-length vector. The inner product of two such sketches is close to
+the cosine of the two bags of words, and needs no vocabulary to be kept.
 """
 
-import hashlib
-import zipfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from itertools import pairwise
+from math import log, sqrt
+from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
-from server.matching.model.features import BUCKETS, DIMENSIONS, Rarity, hashed_features
-from server.matching.model.softmax import Weights, softmax
-from server.matching.model.training_set import SKETCH_SHARE, TrainingSet
-from server.storage.files import written_whole
+from server.text.tokens import tokens
 
-_REREAD_SHARE: Final = np.float32(0.7)
+DIMENSIONS: Final = 512
+BUCKETS: Final = 1 << 16
+_PLACES: Final = 8
+_SCALE: Final = 1 / sqrt(_PLACES)
 
-_VERSION: Final = "8"
-"""Changes with what training would give, so that older files are learnt anew."""
+# Odd multipliers, one a place: multiply-shift hashing gives each word its places and
+# signs from its checksum alone, the same on every machine and in every release.
+_MULTIPLIERS: Final = np.array(
+    [
+        0x9E3779B1,
+        0x85EBCA6B,
+        0xC2B2AE35,
+        0x27D4EB2F,
+        0x165667B1,
+        0xD3A2646D,
+        0xFD7046C5,
+        0xB55A4F09,
+    ],
+    np.uint32,
+)
 
-_PARTS: Final = ("meaning", "words", "bias", "rarity")
+Rarity = NDArray[np.float32]
+"""(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
+
+
+def rarity(texts: Iterable[str]) -> Rarity:
+    """How rare words are in `texts`; a word that is in none of them is the rarest."""
+    counts = np.zeros(BUCKETS, np.float32)
+    count = 0
+    for text in texts:
+        counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
+        count += 1
+    return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
+
+
+def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:
+    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all.
+
+    A word that the library never uses still takes its share of the length: a text full
+    of foreign words lies further from everything.
+    """
+    sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
+    for row, text in zip(sketches, texts, strict=True):
+        places, shares = hashed_features(text, weights)
+        row += np.bincount(places, shares, DIMENSIONS).astype(np.float32)
+    return sketches
+
+
+def hashed_features(text: str, weights: Rarity) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """What a text's sketch is made of: places, and what is added there; a place may recur."""
+    hashes = _hashes(text)
+    grams = np.array(list(dict.fromkeys(hashes)), np.uint32)
+    weight = weights.take(grams % BUCKETS)
+    if len(grams) < len(hashes):
+        weight *= np.array([1 + log(said) for said in Counter(hashes).values()], np.float32)
+    if hashes:
+        weight *= _SCALE / sqrt(weight.dot(weight))
+    mixed = np.multiply.outer(grams, _MULTIPLIERS)
+    shares = (mixed >> 15 & 2).astype(np.float32)
+    shares -= 1
+    shares *= weight[:, None]
+    mixed >>= 23
+    return mixed.ravel(), shares.ravel()
+
+
+def _hashes(text: str) -> list[int]:
+    words = [word.encode() for word in tokens(text)]
+    return [*map(crc32, words), *map(crc32, map(b" ".join, pairwise(words)))]
+
+
+Weights = NDArray[np.float32]
+
+_CORRECTED_SHARE: Final = 0.7
+"""Weight of the reading with corrected spelling, where there are two."""
+
+
+def softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    """Logits to probabilities along the last axis."""
+    shares: NDArray[Any] = logits - logits.max(axis=-1, keepdims=True)
+    np.exp(shares, out=shares)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities by both readings; the one with corrected spelling has more to say."""
+    mixed: NDArray[Any] = (1 - _CORRECTED_SHARE) * masked + _CORRECTED_SHARE * corrected
+    return mixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,68 +131,14 @@ class Head:
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(templates + 1,) probabilities of one question, the last one that of none.
 
-        `vectors` and `texts` are its readings, one or two. The second is the first with
-        its slips put right, and has more to say.
+        `vectors` and `texts` are its readings, one or two.
         """
+        shares = []
         # One by one: a product with two rows of a large library takes longer than two with one.
-        shares, *reread = [
-            softmax(self._logits(vector, text)) for vector, text in zip(vectors, texts, strict=True)
-        ]
-        for other in reread:
-            shares = (1 - _REREAD_SHARE) * shares + _REREAD_SHARE * other
-        return shares
-
-    def _logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:
-        places, weights = hashed_features(text, self.rarity)
-        logits: NDArray[np.float32] = vector.dot(self.meaning)
-        logits += self.bias
-        logits += weights.dot(self.words.take(places, axis=0))
-        return logits
-
-
-def learn_head(lesson: TrainingSet) -> Head:
-    """Learn and calibrate a head. Blocks for seconds when the library is large."""
-    from server.matching.model.training import train
-
-    learnt = train(lesson)
-    dimensions = len(lesson.centre)
-    return Head(
-        meaning=np.ascontiguousarray(learnt.weights[:, :dimensions].T),
-        words=np.ascontiguousarray(learnt.weights[:, dimensions:].T) * SKETCH_SHARE,
-        bias=learnt.bias,
-        rarity=lesson.weights,
-    )
-
-
-def head_key(ids: Sequence[str], strangers: Sequence[str]) -> str:
-    """What a head depends on: vectors, whose ids say what they depend on, and the background."""
-    digest = hashlib.blake2b(f"{_VERSION}\x00{DIMENSIONS}".encode(), digest_size=16)
-    for part in (*ids, *strangers):
-        digest.update(part.encode() + b"\x00")
-    return digest.hexdigest()
-
-
-def load_head(path: Path, key: str, templates: int) -> Head | None:
-    """The head in a file, or None when there is none that fits."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != key:
-                return None
-            head = Head(**{name: stored[name] for name in _PARTS})
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-        return None  # cut short or not ours: learning it anew costs seconds
-    answers = templates + 1
-    fits = (
-        head.meaning.shape[1:] == head.bias.shape == (answers,)
-        and head.words.shape == (DIMENSIONS, answers)
-        and head.rarity.shape == (BUCKETS,)
-        and all(bool(np.isfinite(getattr(head, name)).all()) for name in _PARTS)
-    )
-    return head if fits else None
-
-
-def save_head(path: Path, key: str, head: Head) -> None:
-    """Write a head so that a reader finds the old one or the new one, never half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as file:
-        np.savez(file, key=key, **{name: getattr(head, name) for name in _PARTS})
+        for vector, text in zip(vectors, texts, strict=True):
+            places, weights = hashed_features(text, self.rarity)
+            logits = vector.dot(self.meaning)
+            logits += self.bias
+            logits += weights.dot(self.words.take(places, axis=0))
+            shares.append(softmax(logits))
+        return shares[0] if len(shares) == 1 else combine_readings(*shares)

@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO, Final
 
 import numpy as np
 
@@ -12,13 +14,16 @@ from server.core.ports import Embedder, Vectors
 from server.library.model import Library
 from server.matching.index.template_index import TemplateIndex
 from server.matching.masking import mask
-from server.matching.model.head import Head, head_key, learn_head, load_head, save_head
-from server.matching.model.scorer import MixedHead, Scorer
-from server.matching.model.training_set import Texts, prepare
-from server.matching.model.zero_shot import ZeroShotHead
+from server.matching.model.head import BUCKETS, DIMENSIONS, Head
+from server.matching.model.training import Texts, learn_head, prepare
+from server.matching.model.zero_shot import MixedHead, Scorer, ZeroShotHead
 from server.storage.files import written_whole
 from server.text.language import everyday_sentences
 
+_VERSION: Final = "8"
+"""Changes with what training would give, so that older files are learnt anew."""
+
+_PARTS: Final = ("meaning", "words", "bias", "rarity")
 _log = logging.getLogger(__name__)
 
 
@@ -34,93 +39,78 @@ async def head_for(
     `vectors` are those of the index, where they are at hand. Templates without examples
     are judged by their descriptions; a library of nothing else has nothing to learn.
     """
-    shown = [bool(template.nl_examples) for template in library.templates.values()]
-    if all(shown):
-        return await _learnt_head(index, library, vectors, embedder, state_dir)
-    if vectors is None:
-        vectors = await index.vectors()
-    zero_shot = await _zero_shot_head(index, library, vectors, embedder, state_dir)
-    if not any(shown):
-        return zero_shot, False
-    head, learnt = await _learnt_head(index, library, vectors, embedder, state_dir)
-    return MixedHead(head, zero_shot, _examples(index, library, vectors)), learnt
-
-
-def _examples(index: TemplateIndex, library: Library, vectors: Vectors) -> dict[int, Vectors]:
-    """The vectors of each template's examples, by its place in the library."""
-    places = {template: place for place, template in enumerate(library.templates)}
-    owners = np.array([places[entry.template_id] for entry in index.entries], np.int64)
-    shown = np.array([entry.kind == "example" for entry in index.entries])
-    return {int(p): vectors[shown & (owners == p)] for p in np.unique(owners[shown])}
-
-
-async def _zero_shot_head(
-    index: TemplateIndex,
-    library: Library,
-    vectors: Vectors,
-    embedder: Embedder,
-    state_dir: Path,
-) -> ZeroShotHead:
-    described = np.array([entry.kind == "description" for entry in index.entries])
-    templates = tuple(library.templates.values())
-    strangers = _strangers(index, library)
-    strange = await _vectors_of(strangers, embedder, state_dir)
-    return await asyncio.to_thread(ZeroShotHead, templates, vectors[described], strangers, strange)
-
-
-async def _learnt_head(
-    index: TemplateIndex,
-    library: Library,
-    vectors: Vectors | None,
-    embedder: Embedder,
-    state_dir: Path,
-) -> tuple[Head, bool]:
-    strangers = _strangers(index, library)
-    path = state_dir / f"{index.name}.npz"
-    key = head_key(index.ids, strangers)
-    kept = await asyncio.to_thread(load_head, path, key, len(library.templates))
-    if kept is not None:
-        return kept, False
-    if vectors is None:
-        vectors = await index.vectors()
-    strange = await _vectors_of(strangers, embedder, state_dir)
-    templates = tuple(library.templates)
-    head = await asyncio.to_thread(_learn, index, templates, vectors, strangers, strange)
-    await asyncio.to_thread(_keep, path, key, head)
-    return head, True
-
-
-def _strangers(index: TemplateIndex, library: Library) -> tuple[str, ...]:
-    """What is said to anyone, in the library's languages, and compared as questions are."""
     spoken = library.domain.response
     languages = (spoken.default_language, *spoken.supported_languages)
-    found = everyday_sentences(languages, (entry.text for entry in index.entries))
-    return tuple(dict.fromkeys(mask(text) for text in found))
+    everyday = everyday_sentences(languages, (entry.text for entry in index.entries))
+    negatives = tuple(dict.fromkeys(mask(text) for text in everyday))
+    has_examples = [bool(template.nl_examples) for template in library.templates.values()]
+    path = state_dir / f"{index.name}.npz"
+    key = _head_key(index.ids, negatives)
+    head = None
+    if any(has_examples):
+        head = await asyncio.to_thread(_load_head, path, key, len(library.templates))
+    if head is not None and all(has_examples):
+        return head, False
+    learnt = head is None and any(has_examples)
+    if vectors is None:
+        vectors = await index.vectors()
+    negative_vectors = await _vectors_of(negatives, embedder, state_dir)
+    texts = _indexed_texts(index, library, vectors)
+    if learnt:
+        head = await asyncio.to_thread(
+            lambda: learn_head(prepare(texts, len(has_examples), negatives, negative_vectors))
+        )
+        parts = {name: getattr(head, name) for name in _PARTS}
+        await asyncio.to_thread(_write, path, lambda file: np.savez(file, key=key, **parts))
+    if head is not None and all(has_examples):
+        return head, learnt
+    templates = tuple(library.templates.values())
+    descriptions = vectors[~texts.examples]
+    zero_shot = await asyncio.to_thread(
+        ZeroShotHead, templates, descriptions, negatives, negative_vectors
+    )
+    if head is None:
+        return zero_shot, False
+    shown = np.unique(texts.owners[texts.examples])
+    examples = {int(p): vectors[texts.examples & (texts.owners == p)] for p in shown}
+    return MixedHead(head, zero_shot, examples), learnt
 
 
-def _learn(
-    index: TemplateIndex,
-    templates: Sequence[str],
-    vectors: Vectors,
-    strangers: Sequence[str],
-    strange: Vectors,
-) -> Head:
-    places = {template: place for place, template in enumerate(templates)}
-    texts = Texts(
+def _indexed_texts(index: TemplateIndex, library: Library, vectors: Vectors) -> Texts:
+    places = {template: place for place, template in enumerate(library.templates)}
+    return Texts(
         texts=[entry.masked for entry in index.entries],
         vectors=vectors,
         owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
         examples=np.array([entry.kind == "example" for entry in index.entries]),
     )
-    return learn_head(prepare(texts, len(templates), strangers, strange))
 
 
-def _keep(path: Path, key: str, head: Head) -> None:
+def _head_key(ids: Sequence[str], negatives: Sequence[str]) -> str:
+    """What a head depends on: vectors, whose ids say what they depend on, and the negatives."""
+    digest = hashlib.blake2b(f"{_VERSION}\x00{DIMENSIONS}".encode(), digest_size=16)
+    for part in (*ids, *negatives):
+        digest.update(part.encode() + b"\x00")
+    return digest.hexdigest()
+
+
+def _load_head(path: Path, key: str, templates: int) -> Head | None:
+    """The head in a file, or None when there is none that fits."""
     try:
-        save_head(path, key, head)
-    except OSError as full:
-        # The server works without the file; it only has to learn again next time.
-        _log.warning("the head cannot be kept in %s: %s", path, full)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            if str(stored["key"]) != key:
+                return None
+            head = Head(**{name: stored[name] for name in _PARTS})
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+        return None  # cut short or not ours: learning it anew costs seconds
+    answers = templates + 1
+    fits = (
+        head.meaning.shape[1:] == head.bias.shape == (answers,)
+        and head.words.shape == (DIMENSIONS, answers)
+        and head.rarity.shape == (BUCKETS,)
+        and all(bool(np.isfinite(getattr(head, name)).all()) for name in _PARTS)
+    )
+    return head if fits else None
 
 
 async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path) -> Vectors:
@@ -131,7 +121,7 @@ async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path)
     if kept is not None:
         return kept
     vectors = await embedder.embed(texts)
-    await asyncio.to_thread(_keep_vectors, path, vectors)
+    await asyncio.to_thread(_write, path, lambda file: np.save(file, vectors))
     return vectors
 
 
@@ -143,10 +133,11 @@ def _load_vectors(path: Path, count: int) -> Vectors | None:
     return vectors if vectors.ndim == 2 and len(vectors) == count else None
 
 
-def _keep_vectors(path: Path, vectors: Vectors) -> None:
+def _write(path: Path, save: Callable[[BinaryIO], None]) -> None:
+    """Write a file that the server works without: the next start only takes longer."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as file:
-            np.save(file, vectors)
+            save(file)
     except OSError as full:
         _log.warning("%s cannot be written: %s", path, full)

@@ -9,13 +9,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.library.model import Template
+from server.matching.model.head import Head, combine_readings, softmax
 from server.text.language import load_language
 from server.text.stems import stem
 
@@ -28,8 +29,6 @@ _NAME: Final = 2.9
 _DESCRIPTION: Final = 2.15
 _BIAS: Final = -4.0
 
-_CORRECTED_SHARE: Final = 0.7
-"""Weight of the reading with corrected spelling, where there are two."""
 _LEAST_SPREAD: Final = 1e-3
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -43,6 +42,17 @@ def stems(text: str) -> frozenset[str]:
     """Stems of the words of a text or an identifier, without stop words."""
     spaced = _CAMEL_CASE.sub(" ", text).replace("_", " ").lower()
     return frozenset(stem(word) for word in _WORD.findall(spaced) if word not in _STOP_WORDS)
+
+
+class Scorer(Protocol):
+    """Probabilities of every template of a library, and of none of them."""
+
+    @property
+    def size(self) -> int:
+        """How many weights a question is multiplied with."""
+
+    def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(templates + 1,) probabilities of one question's readings, the last that of none."""
 
 
 class ZeroShotHead:
@@ -95,19 +105,11 @@ class ZeroShotHead:
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n + 1,) probabilities of one question's readings, the last one that of no template."""
-        shares = [_softmax(self.logits(v, t)) for v, t in zip(vectors, texts, strict=True)]
-        if len(shares) == 1:
-            return shares[0].astype(np.float32)
-        mixed = (1 - _CORRECTED_SHARE) * shares[0] + _CORRECTED_SHARE * shares[1]
-        return mixed.astype(np.float32)
-
-
-def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The softmax of the log-odds and of 0, which stands for no template."""
-    with_none = np.append(logits, 0.0)
-    weights = np.exp(with_none - with_none.max())
-    shares: NDArray[np.float64] = weights / weights.sum()
-    return shares
+        readings = zip(vectors, texts, strict=True)
+        # The odds of no template are 1.
+        shares = [softmax(np.append(self.logits(v, t), 0.0)) for v, t in readings]
+        found = shares[0] if len(shares) == 1 else combine_readings(*shares)
+        return found.astype(np.float32)
 
 
 def _postings(texts: Iterable[frozenset[str]], idf: Mapping[str, float]) -> Postings:
@@ -120,3 +122,74 @@ def _postings(texts: Iterable[frozenset[str]], idf: Mapping[str, float]) -> Post
         word: (np.array([t for t, _ in held]), np.array([s for _, s in held]))
         for word, held in found.items()
     }
+
+
+_TRUST: Final = 2.0
+"""By how much, in logarithms of odds, descriptions must outdo what examples say."""
+_FARTHEST, _NEAREST = -3.0, 1.0
+_LEAST_SPREAD_WITHIN: Final = 0.03
+_MOST: Final = 30.0
+
+
+class MixedHead:
+    """A learnt head for the templates that have examples, and odds for those that have none.
+
+    The head has never seen a question for a template without examples, and would give it
+    to a neighbour. So each of them is held against the likeliest of the others, description
+    against description, and takes its part of what that one was given: the more, the
+    further the question is from the other's examples.
+    """
+
+    def __init__(
+        self, learnt: Head, zero_shot: ZeroShotHead, examples: Mapping[int, Vectors]
+    ) -> None:
+        """Take what is known of all templates, and the vectors of the examples of some.
+
+        `examples` goes by the place of a template in the library.
+        """
+        self._learnt = learnt
+        self._zero_shot = zero_shot
+        self._examples = examples
+        self._silent = np.array(
+            [place for place in range(zero_shot.templates) if place not in examples], np.int64
+        )
+        within = {place: _nearest_within(vectors) for place, vectors in examples.items()}
+        known = np.concatenate([*within.values(), np.zeros(0)])
+        usual = float(known.mean()) if len(known) else 1.0
+        self._usual = {p: float(w.mean()) if len(w) else usual for p, w in within.items()}
+        self._spread = max(float(known.std()) if len(known) else 0.0, _LEAST_SPREAD_WITHIN)
+
+    @property
+    def size(self) -> int:
+        """How many weights a question is multiplied with."""
+        return self._learnt.size + self._zero_shot.size
+
+    def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(templates + 1,) probabilities of one question's readings, the last that of none."""
+        shares = self._learnt.probabilities(vectors, texts)
+        odds = self._zero_shot.logits(vectors[-1], texts[-1])
+        silent = self._silent
+        shares[-1] += shares[silent].sum()
+        shares[silent] = 0.0
+        best = int(shares[:-1].argmax())
+        beyond = odds[silent] - odds[best] - self._trust(best, vectors[-1])
+        shares[silent] = shares[best] * np.exp(np.minimum(beyond, _MOST))
+        shares[silent] += shares[-1] * np.exp(np.minimum(odds[silent], _MOST))
+        mixed: NDArray[np.float32] = shares / shares.sum()
+        return mixed
+
+    def _trust(self, place: int, vector: NDArray[np.float32]) -> float:
+        """How far a template's examples are to be believed: less, the less like them it is."""
+        near = float((self._examples[place] @ vector).max())
+        deviation = (near - self._usual[place]) / self._spread
+        return _TRUST + min(max(deviation, _FARTHEST), _NEAREST)
+
+
+def _nearest_within(vectors: Vectors) -> NDArray[np.float32]:
+    """How near each of the vectors is to the nearest other one."""
+    if len(vectors) < 2:
+        return np.zeros(0, np.float32)
+    likeness = vectors @ vectors.T
+    np.fill_diagonal(likeness, -1.0)
+    nearest: NDArray[np.float32] = likeness.max(axis=1)
+    return nearest
