@@ -13,7 +13,7 @@ from server.extraction.patterns import matches_whole
 from server.library.model import Parameter
 from server.text.decimals import Number, as_decimal, plain_number, read_plain
 from server.text.durations import Duration
-from server.text.numbers import opposite
+from server.text.decimals import opposite
 from server.text.span import DateOrder
 
 _LONGEST_QUOTE: Final = 60

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import yaml
 
-from server.text.calendar import MONTHS, valid_date
+from server.text.dates import MONTHS
 from server.text.span import DateOrder
 
 _LANGUAGES: Final = Path(__file__).parent / "languages"

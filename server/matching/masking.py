@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from server.matching import normalization
-from server.text.calendar import MONTH_PATTERN
+from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language
 
 _NUMBERS: Final = load_language("en").numbers

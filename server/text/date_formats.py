@@ -13,7 +13,10 @@ from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.text.calendar import MONTH_NAMES, WEEKDAY_NAMES
+from server.text.dates import MONTH_NAMES, WEEKDAY_NAMES
+from server.text.language import load_language
+from server.text.span import Span
+from server.text.tokens import Tokens
 
 _TOKENS: Final[Mapping[str, str]] = {
     "YYYY": "Y",
@@ -338,3 +341,30 @@ def _writer(directive: str) -> _Writer:
         return _DIRECTIVES[directive]
     padded = _DIRECTIVES[directive[1:]]
     return lambda moment: padded(moment).lstrip("0 ") or "0"
+
+
+# Formats that a question asks for: as DD/MM/YYYY, %d %B %Y, US format.
+
+_ENGLISH: Final = load_language("en")
+_LETTERS: Final = r"(?<![^\W0-9_])(?:dd?|m{1,4}|yy(?:yy)?)(?![^\W0-9_])"
+_ASKED: Final = re.compile(
+    rf"{_LETTERS}(?:\s*(?:[/.,-]\s*){{0,2}}{_LETTERS})+"
+    r"|%[a-z](?![^\W0-9_])(?:\s*(?:[/.,:-]\s*){0,2}%[a-z](?![^\W0-9_]))*"
+    rf"|(?<![^\W0-9_])(?:iso|(?:{'|'.join(_ENGLISH.date_formats)})"
+    rf"(?=\s*(?:{'|'.join(_ENGLISH.group('format_nouns'))})(?![^\W0-9_])))(?![^\W0-9_])"
+)
+
+
+def find_date_formats(tokens: Tokens) -> list[Span]:
+    """Return every format of a date in the text as it was written, named ones by their parts."""
+    found: list[Span] = []
+    for match in _ASKED.finditer(tokens.folded):
+        start, end = match.span()
+        first, last = tokens.index_at(start), tokens.index_at(end)
+        written = tokens.text[start:end]
+        if match[0] in _ENGLISH.date_formats:
+            written = _ENGLISH.date_formats[match[0]]
+        elif "%" not in written and not re.search("dd|mm|yy", match[0]):
+            continue  # "d, m" are letters of something else
+        found.append(Span("date_format", start, end, first, last, written))
+    return found
