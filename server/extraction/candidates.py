@@ -10,9 +10,10 @@ from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.types import CURRENCY_OF_AMOUNT, HINT, SURE, ValueCandidate, at, checked
 from server.extraction.value_kinds import ValueKind
 from server.extraction.values import InvalidValue, number, written
+from server.text.decimals import opposite
 from server.text.durations import Duration, unit_at
 from server.text.language import load_language
-from server.text.numbers import ambiguous_numbers, opposite
+from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
 from server.text.span import Kind, Span
 from server.text.tokens import Tokens, is_digits, is_word

@@ -11,9 +11,8 @@ from server.core.suggestions import join_words
 from server.core.tools import Source
 from server.extraction.patterns import matches_whole
 from server.library.model import Parameter
-from server.text.decimals import Number, as_decimal, plain_number, read_plain
+from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
-from server.text.decimals import opposite
 from server.text.span import DateOrder
 
 _LONGEST_QUOTE: Final = 60

@@ -71,8 +71,11 @@ _LONGEST_LOCAL: Final = 64
 
 def find_emails(text: str) -> Iterator[Span]:
     """Yield addresses such as kim@example.org."""
+    end = 0
     for match in _LOCAL_PART.finditer(text):
         at = match.end() - 1
+        if match.start() < end:
+            continue
         local = match[0][:-1][-_LONGEST_LOCAL:].lstrip("+-._%")
         found = _DOMAIN.match(text, at + 1)
         domain = found[0].rstrip(".-") if found else ""
@@ -82,9 +85,7 @@ def find_emails(text: str) -> Iterator[Span]:
             yield _block("email", start, end, text[start:end])
 
 
-_URL: Final = re.compile(
-    r"(?<![^\W_])((?:(?i:https?|ftp)://|www\.))([^\s\"<>`{}|\\^“”«»]{1,2048})"
-)
+_URL: Final = re.compile(r"(?<![^\W_])((?:(?i:https?|ftp)://|www\.))([^\s\"<>`{}|\\^“”«»]{1,2048})")
 
 
 def find_urls(text: str) -> Iterator[Span]:

@@ -141,7 +141,6 @@ RELATIVE_STARTERS: Final = (
     frozenset(word for word in DAYS_AWAY if " " not in word) | WEEKDAYS.keys() | {"day"}
 )
 _ANY_DAY: Final = _ENGLISH.group("any_day")
-_BEFORE_SHORT: Final = frozenset({"on", "by", "until", "this"})
 
 
 class RelativeDay(NamedTuple):
@@ -177,9 +176,6 @@ def read_relative_day(tokens: Tokens, index: int, today: date) -> RelativeDay | 
     elif direction > 0:
         day, how = weekday_after(today, weekday), f"the first {name} after {today}"
     else:
-        short = len(word) < 5 and f"{word}day" not in WEEKDAYS
-        if short and before not in _BEFORE_SHORT:
-            return None  # sat and sun are words as well
         day = weekday_after(today, weekday, today_counts=True)
         how = f"the first {name} from {today} on"
     return RelativeDay(index - (bool(direction) or before == "this"), index + 1, day, how)

@@ -49,10 +49,11 @@ class Digits(NamedTuple):
 
 def read_digits(tokens: Tokens, index: int) -> Digits:
     """Return the number whose first digits are the word at `index`."""
-    words, text = tokens.words, tokens.folded
+    text = tokens.folded
     start = tokens.starts[index]
     match = _NUMBER.match(text, start)
-    assert match is not None  # digits stand there
+    if match is None:
+        return Digits(index, index + 1, None)
     dotted, fraction, whole, _, version, decimals, exponent = match.groups()
     digits = ""
     if not version:
@@ -248,6 +249,19 @@ def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
     if fraction and value and tokens.word(after + 1) == "of":
         return value * fraction, after + 1
     return value, after
+
+
+def read_whole(text: str) -> Number | None:
+    """Return the number that the whole text writes, in digits or in words."""
+    tokens = Tokens(text)
+    value: Number | None = None
+    last = 0
+    if is_digits(tokens.word(0)):
+        digits = read_digits(tokens, 0)
+        value, last = digits.value, digits.last
+    elif tokens.word(0) in NUMBER_STARTERS and (read := read_words(tokens, 0)):
+        value, last = read
+    return value if last == len(tokens) else None
 
 
 def and_a_half(tokens: Tokens, index: int) -> int:

@@ -11,6 +11,7 @@ from server.text.blocks import find_blocks
 from server.text.calendar import add_months, shift
 from server.text.date_formats import find_date_formats
 from server.text.dates import (
+    DIRECTIONS,
     MONTHS,
     NAMED_TIMES,
     PRESENT,
@@ -157,6 +158,9 @@ class ParsedText:
 _ENGLISH: Final = load_language("en")
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
+# Sat and sun are words as well; only after these they are days.
+_SHORT_WEEKDAYS: Final = {day for day in WEEKDAYS if len(day) < 5 and f"{day}day" not in WEEKDAYS}
+_BEFORE_SHORT_WEEKDAY: Final = DIRECTIONS.keys() | {"on", "by", "until", "this"}
 # Which way a duration counts, by the word after or before it.
 _BACKWARDS_AFTER: Final = _ENGLISH.group("back_after")
 _BACKWARDS_BEFORE: Final = _ENGLISH.group("back_before") | {"-"}
@@ -231,7 +235,7 @@ class _Scanner:
             digits.first, digits.last, digits.value, "-" if digits.after_number else ""
         )
 
-    def _number_word(self, index: int) -> int:
+    def read_number_word(self, index: int) -> int:
         read = read_words(self.tokens, index)
         if read is not None:
             value, last = read
@@ -293,7 +297,7 @@ class _Scanner:
             )
         self.next_duration = last
 
-    def _month(self, index: int) -> int:
+    def read_month(self, index: int) -> int:
         parts = match_date(self.tokens.folded, self.tokens.starts[index], self.order)
         return self._date(index, parts) if parts is not None else 0
 
@@ -322,29 +326,32 @@ class _Scanner:
         self._add("date", first, last, day)
         return last
 
-    def _relative_day(self, index: int) -> int:
+    def read_relative_day(self, index: int) -> int:
+        short = self.tokens.words[index] in _SHORT_WEEKDAYS
+        if short and self.tokens.word(index - 1) not in _BEFORE_SHORT_WEEKDAY:
+            return 0
         try:
             read = read_relative_day(self.tokens, index, self.today)
         except OverflowError:
             return 0
         return self._add("date", *read[:3]).last if read is not None else 0
 
-    def _now(self, index: int) -> int:
+    def read_now(self, index: int) -> int:
         self._add("date", index, index + 1, self.today, weak=True)
         return index + 1
 
-    def _named_time(self, index: int) -> int:
+    def read_named_time(self, index: int) -> int:
         self._add("time", index, index + 1, NAMED_TIMES[self.tokens.words[index]])
         return index + 1
 
-    def _iso_duration(self, index: int) -> int:
+    def read_iso_duration(self, index: int) -> int:
         read = read_iso_run(self.tokens, index)
         if read is None:
             return 0
         self.durations.append(self._add("duration", index, read[1], read[0]))
         return read[1]
 
-    def _currency(self, index: int) -> int:
+    def read_currency(self, index: int) -> int:
         read = read_currency(self.tokens, index)
         return self._add("currency", index, read[1], read[0]).last if read is not None else 0
 
@@ -397,13 +404,13 @@ class _Scanner:
 
 _Reader = Callable[[_Scanner, int], int]
 _TABLES: Final[tuple[tuple[frozenset[str], _Reader], ...]] = (
-    (frozenset(MONTHS), _Scanner._month),
-    (frozenset(RELATIVE_STARTERS), _Scanner._relative_day),
-    (frozenset({"now"}), _Scanner._now),
-    (frozenset(NUMBER_STARTERS), _Scanner._number_word),
-    (frozenset(NAMED_TIMES), _Scanner._named_time),
-    (frozenset({"p", "pt"}), _Scanner._iso_duration),
-    (frozenset(CURRENCY_STARTERS), _Scanner._currency),
+    (frozenset(MONTHS), _Scanner.read_month),
+    (frozenset(RELATIVE_STARTERS), _Scanner.read_relative_day),
+    (frozenset({"now"}), _Scanner.read_now),
+    (frozenset(NUMBER_STARTERS), _Scanner.read_number_word),
+    (frozenset(NAMED_TIMES), _Scanner.read_named_time),
+    (frozenset({"p", "pt"}), _Scanner.read_iso_duration),
+    (frozenset(CURRENCY_STARTERS), _Scanner.read_currency),
 )
 _READERS: Final = {
     word: tuple(read for words, read in _TABLES if word in words)

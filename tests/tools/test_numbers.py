@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
+from server.text.decimals import add_up, divide, plain
 from server.tools.numbers import (
     MAX_DIGITS,
-    add_up,
     as_given,
-    divide,
-    plain,
     read_as_number,
     read_integer,
     read_number,

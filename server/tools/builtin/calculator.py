@@ -9,14 +9,11 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
+from server.text.decimals import EXACT, add_up, divide, plain
 from server.tools.builtin.base import Arguments, BuiltinTool, Operation
 from server.tools.numbers import (
-    EXACT,
     MAX_DIGITS,
-    add_up,
     as_given,
-    divide,
-    plain,
     read_as_number,
     read_integer,
     read_number,

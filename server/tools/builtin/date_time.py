@@ -7,13 +7,20 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.text.calendar import WEEKDAY_NAMES
+from server.text.date_formats import Format, read_format
+from server.text.dates import WEEKDAY_NAMES
 from server.text.span import DateOrder
+from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTool, Operation
-from server.tools.dates.arithmetic import UNITS, read_unit, span
-from server.tools.dates.formats import Format, read_format
-from server.tools.dates.reader import MAX_DATE_CHARS, DateReader, DateReading, to_the_second
-from server.tools.dates.zones import find_zone
+from server.tools.dates import (
+    MAX_DATE_CHARS,
+    UNITS,
+    DateReader,
+    DateReading,
+    count_between,
+    read_unit,
+    to_the_second,
+)
 from server.tools.numbers import read_integer
 
 MAX_DAYS: Final = 3_652_059
@@ -71,7 +78,7 @@ class DateTime(BuiltinTool):
         end = self._reader.read(given["date2"], "date2")
         unit = read_unit(given.get("unit", "days"), "unit")
         try:
-            between = span(start.value, end.value, unit)
+            between = count_between(start.value, end.value, unit)
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
         answer = {"result": between, "operation": "diff", "input": _echo(given), "unit": unit}

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.dates.arithmetic import UNITS, add_months, read_unit, span
+from server.text.calendar import add_months
+from server.tools.dates import UNITS, count_between, read_unit
 
 EAST = timezone(timedelta(hours=2))
 PARIS = ZoneInfo("Europe/Paris")
@@ -38,7 +39,7 @@ PARIS = ZoneInfo("Europe/Paris")
     ],
 )
 def test_a_span_is_counted(start: date, end: date, unit: str, length: float) -> None:
-    counted = span(start, end, unit)
+    counted = count_between(start, end, unit)
     assert (counted, type(counted)) == (length, type(length))
 
 
@@ -77,7 +78,7 @@ MOMENTS = st.dates() | st.datetimes(timezones=st.none() | st.just(UTC) | st.just
 @given(MOMENTS, MOMENTS, st.sampled_from(UNITS))
 def test_the_way_back_is_as_long(start: date, end: date, unit: str) -> None:
     try:
-        there, back = span(start, end, unit), span(end, start, unit)
+        there, back = count_between(start, end, unit), count_between(end, start, unit)
     except OverflowError:
         return
     assert there == -back
@@ -91,4 +92,4 @@ def test_months_added_are_months_apart(day: date, months: int) -> None:
         return
     assert moved.day <= day.day
     if months >= 0:
-        assert span(day, moved, "months") == months
+        assert count_between(day, moved, "months") == months
