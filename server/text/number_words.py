@@ -14,11 +14,13 @@ class NumberPart(NamedTuple):
     joined: bool = False
 
 
-def compose_number(parts: Sequence[NumberPart], *, last_is_joined: bool = False) -> tuple[int, int]:
+def compose_number(
+    parts: Sequence[NumberPart], *, last_is_joined: bool = False, tens_join: bool = True
+) -> tuple[int, int]:
     """Return how many of `parts` make the longest number from the first on, and its value.
 
-    With `last_is_joined` a number ends in a joined part (Hebrew twenty-and-five); without
-    it only hundreds and more are joined (a hundred and five, but not twenty and five).
+    With `last_is_joined` what ends a number has to be joined, as in Hebrew. Without
+    `tens_join` only hundreds and more are: a hundred and five, but not twenty and five.
     """
     total, current, largest = 0, parts[0].value, 0
     best = 1, current
@@ -33,7 +35,7 @@ def compose_number(parts: Sequence[NumberPart], *, last_is_joined: bool = False)
         elif not 0 < value < _room_after(current or total):
             break
         else:
-            if joined and not last_is_joined and (current or total) % 100:
+            if joined and not tens_join and (current or total) % 100:
                 break
             if joined and at + 1 < len(parts) and parts[at + 1].multiplies:
                 # One hundred and one thousand is a number, two hundred and five hundred are two.

@@ -236,7 +236,7 @@ def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
         else:
             break
         ends.append(at + 1)
-    count, value = compose_number(parts)
+    count, value = compose_number(parts, tens_join=False)
     after = ends[count - 1]
     if tokens.word(after) == "point":
         decimals, end = _decimals(tokens, after + 1)

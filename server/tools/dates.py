@@ -31,7 +31,8 @@ from server.text.zones import find_zone
 
 MAX_DATE_CHARS: Final = 100
 
-_GAP: Final = re.compile(r"(?<=[a-z\d])\.?[ ,-]+(?=[a-z\d])")
+# What may stand between the words of a date; the signs within 2025-03-04 are its own.
+_GAP: Final = re.compile(r"(?<=[a-z])\.?[ ,-]+(?=[a-z\d])|(?<=\d)(?:[ ,-]+(?=[a-z])|[ ,]+(?=\d))")
 _YEAR_FIRST: Final = re.compile(r"(\d{4}) ([a-z].*)")
 _LEADING_WEEKDAY: Final = re.compile(rf"({WEEKDAY_PATTERN}) (?:the )?(?=.*\d)")
 _TIME: Final = re.compile(rf"(?:^|(?<=\d)t|[ ,]+)(?:at )?(?=([0-9]|{'|'.join(NAMED_TIMES)}))")
@@ -115,8 +116,8 @@ class DateReader:
         return self._read_day(text, now)
 
     def _read_day(self, text: str, now: datetime) -> DateReading:
-        written = _GAP.sub(" ", text) if re.search("[a-z]", text) else text
-        written = _YEAR_FIRST.sub(r"\2 \1", written).removeprefix("the ")
+        written = _GAP.sub(" ", text.removesuffix(".").removeprefix("the "))
+        written = _YEAR_FIRST.sub(r"\2 \1", written)
         reading = self._read_calendar_day(written, now.date()) or _read_relative(text, now)
         if reading is not None:
             return reading
