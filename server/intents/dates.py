@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from server.errors import Problem
 from server.intents.numbers import parse_int
@@ -78,11 +78,9 @@ def date_rules(
     joins = patterns.another()
     mark = f"\\x{{{ord(DATE_MARK):X}}}"
 
-    def add(
-        file: LanguageFile, key: str, at: int, source: str, to: PatternSet, text: str
-    ) -> PackPattern | None:
+    def add(file: LanguageFile, key: str, at: int, source: str, to: PatternSet) -> Any:
         try:
-            return to.add(text)
+            return to.add(source.replace("{date}", mark) if to is joins else source)
         except PatternInvalid as invalid:
             where = file.document.where(("dates", key, at))
             problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
