@@ -29,6 +29,8 @@ _NUMBER: Final = re.compile(
     r"|[0-9]++)(?:((?:\.[0-9]++){2,})|\.([0-9]++))?)"
     r"(?:e([+-]?[0-9]++))?"
 )
+_IN_NAMES: Final = re.compile(r"[\w−–-]")
+"""What glues digits to a name: B2B, covid-19, item_4."""
 _JOINED: Final = re.compile("[0-9][,/][0-9]")
 _NO_SEPARATORS: Final = str.maketrans("", "", ".,'’_")
 
@@ -68,7 +70,9 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
     beyond = text[max(start - 2, 0) : max(start - 1, 0)]
     if digits and before == "." and not (beyond == "." or beyond.isalnum()):
         digits, first = f"0.{digits}", index - 1
-    if tokens.glued(first) or tokens.glued(last):
+    around = text[max(tokens.starts[first] - 1, 0) : tokens.starts[first]]
+    around += text[tokens.ends[last - 1] : tokens.ends[last - 1] + 1]
+    if _IN_NAMES.search(around):
         end_of_name = _part_of_a_name(tokens, first, last)
         if end_of_name:
             return Digits(first, end_of_name, None)

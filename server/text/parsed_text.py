@@ -120,10 +120,12 @@ class ParsedText:
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Where the text holds a value, each place once, in order."""
+        present = [word in PRESENT for word in self.tokens.words]
         places = sorted(
             (span.start, span.end)
             for span in self.spans
-            if not (span.weak or span.kind in _SILENT or self.is_present(span))
+            if not (span.weak or span.kind in _SILENT)
+            and not (span.last - span.first == 1 and present[span.first])
         )
         merged: list[tuple[int, int]] = []
         for start, end in places:
@@ -157,6 +159,7 @@ class ParsedText:
 
 _ENGLISH: Final = load_language("en")
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
+_AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
 # Sat and sun are words as well; only after these they are days.
 _SHORT_WEEKDAYS: Final = {day for day in WEEKDAYS if len(day) < 5 and f"{day}day" not in WEEKDAYS}
@@ -212,7 +215,8 @@ class _Scanner:
         date_parts = match_date(tokens.folded, start, self.order)
         if date_parts is not None and not date_parts.doubtful:
             return self._date(index, date_parts)
-        time_parts = match_time(tokens.folded, start)
+        may_be_time = tokens.word(index + 1) in _AFTER_HOUR
+        time_parts = match_time(tokens.folded, start) if may_be_time else None
         if time_parts is not None:
             last = tokens.index_at(time_parts.end)
             try:
