@@ -18,46 +18,49 @@ from server.text.language import load_language
 from server.text.span import Span
 from server.text.tokens import Tokens
 
-_TOKENS: Final[Mapping[str, str]] = {
-    "YYYY": "Y",
-    "yyyy": "Y",
-    "YY": "y",
-    "yy": "y",
-    "MMMM": "B",
-    "mmmm": "B",
-    "MMM": "b",
-    "mmm": "b",
-    "MM": "m",
-    "mm": "m",
-    "M": "-m",
-    "m": "-m",
-    "Do": "th",
-    "dddd": "A",
-    "DDDD": "A",
-    "EEEE": "A",
-    "ddd": "a",
-    "DDD": "a",
-    "EEE": "a",
-    "DD": "d",
-    "dd": "d",
-    "D": "-d",
-    "d": "-d",
-    "HH": "H",
-    "H": "-H",
-    "hh": "H",
-    "h": "-H",
-    "SSS": "ms",
-    "ss": "S",
-    "SS": "S",
-    "s": "-S",
-    "A": "p",
-    "a": "P",
-    "ZZ": "z",
-    "Z": ":z",
-    "z": "Z",
-    "Q": "Q",
-    "T": "",
-}
+_TOKENS: Final = dict(
+    pair.split("=")
+    for pair in [
+        "YYYY=Y",
+        "yyyy=Y",
+        "YY=y",
+        "yy=y",
+        "MMMM=B",
+        "mmmm=B",
+        "MMM=b",
+        "mmm=b",
+        "MM=m",
+        "mm=m",
+        "M=-m",
+        "m=-m",
+        "Do=th",
+        "dddd=A",
+        "DDDD=A",
+        "EEEE=A",
+        "ddd=a",
+        "DDD=a",
+        "EEE=a",
+        "DD=d",
+        "dd=d",
+        "D=-d",
+        "d=-d",
+        "HH=H",
+        "H=-H",
+        "hh=H",
+        "h=-H",
+        "SSS=ms",
+        "ss=S",
+        "SS=S",
+        "s=-S",
+        "A=p",
+        "a=P",
+        "ZZ=z",
+        "Z=:z",
+        "z=Z",
+        "Q=Q",
+        "T=",
+    ]
+)
 """Token → directive; `T` is the letter that stands between date and time in ISO 8601."""
 
 _ANY_TOKEN: Final = "|".join(sorted(_TOKENS, key=len, reverse=True))
@@ -108,7 +111,6 @@ MAX_FORMAT_CHARS: Final = 100
 
 _Writer = Callable[[datetime], str]
 
-_TWO_DIGITS: Final = tuple(f"{number:02d}" for number in range(100))
 _EPOCH: Final = datetime(1970, 1, 1)
 
 NAMED: Final[Mapping[str, str]] = {
@@ -133,11 +135,6 @@ NAMED: Final[Mapping[str, str]] = {
 """Formats by name; `iso` is one more, with a time only where there is one."""
 
 
-def midnight(day: date) -> datetime:
-    """The moment a day begins, in no zone."""
-    return datetime(day.year, day.month, day.day)
-
-
 def _offset(moment: datetime, separator: str = "") -> str:
     away = moment.utcoffset()
     if away is None:
@@ -160,21 +157,21 @@ def _ordinal(number: int) -> str:
 
 _DIRECTIVES: Final[Mapping[str, _Writer]] = {
     "Y": lambda d: f"{d.year:04d}",
-    "y": lambda d: _TWO_DIGITS[d.year % 100],
+    "y": lambda d: f"{d.year % 100:02d}",
     "C": lambda d: f"{d.year // 100:02d}",
-    "m": lambda d: _TWO_DIGITS[d.month],
+    "m": lambda d: f"{d.month:02d}",
     "B": lambda d: MONTH_NAMES[d.month - 1],
     "b": lambda d: MONTH_NAMES[d.month - 1][:3],
     "h": lambda d: MONTH_NAMES[d.month - 1][:3],
-    "d": lambda d: _TWO_DIGITS[d.day],
+    "d": lambda d: f"{d.day:02d}",
     "e": lambda d: f"{d.day:2d}",
     "j": lambda d: f"{d.timetuple().tm_yday:03d}",
-    "H": lambda d: _TWO_DIGITS[d.hour],
+    "H": lambda d: f"{d.hour:02d}",
     "k": lambda d: f"{d.hour:2d}",
     "I": lambda d: f"{d.hour % 12 or 12:02d}",
     "l": lambda d: f"{d.hour % 12 or 12:2d}",
-    "M": lambda d: _TWO_DIGITS[d.minute],
-    "S": lambda d: _TWO_DIGITS[d.second],
+    "M": lambda d: f"{d.minute:02d}",
+    "S": lambda d: f"{d.second:02d}",
     "f": lambda d: f"{d.microsecond:06d}",
     "p": lambda d: "AM" if d.hour < 12 else "PM",
     "P": lambda d: "am" if d.hour < 12 else "pm",
@@ -247,7 +244,9 @@ class Format:
         """Return the date in this format."""
         if self.iso:
             return value.isoformat()
-        moment = value if isinstance(value, datetime) else midnight(value)
+        moment = (
+            value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        )
         return "".join([part if isinstance(part, str) else part(moment) for part in self.parts])
 
     def read(self, text: str) -> date:
