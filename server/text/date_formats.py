@@ -18,49 +18,12 @@ from server.text.language import load_language
 from server.text.span import Span
 from server.text.tokens import Tokens
 
-_TOKENS: Final = dict(
-    pair.split("=")
-    for pair in [
-        "YYYY=Y",
-        "yyyy=Y",
-        "YY=y",
-        "yy=y",
-        "MMMM=B",
-        "mmmm=B",
-        "MMM=b",
-        "mmm=b",
-        "MM=m",
-        "mm=m",
-        "M=-m",
-        "m=-m",
-        "Do=th",
-        "dddd=A",
-        "DDDD=A",
-        "EEEE=A",
-        "ddd=a",
-        "DDD=a",
-        "EEE=a",
-        "DD=d",
-        "dd=d",
-        "D=-d",
-        "d=-d",
-        "HH=H",
-        "H=-H",
-        "hh=H",
-        "h=-H",
-        "SSS=ms",
-        "ss=S",
-        "SS=S",
-        "s=-S",
-        "A=p",
-        "a=P",
-        "ZZ=z",
-        "Z=:z",
-        "z=Z",
-        "Q=Q",
-        "T=",
-    ]
-)
+_NOTATION: Final = """
+    YYYY=Y yyyy=Y YY=y yy=y MMMM=B mmmm=B MMM=b mmm=b MM=m mm=m M=-m m=-m Do=th
+    dddd=A DDDD=A EEEE=A ddd=a DDD=a EEE=a DD=d dd=d D=-d d=-d HH=H H=-H hh=H h=-H
+    SSS=ms ss=S SS=S s=-S A=p a=P ZZ=z Z=:z z=Z Q=Q T=
+"""
+_TOKENS: Final = dict(pair.split("=") for pair in _NOTATION.split())
 """Token → directive; `T` is the letter that stands between date and time in ISO 8601."""
 
 _ANY_TOKEN: Final = "|".join(sorted(_TOKENS, key=len, reverse=True))
