@@ -9,7 +9,7 @@ from server.text.language import Unit
 CENTURY_PIVOT: Final = 50
 """A year of two digits lies in the hundred years from 1950 on, where a language says no other."""
 
-MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
+_MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAYS_IN: Final = {"day": 1, "week": 7}
 
 D = TypeVar("D", bound=date)
@@ -48,7 +48,7 @@ def shift(day: D, unit: str, count: int) -> D:
     """
     if unit in _DAYS_IN:
         return day + timedelta(days=count * _DAYS_IN[unit])
-    return add_months(day, count * MONTHS_IN[unit])
+    return add_months(day, count * _MONTHS_IN[unit])
 
 
 def weekday_after(today: date, weekday: int, *, today_counts: bool = False) -> date:
@@ -73,7 +73,7 @@ def period_around(day: date, unit: Unit, first_weekday: int = 0) -> Period:
     if unit == "week":
         start = day - timedelta(days=(day.weekday() - first_weekday) % 7)
         return Period(start, start + timedelta(days=6))
-    months = MONTHS_IN[unit]
+    months = _MONTHS_IN[unit]
     first = (day.month - 1) // months * months + 1
     last = first + months - 1
     end = date(day.year, last, monthrange(day.year, last)[1])

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from server.text.decimals import Number, as_decimal, plain_number
+from server.text.decimals import Number, as_decimal, exact_quotient, plain_number
 from server.text.language import TimeUnit, load_language
 from server.text.numbers import NUMBER_STARTERS, and_a_half, read_digits, read_words
 from server.text.tokens import Tokens, is_digits
@@ -46,19 +46,21 @@ class Duration:
         )
         time_part = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
         if seconds:
-            time_part += f"{_decimal(seconds)}S"
+            time_part += f"{Decimal(seconds.numerator) / seconds.denominator:f}S"
         return f"P{day_part}{'T' if time_part else ''}{time_part}" if self else "PT0S"
 
     def __bool__(self) -> bool:
         return bool(self.months or self.seconds)
 
     def count_in(self, unit: str) -> Number | None:
-        """How many of `unit` this is, or None when that has no fixed answer."""
+        """Return how many of `unit` this is, or None when that has no fixed answer."""
         if unit in MONTHS_IN:
-            if self.seconds:
-                return None
-            return _plain(Fraction(self.months, MONTHS_IN[unit]))
-        return None if self.months else _plain(self.seconds / SECONDS[unit])
+            count, rest = Fraction(self.months, MONTHS_IN[unit]), self.seconds
+        else:
+            count, rest = self.seconds / SECONDS[unit], Fraction(self.months)
+        if rest:
+            return None
+        return exact_quotient(count.numerator, count.denominator)
 
     def whole_days(self) -> int | None:
         days = self.seconds / 86400
@@ -71,13 +73,13 @@ class Part(NamedTuple):
 
 
 def unit_at(word: str, *, glued: bool) -> str:
-    """The unit of time that `word` names, or empty."""
+    """Return the unit of time that `word` names, or empty."""
     unit = UNITS.get(word, "")
     return unit if unit and (glued or len(word) > 1) else ""
 
 
 def total_duration(parts: list[Part]) -> Duration | None:
-    """The duration that the parts make; None for half a month or a million years."""
+    """Return the duration that the parts make, or None for half a month or a million years."""
     months, seconds = Fraction(0), Fraction(0)
     for value, unit in parts:
         amount = Fraction(as_decimal(value))
@@ -93,7 +95,7 @@ def total_duration(parts: list[Part]) -> Duration | None:
 
 
 def read_iso_duration(text: str) -> Duration | None:
-    """The duration that the whole `text` writes in ISO 8601."""
+    """Return the duration that the whole `text` writes in ISO 8601."""
     if not 3 <= len(text) <= _LONGEST_ISO or not text.isascii():
         return None
     match = _ISO.fullmatch(text)
@@ -105,21 +107,12 @@ def read_iso_duration(text: str) -> Duration | None:
     return total_duration(parts) if parts else None
 
 
-def _plain(fraction: Fraction) -> Number | None:
-    quotient = Decimal(fraction.numerator) / Decimal(fraction.denominator)
-    return plain_number(quotient) if Fraction(quotient) == fraction else None
-
-
-def _decimal(fraction: Fraction) -> str:
-    return f"{Decimal(fraction.numerator) / Decimal(fraction.denominator):f}"
-
-
 _SIZE: Final = {unit: size for size, unit in enumerate((*SECONDS, *MONTHS_IN))}
 _CARRY: Final = {"second": 60, "minute": 60, "hour": 24}
 
 
 def read_duration(tokens: Tokens, unit_index: int, value: Number) -> tuple[Duration | None, int]:
-    """The duration of `value` units and what is added to it, and the index after it.
+    """Return the duration of `value` units and what is added to it, and the index after it.
 
     The unit is the word at `unit_index`. Of 2 hours, 30 minutes both parts count.
     """
@@ -158,7 +151,7 @@ def _next_part(tokens: Tokens, index: int, larger: str) -> tuple[Part, int] | No
 
 
 def read_unit_alone(tokens: Tokens, index: int) -> tuple[Number, int] | None:
-    """How many units "an hour" or "half a day" says, and the index of its unit."""
+    """Return how many units "an hour" or "half a day" says, and the index of its unit."""
     words = tokens.words
     half = words[index] == "half"
     unit_index = index + 1 + half
