@@ -21,9 +21,10 @@ from server.extraction.types import (
 )
 from server.extraction.values import number, written
 from server.library.parameter_types import ValueKind
+from server.text.decimals import opposite
 from server.text.durations import unit_at
 from server.text.language import load_language
-from server.text.numbers import ambiguous_numbers, opposite
+from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
 from server.text.span import Kind, Span
 from server.text.tokens import Tokens, is_digits, is_word

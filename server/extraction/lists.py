@@ -9,9 +9,9 @@ from server.extraction.assignment import FILLERS
 from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
 from server.extraction.types import SpanSet, ValueCandidate, checked, from_words
-from server.text.decimals import Number, exact_quotient
+from server.text.decimals import Number, exact_quotient, opposite
 from server.text.language import load_language
-from server.text.numbers import MINUS, opposite, over
+from server.text.numbers import MINUS, over
 from server.text.parsed_text import ParsedText
 from server.text.span import Span
 from server.text.tokens import Tokens

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from server.core.suggestions import join_words
 from server.extraction.patterns import run_steps
-from server.extraction.plan import DomainType, NUMERIC, ParameterPlan
+from server.extraction.plan import NUMERIC, DomainType, ParameterPlan
 from server.extraction.types import ValueCandidate, checked
 from server.extraction.values import number, show_value, written
 from server.library.parameter_types import CUSTOM

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, ValueKind
 from server.library.parameters import has_data_beside, is_compared_with_data, name_words
-from server.text.calendar import MONTHS_IN, SECONDS
+from server.text.durations import MONTHS_IN, SECONDS
 from server.text.language import load_language
 from server.text.stems import inflections
 

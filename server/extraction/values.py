@@ -10,9 +10,8 @@ from typing import Any, Final
 from server.core.tools import Source
 from server.library.constraints import Constraints
 from server.library.model import Parameter
-from server.text.decimals import Number, as_decimal, plain_number, read_plain
+from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
-from server.text.numbers import opposite
 from server.text.span import DateOrder
 
 _LONGEST_QUOTE: Final = 60

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.errors import Problem
-from server.intents.dates import DateFormat, DateRange, DateRules, Relative
+from server.intents.dates import date_rules
 from server.intents.entities import (
     Capture,
     DateRangeExtractor,
@@ -57,8 +56,6 @@ from server.intents.spec import (
 from server.intents.validation import pack_problems
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.validation import validate
-from server.text.language import CountedSpec, DatesSpec, LanguageFile, Weekday
-from server.text.normalizer import DATE_MARK, Normalizer
 
 
 def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
@@ -336,66 +333,6 @@ class _Compiler:
             )
             series.append(Series(entry.name, pattern, item, entry.values_of))
         return SeriesExtractor(spec, tuple(series))
-
-
-def date_rules(
-    files: Sequence[LanguageFile], reader: Normalizer, patterns: PatternSet
-) -> tuple[DateRules, list[Problem]]:
-    """Return the dates of all languages; patterns that cannot be used are problems."""
-    problems: list[Problem] = []
-    formats: list[DateFormat] = []
-    for file in files:
-        for at, form in enumerate(file.spec.dates.formats):
-            source = form if isinstance(form, str) else form.pattern
-            try:
-                formats.append(_format(form, patterns.add(source)))
-            except PatternInvalid as invalid:
-                where = file.document.where(("dates", "formats", at))
-                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
-    dates = [file.spec.dates for file in files]
-    first = next((spec for spec in dates if spec.formats), DatesSpec())
-    joins = patterns.another()
-    rules = DateRules(
-        formats=tuple(formats),
-        ranges=_ranges(files, joins, problems),
-        joins=joins,
-        words={
-            reader.fold(reader.clean(word)): Relative(means.unit, means.number, means.counting)
-            for spec in reversed(dates)
-            for word, means in spec.words.items()
-        },
-        months={
-            reader.fold(reader.clean(word)): number
-            for spec in reversed(dates)
-            for word, number in spec.months.items()
-        },
-        first_weekday=get_args(Weekday).index(first.week_starts),
-        century_pivot=first.century_pivot,
-    )
-    joins.freeze()
-    return rules, problems
-
-
-def _format(form: str | CountedSpec, pattern: PackPattern) -> DateFormat:
-    if isinstance(form, str):
-        return DateFormat(pattern)
-    return DateFormat(pattern, Relative(form.unit, 0, form.counting))
-
-
-def _ranges(
-    files: Sequence[LanguageFile], joins: PatternSet, problems: list[Problem]
-) -> tuple[DateRange, ...]:
-    ranges: list[DateRange] = []
-    for file in files:
-        for at, joined in enumerate(file.spec.dates.ranges):
-            source = joined.pattern
-            marked = source.replace("{date}", f"\\x{{{ord(DATE_MARK):X}}}")
-            try:
-                ranges.append(DateRange(joins.add(marked), joined.means))
-            except PatternInvalid as invalid:
-                where = file.document.where(("dates", "ranges", at))
-                problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
-    return tuple(ranges)
 
 
 class CompileContext:

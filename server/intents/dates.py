@@ -1,102 +1,23 @@
 """Dates and ranges of dates, by the formats, words and connectors of a language file."""
 
-from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
-from server.intents import dates
+from server.errors import Problem
 from server.intents.numbers import parse_int
-from server.intents.patterns import PackPattern, PatternSet, Spans
-from server.text.language import Counting, RangeMeaning, Unit
-from server.text.normalizer import DATE_MARK
-
-_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
-_DAYS: Final = {"day": 1, "week": 7}
-
-
-class Period(NamedTuple):
-    """Both days are part of it."""
-
-    start: date
-    end: date
-
-
-@dataclass(frozen=True, slots=True)
-class Relative:
-    """A period named from today.
-
-    `whole` with -1 is the calendar unit before this one, `last` with 2 the two units
-    that end today, and `ago` with 3 the whole unit that lay three back.
-    """
-
-    unit: Unit
-    number: int = 0
-    counting: Counting = "whole"
-
-
-def day(year: int, month: int, number: int) -> Period | None:
-    """One day, or None when the calendar has no such day."""
-    try:
-        found = date(year, month, number)
-    except (ValueError, OverflowError):
-        return None
-    return Period(found, found)
-
-
-def month(year: int, number: int) -> Period | None:
-    if not (1 <= number <= 12 and date.min.year <= year <= date.max.year):
-        return None
-    return Period(date(year, number, 1), date(year, number, monthrange(year, number)[1]))
-
-
-def year(number: int) -> Period | None:
-    if not date.min.year <= number <= date.max.year:
-        return None
-    return Period(date(number, 1, 1), date(number, 12, 31))
-
-
-def relative(what: Relative, today: date, first_weekday: int) -> Period | None:
-    """The days that `what` covers, or None when they leave the calendar.
-
-    `first_weekday` counts from Monday, 0.
-    """
-    try:
-        if what.counting == "last":
-            return Period(_shift(today, what.unit, -what.number), today)
-        offset = -what.number if what.counting == "ago" else what.number
-        return _around(_shift(today, what.unit, offset), what.unit, first_weekday)
-    except (ValueError, OverflowError):
-        return None
-
-
-def full_year(two_digits: int, pivot: int) -> int:
-    """1998 for 98 and 2023 for 23, when `pivot` lies between them."""
-    return two_digits + (2000 if two_digits < pivot else 1900)
-
-
-def _shift(today: date, unit: Unit, number: int) -> date:
-    if unit in _DAYS:
-        return today + timedelta(days=number * _DAYS[unit])
-    months = today.year * 12 + today.month - 1 + number * _MONTHS[unit]
-    last = monthrange(months // 12, months % 12 + 1)[1]
-    return date(months // 12, months % 12 + 1, min(today.day, last))
-
-
-def _around(middle: date, unit: Unit, first_weekday: int) -> Period | None:
-    if unit == "day":
-        return Period(middle, middle)
-    if unit == "week":
-        start = middle - timedelta(days=(middle.weekday() - first_weekday) % 7)
-        return Period(start, start + timedelta(days=6))
-    if unit == "year":
-        return year(middle.year)
-    span = _MONTHS[unit]
-    first = date(middle.year, (middle.month - 1) // span * span + 1, 1)
-    last = first.month + span - 1
-    return Period(first, date(first.year, last, monthrange(first.year, last)[1]))
-
+from server.intents.patterns import PackPattern, PatternInvalid, PatternSet, Spans
+from server.text.calendar import CENTURY_PIVOT, Period, full_year, period_around, shift
+from server.text.language import (
+    CountedSpec,
+    DatesSpec,
+    LanguageFile,
+    RangeMeaning,
+    RelativeSpec,
+    Weekday,
+)
+from server.text.normalizer import DATE_MARK, Normalizer
 
 Today = Callable[[], date]
 """The day it is, for dates that are said from there."""
@@ -117,7 +38,7 @@ class DateFormat:
     """
 
     pattern: PackPattern
-    counted: Relative | None = None
+    counted: CountedSpec | None = None
 
     @property
     def whole(self) -> int:
@@ -141,10 +62,83 @@ class DateRules:
     formats: tuple[DateFormat, ...] = ()
     ranges: tuple[DateRange, ...] = ()
     joins: PatternSet | None = None
-    words: Mapping[str, Relative] = field(default_factory=dict)
+    words: Mapping[str, RelativeSpec] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)
     first_weekday: int = 0
-    century_pivot: int = 50
+    century_pivot: int = CENTURY_PIVOT
+
+
+def date_rules(
+    files: Sequence[LanguageFile], reader: Normalizer, patterns: PatternSet
+) -> tuple[DateRules, list[Problem]]:
+    """Return the dates of all languages; patterns that cannot be used are problems."""
+    problems: list[Problem] = []
+    formats: list[DateFormat] = []
+    ranges: list[DateRange] = []
+    joins = patterns.another()
+    mark = f"\\x{{{ord(DATE_MARK):X}}}"
+
+    def add(file: LanguageFile, key: str, at: int, source: str, to: PatternSet) -> Any:
+        try:
+            return to.add(source.replace("{date}", mark) if to is joins else source)
+        except PatternInvalid as invalid:
+            where = file.document.where(("dates", key, at))
+            problems.append(Problem(f"pattern {source!r}: {invalid}", where, "bad-pattern"))
+            return None
+
+    for file in files:
+        for at, form in enumerate(file.spec.dates.formats):
+            counted = None if isinstance(form, str) else form
+            source = form if isinstance(form, str) else form.pattern
+            if pattern := add(file, "formats", at, source, patterns):
+                formats.append(DateFormat(pattern, counted))
+        for at, joined in enumerate(file.spec.dates.ranges):
+            if pattern := add(file, "ranges", at, joined.pattern, joins):
+                ranges.append(DateRange(pattern, joined.means))
+    joins.freeze()
+    dates = [file.spec.dates for file in files]
+    first = next((spec for spec in dates if spec.formats), DatesSpec())
+    words: dict[str, RelativeSpec] = {}
+    months: dict[str, int] = {}
+    for spec in reversed(dates):
+        words |= {reader.fold(reader.clean(word)): means for word, means in spec.words.items()}
+        months |= {reader.fold(reader.clean(word)): month for word, month in spec.months.items()}
+    rules = DateRules(
+        formats=tuple(formats),
+        ranges=tuple(ranges),
+        joins=joins,
+        words=words,
+        months=months,
+        first_weekday=get_args(Weekday).index(first.week_starts),
+        century_pivot=first.century_pivot,
+    )
+    return rules, problems
+
+
+def relative(
+    what: RelativeSpec | CountedSpec, number: int, today: date, first_weekday: int
+) -> Period | None:
+    """Return the days that `what` covers, or None when they leave the calendar.
+
+    `whole` with -1 is the calendar unit before this one, `last` with 2 the two units
+    that end today, and `ago` with 3 the whole unit that lay three back.
+    """
+    try:
+        if what.counting == "last":
+            return Period(shift(today, what.unit, -number), today)
+        offset = -number if what.counting == "ago" else number
+        return period_around(shift(today, what.unit, offset), what.unit, first_weekday)
+    except OverflowError:
+        return None
+
+
+def _period(year: int, month: int | None, day: int | None) -> Period | None:
+    """A year, a month of it or a day of that; None where the calendar has none."""
+    try:
+        start = date(year, month or 1, day or 1)
+        return period_around(start, "day" if day else "month" if month else "year")
+    except (ValueError, OverflowError):
+        return None
 
 
 class DateToken(NamedTuple):
@@ -188,7 +182,7 @@ def read_dates(
     for _ in range(_MOST_DATES):
         if not ahead:
             break
-        form, spans = ahead[0] if len(ahead) == 1 else min(ahead, key=_beginning)
+        form, spans = min(ahead, key=lambda found: found[1][0][0])
         start, at = spans[form.whole]
         if free(start, at):
             atom = _atom(rules, form, data, spans, today)
@@ -204,10 +198,6 @@ def read_dates(
             if (later := spans if spans[0][0] >= at else form.pattern.search(data, at)) is not None
         ]
     return Dates(atoms, impossible)
-
-
-def _beginning(found: tuple[DateFormat, Spans]) -> int:
-    return found[1][0][0]
 
 
 def join(
@@ -270,11 +260,11 @@ def _same_year(first: DateToken, last: DateToken) -> tuple[Period, Period]:
     begins, ends = first.period, last.period
     if first.month is not None:
         year = ends.start.year
-        same = (_in_year(each, first.month, first.day) for each in (year, year - 1))
+        same = (_period(each, first.month, first.day) for each in (year, year - 1))
         begins = next((found for found in same if found and found.start <= ends.start), begins)
     elif last.month is not None:
         year = begins.start.year
-        same = (_in_year(each, last.month, last.day) for each in (year, year + 1))
+        same = (_period(each, last.month, last.day) for each in (year, year + 1))
         ends = next((found for found in same if found and found.start >= begins.start), ends)
     return begins, ends
 
@@ -296,8 +286,7 @@ def _atom(
         number = parse_int(data[start:end].decode())
         if number is None:
             return None
-        counted = Relative(form.counted.unit, number, form.counted.counting)
-        period = dates.relative(counted, today(), rules.first_weekday)
+        period = relative(form.counted, number, today(), rules.first_weekday)
         return None if period is None else DateToken(*at, period)
     parts: dict[str, str] = {}
     for name, group in form.pattern.names.items():
@@ -312,34 +301,27 @@ def _atom(
     if "year" in parts:
         year = int(parts["year"])
         if len(parts["year"]) == 2:
-            year = dates.full_year(year, rules.century_pivot)
+            year = full_year(year, rules.century_pivot)
     elif "word" in parts:
-        named = dates.relative(rules.words[parts["word"]], today(), rules.first_weekday)
+        word = rules.words[parts["word"]]
+        named = relative(word, word.number, today(), rules.first_weekday)
         if named is None or month is None:
             return None if named is None else DateToken(*at, named)
         year = named.start.year
-    if month is None:
-        period = dates.year(year) if year is not None else None
-    elif year is not None:
-        period = _in_year(year, month, day)
+    if 0 in (year, month, day) or (year is None and month is None):
+        return None
+    if year is not None:
+        period = _period(year, month, day)
     else:
-        period = _last_begun(month, day, today())
-    if period is not None and "last_day" in parts:
-        last = dates.day(period.start.year, period.start.month, int(parts["last_day"]))
-        period = None if last is None or last < period else Period(period.start, last.end)
-        return None if period is None else DateToken(*at, period)
+        # What has no year is the last one that has begun.
+        period = _period(today().year, month, day)
+        if period is None or period.start > today():
+            period = _period(today().year - 1, month, day)
     if period is None:
         return None
+    if "last_day" in parts:
+        last = _period(period.start.year, period.start.month, int(parts["last_day"]) or 99)
+        if last is None or last < period:
+            return None
+        return DateToken(*at, Period(period.start, last.end))
     return DateToken(*at, period) if year is not None else DateToken(*at, period, month, day)
-
-
-def _last_begun(month: int, day: int | None, today: date) -> Period | None:
-    """What has no year is the last one that has begun."""
-    this_year = _in_year(today.year, month, day)
-    if this_year is not None and this_year.start <= today:
-        return this_year
-    return _in_year(today.year - 1, month, day)
-
-
-def _in_year(year: int, month: int, day: int | None) -> Period | None:
-    return dates.month(year, month) if day is None else dates.day(year, month, day)

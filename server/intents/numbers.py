@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from server.intents.phrases import PhraseHit
 from server.text.normalizer import NUMBER_MARK, NormalizedText
+from server.text.number_words import NumberPart, compose_number
 
 GROUP: Final = "number"
 """Group of number words among the phrases; their key is (value, whether it multiplies)."""
-
-_THOUSAND: Final = 1000
 
 _MOST_DIGITS: Final = 15
 """Longer runs of digits are identifiers: no quantity of a question is that large."""
@@ -67,51 +67,20 @@ def numerals(hits: Sequence[PhraseHit], words: Sequence[str], rules: NumberRules
     found: list[Numeral] = []
     at = 0
     while at < len(hits):
-        taken, numeral = _compose(hits, at, words, rules)
-        found.append(numeral)
-        at += taken
-    return found
-
-
-def _compose(
-    hits: Sequence[PhraseHit], at: int, words: Sequence[str], rules: NumberRules
-) -> tuple[int, Numeral]:
-    """The longest number that begins at hit `at`, and how many hits it takes."""
-    first = hits[at]
-    total, current = 0, first.entry.key[0]
-    best = (1, first.last, current)
-    for number in range(2, len(hits) - at + 1):
-        before, hit = hits[at + number - 2], hits[at + number - 1]
-        gap = words[before.last : hit.first]
-        joined = bool(gap) and all(word in rules.joining_words for word in gap)
-        letters = words[hit.first][: hit.prefix]
-        if (gap and not joined) or letters not in {"", rules.joiner}:
-            break
-        value, multiplies = hit.entry.key
-        if multiplies and not letters and not joined:
-            if value <= current:
+        first = hits[at]
+        parts = [NumberPart(*first.entry.key)]
+        for before, hit in pairwise(hits[at:]):
+            gap = words[before.last : hit.first]
+            attached = words[hit.first][: hit.prefix]
+            joined = bool(gap) and all(word in rules.joining_words for word in gap)
+            if (gap and not joined) or attached not in ("", rules.joiner):
                 break
-            current *= value
-            if value >= _THOUSAND:
-                total, current = total + current, 0
-        elif 0 < value < _place(current or total):
-            current += value
-        else:
-            break
-        if not rules.joined or letters or joined or multiplies:
-            best = (number, hit.last, total + current)
-    taken, last, value = best
-    return taken, Numeral(first.first, last, first.prefix, value)
-
-
-def _place(value: int) -> int:
-    """What a part that is added must stay under: 100 after 300, 10 after 20, 1 after 10."""
-    if value % 100 == 10:
-        return 1
-    place = 1
-    while value and value % (place * 10) == 0:
-        place *= 10
-    return place
+            value, multiplies = hit.entry.key
+            parts.append(NumberPart(value, multiplies, joined or bool(attached)))
+        count, value = compose_number(parts, last_is_joined=rules.joined)
+        found.append(Numeral(first.first, hits[at + count - 1].last, first.prefix, value))
+        at += count
+    return found
 
 
 def as_digits(text: NormalizedText, found: Sequence[Numeral]) -> View:

@@ -4,12 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import time
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-from server.text.calendar import MONTHS, valid_date
+from server.text.dates import MONTH_PATTERN, MONTHS, match_date, match_time
 from server.text.language import shipped_languages
 from server.text.span import DateOrder
 
@@ -18,6 +18,7 @@ _MOST_DIGITS: Final = 60
 TokenKind = Literal["number", "date", "time", "code", "word", "sign", "stop"]
 NAME_PART: Final = re.compile(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+")
 """A word in the name of a field: `unitPrice`, `unit_price`."""
+_YearMonthDay = tuple[int | None, int, int | None]
 VALUE_KINDS: Final = frozenset({"number", "date", "time", "code"})
 
 
@@ -61,7 +62,6 @@ def answer_words() -> AnswerWords:
     )
 
 
-_MONTH: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR: Final = r",?\ \d{4}(?!\w|[.,]\d)"
 _TOKENS: Final = re.compile(
     rf"""
@@ -69,9 +69,9 @@ _TOKENS: Final = re.compile(
         (?:[T\ ](?P<isotime>\d{{1,2}}:\d{{2}}(?::\d{{2}})?)(?:\.\d+)?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?
   | (?P<numeric>(?<![\w.])\d{{1,2}}([/.-])\d{{1,2}}\4\d{{4}}(?!\w))
   | (?P<named>(?<!\w)(?:
-        (?:{_MONTH})\b\.?\ (?:the\ )?\d{{1,2}}(?:st|nd|rd|th)?(?!\w|[.,]\d)(?:{_YEAR})?
-      | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?(?:{_MONTH})\b\.?(?:{_YEAR})?
-      | (?:{_MONTH})\b\.?{_YEAR}))
+        (?:{MONTH_PATTERN})\b\.?\ (?:the\ )?\d{{1,2}}(?:st|nd|rd|th)?(?!\w|[.,]\d)(?:{_YEAR})?
+      | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?(?:{MONTH_PATTERN})\b\.?(?:{_YEAR})?
+      | (?:{MONTH_PATTERN})\b\.?{_YEAR}))
   | (?P<time>(?<![\w.:])\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\ ?[ap]\.?m\b\.?)?
         |(?<![\w.:])\d{{1,2}}\ ?[ap]\.?m\b\.?)
   | (?P<code>[^\W\d_]+(?:[-_#]\w*\d\w*)+|\d+(?:\.\d+){{2,}}|(?<![\w.,])0\d+(?![\w.,:]))
@@ -99,19 +99,14 @@ def read_tokens(text: str, order: DateOrder = "mdy") -> list[FactToken]:
 def _tokens(found: re.Match[str], order: DateOrder) -> Iterator[FactToken]:
     piece, start, end = found[0], found.start(), found.end()
     match found.lastgroup:
-        case "iso" | "isotime":
-            year, month, day = map(int, found["iso"].split("-"))
-            yield _date(found["iso"], (year, month, day), *found.span("iso"))
+        case "iso" | "isotime" | "numeric":
+            written = found["iso"] or piece
+            parts = match_date(written, 0, order)
+            yield _date(written, parts[1:4] if parts else None, start, start + len(written))
             if found["isotime"]:
                 yield _time(found["isotime"], *found.span("isotime"))
-        case "numeric":
-            first, second, year = map(int, re.split(r"[/.-]", piece))
-            month, day = (first, second) if order == "mdy" else (second, first)
-            if valid_date(year, month, day) is None:
-                month, day = day, month
-            yield _date(piece, (year, month, day), start, end)
         case "named":
-            yield _date(piece, _parts(piece.lower()), start, end)
+            yield _date(piece, _named_parts(piece.lower()), start, end)
         case "time":
             yield _time(piece, start, end)
         case "number" if len(piece) <= _MOST_DIGITS:
@@ -136,7 +131,7 @@ def _tokens(found: re.Match[str], order: DateOrder) -> Iterator[FactToken]:
             yield FactToken("code", piece.lower(), start, end)
 
 
-def _parts(named: str) -> tuple[int | None, int, int | None]:
+def _named_parts(named: str) -> _YearMonthDay:
     """Year, month and day of a date that names its month."""
     words = re.findall(r"[^\W\d_]+|\d+", named)
     figures = [word for word in words if word.isdigit()]
@@ -145,19 +140,20 @@ def _parts(named: str) -> tuple[int | None, int, int | None]:
     return year, next(MONTHS[word] for word in words if word in MONTHS), day
 
 
-def _date(piece: str, parts: tuple[int | None, int, int | None], start: int, end: int) -> FactToken:
-    year, month, day = parts
-    if valid_date(2000 if year is None else year, month, 1 if day is None else day) is None:
+def _date(piece: str, parts: _YearMonthDay | None, start: int, end: int) -> FactToken:
+    try:
+        year, month, day = parts or (0, 0, 0)
+        date(2000 if year is None else year, month, 1 if day is None else day)
+    except ValueError:
         return FactToken("code", piece.lower(), start, end)
     return FactToken("date", parts, start, end)
 
 
 def _time(piece: str, start: int, end: int) -> FactToken:
-    figures = [int(each) for each in re.findall(r"\d+", piece)]
-    half = piece.lower().rstrip(".").replace(".", "")
-    hour = figures[0] % 12 + 12 * half.endswith("pm") if half.endswith("m") else figures[0]
-    minute, second = [*figures[1:], 0, 0][:2]
+    parts = match_time(piece.lower(), 0)
     try:
-        return FactToken("time", time(hour, minute, second), start, end)
+        if parts is not None:
+            return FactToken("time", parts.on_clock(), start, end)
     except ValueError:
-        return FactToken("code", piece.lower(), start, end)
+        pass
+    return FactToken("code", piece.lower(), start, end)

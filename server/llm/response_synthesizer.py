@@ -16,7 +16,7 @@ from server.llm.fact_check import CheckResult, FactChecker, without_echo
 from server.llm.fact_tokens import VALUE_KINDS, read_tokens
 from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import TruncatedResult, truncate_result
-from server.text.calendar import MONTHS
+from server.text.dates import MONTHS
 from server.text.span import DateOrder
 
 _LEAST_TOKENS: Final = 80

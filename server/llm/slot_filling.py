@@ -13,7 +13,8 @@ from server.library.model import Library, Parameter, Template
 from server.llm.conversation_text import ConversationText, own_words_of
 from server.llm.function_calls import request_function_call
 from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
-from server.tools.numbers import plain, read_as_number
+from server.text.decimals import plain
+from server.tools.numbers import read_as_number
 from server.tools.policy.checks import ArgumentsCheck, size_problem
 
 _MAX_DATA_CHARS: Final = 20_000

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from server.text.calendar import MONTH_PATTERN
+from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 
 _NUMBERS: Final = load_language("en").numbers

@@ -1,4 +1,9 @@
-"""The reader of language: words, stems, spelling, yes and no, by `languages/xx.yaml`."""
+"""The reader of language: words, stems, spelling, yes and no, by `languages/xx.yaml`.
+
+What reads values stands in its own modules, because it loads all of English: a whole text in
+`parsed_text.ParsedText`; numbers, dates, durations and money in the modules of these names,
+whole words and phrases in `phrases.PhraseTable`.
+"""
 
 from server.text.language import (
     Language,

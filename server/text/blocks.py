@@ -1,145 +1,286 @@
-"""Parts of a text that are one thing each: quotes, web addresses, email addresses."""
+"""Parts of a text that are one thing each: JSON, quotes, web addresses, email addresses.
 
-from typing import Final
+Every search goes through a text once, with nothing to go back to, however hostile it is.
+"""
 
-from server.text.span import Span
+import json
+import re
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from string import hexdigits
+from typing import Any, Final
 
-_PAIRS: Final = {'"': '"', "“": "”", "„": "“”", "«": "»", "‘": "’", "'": "'", "`": "`"}
-_BEFORE_A_QUOTE: Final = frozenset("([{,;:=>/-—–")
-_LOCAL: Final = frozenset("+-._%")
-_LONGEST_LOCAL: Final = 64
-_LONGEST_DOMAIN: Final = 253
-_LONGEST_URL: Final = 2048
-_URL_ENDS: Final = frozenset(' \t\r\n\f\v"<>`{}|\\^“”«»')
-_SCHEMES: Final = ("https", "http", "ftp")
-_MAX_ATTEMPTS: Final = 2_000
-"""Marks looked at before the rest of a text is left alone."""
+from server.text.decimals import Number, read_plain
+from server.text.span import Kind, Span
+
+_MAX_DEPTH: Final = 64
+_MAX_FAILURES: Final = 50
+"""Brackets that open no JSON, before the rest of a text is left alone."""
 
 
-def find_quotes(text: str) -> list[Span]:
-    """Everything between quotation marks, without the marks in `value`."""
-    found: list[Span] = []
+def find_blocks(text: str) -> list[Span]:
+    """Return JSON, quotes, URLs and emails, none inside another, in order."""
+    blocks: list[Span] = []
+    for find in _FINDERS:
+        more, position = list[Span](), 0
+        for block in (*blocks, None):
+            end = block.start if block else len(text)
+            more += [
+                span._replace(start=span.start + position, end=span.end + position)
+                for span in find(text[position:end])
+            ]
+            position = block.end if block else end
+        if more:
+            blocks = sorted(blocks + more, key=attrgetter("start"))
+    return blocks
+
+
+def _block(kind: Kind, start: int, end: int, value: Any, unit: str = "") -> Span:
+    return Span(kind, start, end, -1, -1, value, unit)
+
+
+_CLOSERS: Final = {'"': '"', "“": "”", "„": "[“”]", "«": "»", "‘": "’", "'": "'", "`": "`"}
+# An apostrophe inside a word closes nothing.
+_CLOSING: Final = {
+    mark: re.compile(rf"(?<!\s){closer}(?![^\W_])" if closer in "'’" else closer)
+    for mark, closer in _CLOSERS.items()
+}
+_OPENING: Final = re.compile(r"""(?<![^\s(\[{,;:=>/—–-])["“„«‘'`](?=\S)""")
+
+
+def find_quotes(text: str) -> Iterator[Span]:
+    """Yield everything between quotation marks, without the marks in `value`."""
     hopeless: set[str] = set()
-    ahead = {mark: at for mark in _PAIRS if (at := text.find(mark)) >= 0}
     position = 0
-    for _ in range(_MAX_ATTEMPTS):
-        start = _next(text, ahead, position)
-        if start < 0:
-            break
-        mark = text[start]
-        position = start + 1
-        if mark in hopeless or not _opens(text, start):
+    for opening in _OPENING.finditer(text):
+        start, mark = opening.start(), opening[0]
+        if start < position or mark in hopeless:
             continue
-        end = _closing(text, start, _PAIRS[mark])
-        if end < 0:
+        closing = _CLOSING[mark].search(text, start + 1)
+        if closing is None:
             hopeless.add(mark)
-        elif text[start + 1 : end].strip():
-            found.append(Span("quoted", start, end + 1, -1, -1, text[start + 1 : end]))
-            position = end + 1
-    return found
+        elif value := text[start + 1 : closing.start()]:
+            yield _block("quoted", start, closing.end(), value)
+            position = closing.end()
 
 
-def _next(text: str, ahead: dict[str, int], position: int) -> int:
-    """Where the first of the marks in `ahead` stands from `position` on, or -1.
-
-    `ahead` remembers where each mark was last seen, so that a mark which does not
-    come again is looked for once and no more.
-    """
-    for mark, at in list(ahead.items()):
-        if at < position:
-            following = text.find(mark, position)
-            if following < 0:
-                del ahead[mark]
-            else:
-                ahead[mark] = following
-    return min(ahead.values(), default=-1)
+_LOCAL_PART: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]++@")
+_DOMAIN: Final = re.compile(r"(?:[^\W_]|[.-]){1,253}")
+_LONGEST_LOCAL: Final = 64
 
 
-def _opens(text: str, start: int) -> bool:
-    if start and not (text[start - 1].isspace() or text[start - 1] in _BEFORE_A_QUOTE):
-        return False
-    return start + 1 < len(text) and not text[start + 1].isspace()
-
-
-def _closing(text: str, start: int, closers: str) -> int:
-    """Where the quote that opens at `start` ends, or -1."""
-    if closers not in ("'", "’"):
-        ends = [at for closer in closers if (at := text.find(closer, start + 1)) >= 0]
-        return min(ends, default=-1)
-    at = text.find(closers, start + 1)
-    while at >= 0:  # an apostrophe inside a word closes nothing
-        after = text[at + 1 : at + 2]
-        if not after.isalnum() and not text[at - 1].isspace():
-            return at
-        at = text.find(closers, at + 1)
-    return -1
-
-
-def find_emails(text: str) -> list[Span]:
-    """Addresses such as kim@example.org."""
-    found: list[Span] = []
+def find_emails(text: str) -> Iterator[Span]:
+    """Yield addresses such as kim@example.org."""
     end = 0
-    for _ in range(_MAX_ATTEMPTS):
-        at = text.find("@", end)
-        if at < 0:
+    for match in _LOCAL_PART.finditer(text):
+        at = match.end() - 1
+        if match.start() < end:
+            continue
+        local = match[0][:-1][-_LONGEST_LOCAL:].lstrip("+-._%")
+        found = _DOMAIN.match(text, at + 1)
+        domain = found[0].rstrip(".-") if found else ""
+        name, _, top = domain.rpartition(".")
+        if local and name and ".." not in name and len(top) > 1 and top.isalpha():
+            start, end = at - len(local), at + 1 + len(domain)
+            yield _block("email", start, end, text[start:end])
+
+
+_URL: Final = re.compile(r"(?<![^\W_])((?:(?i:https?|ftp)://|www\.))([^\s\"<>`{}|\\^“”«»]{1,2048})")
+
+
+def find_urls(text: str) -> Iterator[Span]:
+    """Yield addresses that begin with a scheme or with www."""
+    for match in _URL.finditer(text):
+        rest = match[2].rstrip(".,;:!?'’")
+        while rest.endswith(")") and rest.count(")") > rest.count("("):
+            rest = rest[:-1]
+        if rest:
+            yield _block("url", match.start(), match.start(2) + len(rest), match[1] + rest)
+
+
+_BRACKET: Final = re.compile(r"[\[{]")
+_CONTAINERS: Final = frozenset({dict, list})
+_WORDS: Final[dict[str, Any]] = {
+    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
+}  # fmt: skip
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_BARE: Final = frozenset("_$-+.")
+
+
+class _NotJson(ValueError):
+    """The text is no JSON, not even as people write it."""
+
+
+def _finite(text: str) -> Number:
+    number = read_plain(text)
+    if number is None:
+        raise _NotJson(text)
+    return number
+
+
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_finite, strict=False)
+
+
+def find_json(text: str) -> Iterator[Span]:
+    """Yield every outermost array and object of `text` that is JSON, or nearly is.
+
+    Nearly: quotes of either kind, names without quotes, a trailing comma, and
+    Python's True, False and None. Plain words in brackets are no JSON.
+    """
+    budget = 4 * len(text) + 10_000
+    failures = position = 0
+    while failures <= _MAX_FAILURES and budget >= 0:
+        bracket = _BRACKET.search(text, position)
+        if bracket is None:
             break
-        start = at
-        while start and at - start < _LONGEST_LOCAL and _is_local(text[start - 1]):
-            start -= 1
-        while start < at and text[start] in _LOCAL:
-            start += 1
-        end = at + 1
-        while end < len(text) and end - at <= _LONGEST_DOMAIN and _is_domain(text[end]):
-            end += 1
-        while end > at + 1 and text[end - 1] in ".-":
-            end -= 1
-        name, dot, top = text[at + 1 : end].rpartition(".")
-        if start < at and dot and name and ".." not in name and len(top) > 1 and top.isalpha():
-            found.append(Span("email", start, end, -1, -1, text[start:end]))
-    return found
+        start = bracket.start()
+        end, value, cost = _read_json(text, start)
+        budget -= cost
+        position = end or start + 1
+        if not end:
+            failures += 1
+            continue
+        kind: Kind = "array" if text[start] == "[" else "object"
+        if _is_deep(value):
+            yield _block("unreadable", start, end, "the JSON is nested too deeply", kind)
+        else:
+            yield _block(kind, start, end, value)
 
 
-def _is_local(character: str) -> bool:
-    return character.isalnum() or character in _LOCAL
+_FINDERS: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
+    find_json,
+    find_quotes,
+    find_urls,
+    find_emails,
+)
 
 
-def _is_domain(character: str) -> bool:
-    return character.isalnum() or character in ".-"
+def _read_json(text: str, start: int) -> tuple[int, Any, int]:
+    """The end and value of the JSON at `start`, end 0 when there is none, and the cost."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as strict:
+        cost = strict.pos - start + 1
+    except ValueError:  # a number that is none, or has thousands of digits
+        return 0, None, len(text) - start
+    except RecursionError:
+        return 0, None, 10_000
+    else:
+        return end, value, end - start
+    reader = _LenientJson(text, start)
+    try:
+        value = reader.value(0)
+    except _NotJson:
+        return 0, None, cost + 4 * (reader.at - start)
+    return reader.at, value, cost
 
 
-def find_urls(text: str) -> list[Span]:
-    """Addresses that begin with a scheme or with www."""
-    found: list[Span] = []
-    ahead = {mark: at for mark in ("://", "www.") if (at := text.find(mark)) >= 0}
-    position = 0
-    for _ in range(_MAX_ATTEMPTS):
-        at = _next(text, ahead, position)
-        if at < 0:
-            break
-        start = _start_of_scheme(text, at) if text[at] == ":" else at
-        end = _end_of_url(text, at)
-        position = max(end, at + 3)
-        starts_well = start >= 0 and not (start and text[start - 1].isalnum())
-        if starts_well and end > at + (3 if text[at] == ":" else 4):
-            found.append(Span("url", start, end, -1, -1, text[start:end]))
-    return found
+def _is_deep(value: Any) -> bool:
+    """Whether containers stand in one another more than `_MAX_DEPTH` deep."""
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return False
+    return True
 
 
-def _start_of_scheme(text: str, at: int) -> int:
-    for scheme in _SCHEMES:
-        start = at - len(scheme)
-        if start >= 0 and text[start:at].lower() == scheme:
-            return start
-    return -1
+class _LenientJson:
+    """Reads JSON as people write it, in one pass."""
+
+    __slots__ = ("at", "text")
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.at = start
+
+    def _peek(self) -> str:
+        text, at, length = self.text, self.at, len(self.text)
+        while at < length and text[at].isspace():
+            at += 1
+        self.at = at
+        return text[at : at + 1]
+
+    def value(self, depth: int) -> Any:
+        opener = self._peek()
+        if opener in "[{" and opener and depth < _MAX_DEPTH:
+            self.at += 1
+            return self._array(depth) if opener == "[" else self._object(depth)
+        if opener in ("'", '"'):
+            return self._string(opener)
+        return self._bare_value()
+
+    def _array(self, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while self._peek() != "]":
+            items.append(self.value(depth + 1))
+            self._comma("]")
+        self.at += 1
+        return items
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        while (mark := self._peek()) != "}":
+            key = self._string(mark) if mark in ("'", '"') else self._word()
+            if not key or self._peek() != ":":
+                raise _NotJson(key)
+            self.at += 1
+            members[key] = self.value(depth + 1)
+            self._comma("}")
+        self.at += 1
+        return members
+
+    def _comma(self, closer: str) -> None:
+        following = self._peek()
+        if following == ",":
+            self.at += 1
+        elif following != closer:
+            raise _NotJson(following)
+
+    def _string(self, mark: str) -> str:
+        text, parts = self.text, list[str]()
+        at = self.at + 1
+        while True:
+            end = text.find(mark, at)
+            if end < 0:
+                self.at = len(text)
+                raise _NotJson(mark)
+            escape = text.find("\\", at, end)
+            if escape < 0:
+                parts.append(text[at:end])
+                self.at = end + 1
+                return "".join(parts)
+            character, after = _unescape(text, escape)
+            parts += text[at:escape], character
+            at = after
+
+    def _word(self) -> str:
+        text, start, length = self.text, self.at, len(self.text)
+        at = start
+        while at < length and (text[at].isalnum() or text[at] in _BARE):
+            at += 1
+        self.at = at
+        return text[start:at]
+
+    def _bare_value(self) -> Any:
+        word = self._word()
+        if word in _WORDS:
+            return _WORDS[word]
+        number = read_plain(word) if word[:1].isdigit() or word[:1] in "-." else None
+        if number is None:
+            raise _NotJson(word)
+        return number
 
 
-def _end_of_url(text: str, at: int) -> int:
-    end, limit = at, min(len(text), at + _LONGEST_URL)
-    while end < limit and text[end] not in _URL_ENDS and not text[end].isspace():
-        end += 1
-    while end > at and text[end - 1] in ".,;:!?'’":
-        end -= 1
-    opened, closed = text.count("(", at, end), text.count(")", at, end)
-    while end > at and text[end - 1] == ")" and closed > opened:
-        end, closed = end - 1, closed - 1
-    return end
+def _unescape(text: str, at: int) -> tuple[str, int]:
+    """The character that the escape at `at` stands for, and where it ends."""
+    following = text[at + 1 : at + 2]
+    digits = text[at + 2 : at + 6]
+    if following == "u" and len(digits) == 4 and all(digit in hexdigits for digit in digits):
+        return chr(int(digits, 16)), at + 6
+    return _ESCAPES.get(following, following), at + 2

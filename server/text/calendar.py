@@ -1,64 +1,80 @@
-"""Names of months and days, and dates that are counted from another."""
+"""Arithmetic of the calendar: years of two digits, months of unequal length, periods."""
 
-from collections.abc import Mapping
+from calendar import monthrange
 from datetime import date, timedelta
-from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
-from dateutil.relativedelta import relativedelta
+from server.text.language import Unit
 
-from server.text.language import TimeUnit, load_language
+CENTURY_PIVOT: Final = 50
+"""A year of two digits lies in the hundred years from 1950 on, where a language says no other."""
 
-_ENGLISH: Final = load_language("en")
+_MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
+_DAYS_IN: Final = {"day": 1, "week": 7}
 
-MONTHS: Final[Mapping[str, int]] = _ENGLISH.dates.months
-"""Month 1 to 12 by name and abbreviation, folded."""
-
-WEEKDAYS: Final[Mapping[str, int]] = _ENGLISH.dates.weekdays
-"""Weekday 0 (Monday) to 6 by name and abbreviation, folded."""
-
-MONTH_NAMES: Final = tuple(name.capitalize() for name in islice(MONTHS, 12))
-WEEKDAY_NAMES: Final = tuple(name.capitalize() for name in islice(WEEKDAYS, 7))
-
-MONTH_PATTERN: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
-WEEKDAY_PATTERN: Final = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
-"""Any of the words, the longest first, for use inside a group."""
-
-UNITS: Final[Mapping[str, TimeUnit]] = {
-    word: unit for unit, words in _ENGLISH.units.items() for word in words
-}
-"""Words for units of time. One-letter ones count only when glued to their number."""
-
-SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-MONTHS_IN: Final = {"month": 1, "year": 12}
+D = TypeVar("D", bound=date)
 
 
-def valid_date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+class Period(NamedTuple):
+    """Days from `start` to `end`, both included."""
+
+    start: date
+    end: date
 
 
-def full_year(year: int) -> int:
-    """A year of two digits in the hundred years from 1970 on."""
-    if year >= 100:
-        return year
-    return year + (1900 if year >= 70 else 2000)
+def full_year(two_digits: int, pivot: int = CENTURY_PIVOT) -> int:
+    """Return the year that two digits mean: with pivot 50, 49 is 2049 and 50 is 1950."""
+    return two_digits + (2000 if two_digits < pivot else 1900)
 
 
-def moved(day: date, *, months: int = 0, days: int = 0) -> date | None:
-    """`day` moved by whole months, then days; None beyond the calendar."""
-    try:
-        return day + relativedelta(months=months) + timedelta(days=days)
-    except (OverflowError, ValueError):
-        return None
+def add_months(day: D, months: int) -> D:
+    """Return the same day of another month, or that month's last when it is shorter.
+
+    Raises:
+        OverflowError: the result lies outside the years 1 to 9999.
+    """
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if not date.min.year <= year <= date.max.year:
+        raise OverflowError("year out of range")
+    last = monthrange(year, month + 1)[1]
+    return day.replace(year=year, month=month + 1, day=min(day.day, last))
 
 
-def weekday_after(today: date, weekday: int, *, today_counts: bool) -> date | None:
+def shift(day: D, unit: str, count: int) -> D:
+    """Return `day` moved by whole days, weeks, months, quarters or years.
+
+    Raises:
+        OverflowError: the result lies outside the years 1 to 9999.
+    """
+    if unit in _DAYS_IN:
+        return day + timedelta(days=count * _DAYS_IN[unit])
+    return add_months(day, count * _MONTHS_IN[unit])
+
+
+def weekday_after(today: date, weekday: int, *, today_counts: bool = False) -> date:
+    """Return the first such weekday (0 is Monday) after `today`, or from it on."""
     ahead = (weekday - today.weekday()) % 7
-    return moved(today, days=ahead if ahead or today_counts else 7)
+    return today + timedelta(days=ahead if ahead or today_counts else 7)
 
 
-def weekday_before(today: date, weekday: int) -> date | None:
-    return moved(today, days=-((today.weekday() - weekday) % 7 or 7))
+def weekday_before(today: date, weekday: int) -> date:
+    """Return the last such weekday before `today`."""
+    return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
+
+
+def period_around(day: date, unit: Unit, first_weekday: int = 0) -> Period:
+    """Return the day, week, month, quarter or year that `day` lies in.
+
+    Raises:
+        OverflowError: a week that leaves the calendar.
+    """
+    if unit == "day":
+        return Period(day, day)
+    if unit == "week":
+        start = day - timedelta(days=(day.weekday() - first_weekday) % 7)
+        return Period(start, start + timedelta(days=6))
+    months = _MONTHS_IN[unit]
+    first = (day.month - 1) // months * months + 1
+    last = first + months - 1
+    end = date(day.year, last, monthrange(day.year, last)[1])
+    return Period(date(day.year, first, 1), end)

@@ -1,209 +1,255 @@
-"""Dates in digits and in words, and the formats that people name."""
+"""Dates and times of day as people write them: in digits, in words, counted from today.
 
-from datetime import date
+Patterns run on the folded text of `Tokens`. What they find is as it was written, so that
+each reader decides what a missing year means and what to say of a day that no month has.
+"""
+
+import re
+from datetime import UTC, date, time, timedelta, timezone
+from itertools import islice
 from typing import Final, NamedTuple
 
-from server.text.calendar import MONTHS, WEEKDAYS, full_year, valid_date
+from server.text.calendar import full_year, shift, weekday_after, weekday_before
 from server.text.language import load_language
-from server.text.numbers import ORDINALS
-from server.text.span import DateOrder, Span
-from server.text.tokens import Tokens, is_digits
+from server.text.span import DateOrder
+from server.text.tokens import LETTER, Tokens
 
 _ENGLISH: Final = load_language("en")
 
-_AFTER_MAY: Final = _ENGLISH.group("not_after_may")
-"""After these, may is no month: 25 may be too many."""
+MONTHS: Final = _ENGLISH.dates.months
+"""Month 1 to 12 by name and abbreviation, folded."""
+WEEKDAYS: Final = _ENGLISH.dates.weekdays
+"""Weekday 0 (Monday) to 6 by name and abbreviation, folded."""
+MONTH_NAMES: Final = tuple(name.capitalize() for name in islice(MONTHS, 12))
+WEEKDAY_NAMES: Final = tuple(name.capitalize() for name in islice(WEEKDAYS, 7))
+MONTH_PATTERN: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
+WEEKDAY_PATTERN: Final = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
+"""Any of the words, the longest first, for use inside a group."""
 
-_SEPARATORS: Final = frozenset("-/.")
+ORDINALS: Final = "st|nd|rd|th"
+_ORDINAL: Final = rf"(?:(?:{ORDINALS})(?!{LETTER}))?"
+_MONTH: Final = rf"({MONTH_PATTERN})(?!{LETTER})"
+_DOT: Final = r"(?:(?<=(?<![a-z])[a-z]{3})|(?<=(?<![a-z])[a-z]{4}))\s*\."
+_YEAR: Final = r"(?:\s*(?:,|of)?\s*((?:1[789]|2[01])[0-9]{2})(?![0-9]|[-%/]))?"
+# Digits that go on are part of something longer: 5.50, 5%, 5x.
+_NO_MORE: Final = rf"(?![0-9]|[-/.:,][0-9]|[%_]|(?!(?:{ORDINALS}|t)(?!{LETTER}))\w)"
+_AFTER_MAY: Final = "|".join(_ENGLISH.group("not_after_may"))
+
+_IN_DIGITS: Final = re.compile(
+    r"(?:([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})"
+    r"|([0-9]{1,2})([-/.])([0-9]{1,2})\6([0-9]{4}|[0-9]{2})"
+    rf"|([0-9]{{1,2}})-({MONTH_PATTERN})-([0-9]{{4}}|[0-9]{{2}})"
+    rf"|((?:19|20)[0-9]{{6}})){_NO_MORE}"
+)
+_DAY_FIRST: Final = re.compile(
+    rf"([0-9]{{1,2}})(?![0-9]){_ORDINAL}\s*(?:of(?!{LETTER})\s*)?"
+    rf"(?!may\s*(?:{_AFTER_MAY})(?!{LETTER})){_MONTH}(?:{_DOT}(?=\s*[0-9]))?{_YEAR}"
+)
+_MONTH_FIRST: Final = re.compile(
+    rf"{_MONTH}(?:{_DOT})?(?:\s*the(?!{LETTER}))?[-/]?\s*"
+    rf"(?:([0-9]{{4}})(?![0-9])|([0-9]{{1,2}}){_NO_MORE}{_ORDINAL}{_YEAR})"
+)
 
 
-class WrittenDate(NamedTuple):
-    """Words up to `last` write a date; `value` is None when no calendar has it."""
+class DateParts(NamedTuple):
+    """A date as it was written, up to the character `end`; None for what was not said.
+
+    `open_order` says that day and month could be the other way round, `doubtful` that it
+    may as well be a number: 20250305, or 3.4.25.
+    """
+
+    end: int
+    year: int | None
+    month: int
+    day: int | None
+    open_order: bool = False
+    doubtful: bool = False
+
+    def on_calendar(self, today: date) -> date:
+        """Return the date: this year's where no year was said, the month's first for no day.
+
+        Raises:
+            ValueError: there is no such day.
+        """
+        return date(self.year or today.year, self.month, 1 if self.day is None else self.day)
+
+
+def match_date(text: str, start: int, order: DateOrder) -> DateParts | None:
+    """Return the date that begins at `start` of a folded text, with its digits or its month."""
+    if not "0" <= text[start] <= "9":
+        match = _MONTH_FIRST.match(text, start)
+        if match is None:
+            return None
+        name, alone, day, year = match.groups()
+        if alone:
+            return DateParts(match.end(), int(alone), MONTHS[name], None)
+        if not 1 <= int(day) <= 31:
+            return None
+        return DateParts(match.end(), int(year) if year else None, MONTHS[name], int(day))
+    if start > 1 and text[start - 1] in "-/." and text[start - 2].isalnum():
+        return None
+    match = _IN_DIGITS.match(text, start)
+    if match is not None:
+        parts = _parts(match, order)
+        if parts is not None:
+            return parts
+    match = _DAY_FIRST.match(text, start)
+    if match is None or not 1 <= int(match[1]) <= 31:
+        return None
+    year = match[3]
+    return DateParts(match.end(), int(year) if year else None, MONTHS[match[2]], int(match[1]))
+
+
+def _parts(match: re.Match[str], order: DateOrder) -> DateParts | None:
+    """The parts of a date whose first and last part are digits."""
+    year, _, month, day, one, sign, two, last, its_day, its_month, its_year, run = match.groups()
+    end = match.end()
+    if year:
+        return DateParts(end, int(year), int(month), int(day))
+    if run:
+        return DateParts(end, int(run[:4]), int(run[4:6]), int(run[6:]), doubtful=True)
+    if its_day:
+        if not 1 <= int(its_day) <= 31:
+            return None
+        return DateParts(end, _year(its_year), MONTHS[its_month], int(its_day))
+    # With dots the day comes first, wherever dates are written so.
+    first, second = int(one), int(two)
+    open_order = sign != "." and first <= 12 and second <= 12 and first != second
+    month_first = order == "mdy" if open_order else second > 12
+    number, day_number = (first, second) if month_first else (second, first)
+    doubtful = sign == "." and len(last) == 2
+    return DateParts(end, _year(last), number, day_number, open_order, doubtful)
+
+
+def _year(digits: str) -> int:
+    return full_year(int(digits)) if len(digits) == 2 else int(digits)
+
+
+# Counted from today.
+
+DAYS_AWAY: Final = {
+    word.removeprefix("the "): day.number
+    for word, day in _ENGLISH.dates.words.items()
+    if day.unit == "day" and day.counting == "whole"
+}
+PRESENT: Final = {word for word, away in DAYS_AWAY.items() if not away} | {"now"}
+DIRECTIONS: Final = dict.fromkeys(_ENGLISH.group("next"), 1) | dict.fromkeys(
+    _ENGLISH.group("last"), -1
+)
+"""Words before a weekday or a unit of time: forwards and backwards."""
+RELATIVE_STARTERS: Final = (
+    frozenset(word for word in DAYS_AWAY if " " not in word) | WEEKDAYS.keys() | {"day"}
+)
+_ANY_DAY: Final = _ENGLISH.group("any_day")
+
+
+class RelativeDay(NamedTuple):
+    """The day that the words from `first` to `last` mean, and how it was counted."""
 
     first: int
     last: int
-    value: date | None
-    weak: bool = False
+    value: date
+    how: str
 
 
-def read_date(tokens: Tokens, index: int, order: DateOrder, today: date) -> WrittenDate | None:
-    """The date whose first part is the digits at `index`."""
-    if tokens.glued(index) and tokens.words[index - 1] in ("-", "/", "."):
-        before = tokens.word(index - 2)
-        if tokens.glued(index - 1) and before[:1].isalnum():
+def read_relative_day(tokens: Tokens, index: int, today: date) -> RelativeDay | None:
+    """Return the day that the word at `index`, one of `RELATIVE_STARTERS`, begins or names.
+
+    Raises:
+        OverflowError: it lies outside the years 1 to 9999.
+    """
+    word, before = tokens.words[index], tokens.word(index - 1)
+    if word not in WEEKDAYS:
+        last = index + (3 if word == "day" else 1)
+        said = " ".join(tokens.words[index:last])
+        if said not in DAYS_AWAY:
             return None
-    return _numeric(tokens, index, order) or _day_first(tokens, index, today)
-
-
-def read_month(tokens: Tokens, index: int, today: date) -> WrittenDate | None:
-    """The date that begins with the name of a month: March 5, 2025; March 2025 is none."""
-    month = MONTHS[tokens.words[index]]
-    after = index + 1
-    if tokens.word(after) == "." and len(tokens.words[index]) <= 4:
-        after += 1
-    if tokens.word(after) == "the":
-        after += 1
-    digits = tokens.word(after)
-    if tokens.word(after) in "-/" and digits and tokens.glued(after):
-        after += 1
-        digits = tokens.word(after)
-    if not is_digits(digits):
+        first = index - (word == "day" and before == "the")
+        return RelativeDay(first, last, shift(today, "day", DAYS_AWAY[said]), said)
+    if before in _ANY_DAY:
         return None
-    if len(digits) == 4:  # a month, which is no date, but its year is no free number
-        return WrittenDate(index, after + 1, None, weak=True)
-    if not _is_day(digits) or _goes_on(tokens, after + 1):
+    weekday = WEEKDAYS[word]
+    name = WEEKDAY_NAMES[weekday]
+    direction = DIRECTIONS.get(before, 0)
+    if direction < 0:
+        day, how = weekday_before(today, weekday), f"the last {name} before {today}"
+    elif direction > 0:
+        day, how = weekday_after(today, weekday), f"the first {name} after {today}"
+    else:
+        day = weekday_after(today, weekday, today_counts=True)
+        how = f"the first {name} from {today} on"
+    return RelativeDay(index - (bool(direction) or before == "this"), index + 1, day, how)
+
+
+# Times of day.
+
+NAMED_TIMES: Final = _ENGLISH.times
+_CLOCK: Final = re.compile(
+    r"([0-9]{1,2})(?![0-9])(?::([0-9]{2})(?![0-9])(?::([0-9]{2})(?![0-9])(?:[.,]([0-9]+))?)?)?"
+    rf"(?:\s*([ap])(?:m(?!{LETTER})|\.m(?!{LETTER})\.?)|(\s*o(?:\s*['’]\s*)?clock(?!{LETTER})))?"
+)
+_ZONE: Final = re.compile(
+    rf"(?:z|\s*utc)(?!{LETTER})|([+-])([0-9]{{2}})(?::?([0-9]{{2}}))?(?![0-9])"
+)
+_BEFORE_TIME: Final = re.compile(r"t(?=[0-9])|\s*")
+_MAX_OFFSET: Final = timedelta(hours=24)
+
+
+class TimeParts(NamedTuple):
+    """A time of day as it was written, up to the character `end`; `half` is a, p or empty."""
+
+    end: int
+    hour: int
+    minute: int
+    second: int
+    microsecond: int
+    half: str
+
+    def on_clock(self, zone: timezone | None = None) -> time:
+        """Return the time.
+
+        Raises:
+            ValueError: no clock shows it.
+        """
+        hour = self.hour
+        if self.half:
+            if not 1 <= hour <= 12:
+                raise ValueError(f"{hour} {self.half}m is no time of day")
+            hour = hour % 12 + (12 if self.half == "p" else 0)
+        return time(hour, self.minute, self.second, self.microsecond, zone)
+
+
+def match_time(text: str, start: int, *, fraction: bool = False) -> TimeParts | None:
+    """Return the time of day that begins at `start` of a folded text: 17:30, 5pm, 5 o'clock.
+
+    `fraction` reads 17:30:15.5 to its end.
+    """
+    match = _CLOCK.match(text, start)
+    if match is None:
         return None
-    after = _skip_ordinal(tokens, after + 1)
-    year, after = _year(tokens, after, today)
-    return WrittenDate(index, after, valid_date(year, month, int(digits)))
-
-
-def _numeric(tokens: Tokens, index: int, order: DateOrder) -> WrittenDate | None:
-    words = tokens.words[index : index + 5]
-    separated = len(words) == 5 and words[1] == words[3] and words[1] in _SEPARATORS
-    if separated and all(tokens.glued(index + step) for step in (1, 2, 3, 4)):
-        return _three_parts(tokens, index, order)
-    compact = words[0]
-    if len(compact) == 8 and compact[:2] in ("19", "20") and not _goes_on(tokens, index + 1):
-        day = valid_date(int(compact[:4]), int(compact[4:6]), int(compact[6:]))
-        return WrittenDate(index, index + 1, day, weak=True) if day else None
-    return None
-
-
-def _three_parts(tokens: Tokens, index: int, order: DateOrder) -> WrittenDate | None:
-    one, separator, two, _, three = tokens.words[index : index + 5]
-    if not is_digits(three) or _goes_on(tokens, index + 5):
+    hour, minute, second, part, half, oclock = match.groups()
+    if not (minute or half or oclock):
         return None
-    last = index + 5
-    if two in MONTHS and separator == "-":  # 9-Nov-1989
-        if _is_day(one) and len(three) in (2, 4):
-            return WrittenDate(
-                index, last, valid_date(full_year(int(three)), MONTHS[two], int(one))
-            )
+    end = match.end(3) if part and not (fraction or half) else match.end()
+    microsecond = int(part[:6].ljust(6, "0")) if part and fraction else 0
+    return TimeParts(end, int(hour), int(minute or 0), int(second or 0), microsecond, half or "")
+
+
+def read_time_after_date(text: str, start: int) -> tuple[time, int] | None:
+    """Return the time after a date that ends at `start`, and where it ends: T17:30+02:00."""
+    lead = _BEFORE_TIME.match(text, start)
+    parts = match_time(text, lead.end(), fraction=True) if lead else None
+    if parts is None:
         return None
-    if not is_digits(two) or len(two) > 2:
+    zone, end = None, parts.end
+    match = None if parts.half else _ZONE.match(text, end)
+    if match is not None:
+        sign, hours, minutes = match.groups()
+        offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+        if offset < _MAX_OFFSET:
+            zone = timezone(-offset if sign == "-" else offset) if sign else UTC
+            end = match.end()
+    try:
+        return parts.on_clock(zone), end
+    except ValueError:
         return None
-    if len(one) == 4 and len(three) <= 2:
-        return WrittenDate(index, last, valid_date(int(one), int(two), int(three)))
-    if len(one) > 2 or len(three) not in (2, 4) or (separator == "." and len(three) == 2):
-        return None
-    year = full_year(int(three)) if len(three) == 2 else int(three)
-    day, month = int(one), int(two)
-    month_first = order == "mdy" and separator != "."
-    if (month_first and day <= 12) or month > 12:
-        day, month = month, day
-    return WrittenDate(index, last, valid_date(year, month, day))
-
-
-def _day_first(tokens: Tokens, index: int, today: date) -> WrittenDate | None:
-    """5 March 2025, 5th of March, the 5th of March."""
-    if not _is_day(tokens.words[index]):
-        return None
-    after = _skip_ordinal(tokens, index + 1)
-    if tokens.word(after) == "of":
-        after += 1
-    month = MONTHS.get(tokens.word(after))
-    if month is None or (tokens.word(after) == "may" and tokens.word(after + 1) in _AFTER_MAY):
-        return None
-    after += 1
-    if tokens.word(after) == "." and len(tokens.words[after - 1]) <= 4:
-        after += is_digits(tokens.word(after + 1))
-    year, after = _year(tokens, after, today)
-    return WrittenDate(index, after, valid_date(year, month, int(tokens.words[index])))
-
-
-def _year(tokens: Tokens, index: int, today: date) -> tuple[int, int]:
-    """The year that stands at `index`, or this year."""
-    at = index + (tokens.word(index) == "," or tokens.word(index) == "of")
-    digits = tokens.word(at)
-    goes_on = tokens.glued(at + 1) and tokens.word(at + 1) in ("-", "%", "/")
-    if len(digits) == 4 and digits[:2] in ("17", "18", "19", "20", "21") and not goes_on:
-        return int(digits), at + 1
-    return today.year, index
-
-
-def _skip_ordinal(tokens: Tokens, index: int) -> int:
-    return index + (tokens.word(index) in ORDINALS and tokens.glued(index))
-
-
-def _is_day(digits: str) -> bool:
-    return is_digits(digits) and len(digits) <= 2 and 1 <= int(digits) <= 31
-
-
-def _goes_on(tokens: Tokens, index: int) -> bool:
-    """Whether the digits before `index` are part of something longer, as in 5.50 or 5%."""
-    if not tokens.glued(index):
-        return False
-    word = tokens.words[index]
-    if word in ("-", "/", ".", ":", ","):
-        return tokens.glued(index + 1) and is_digits(tokens.words[index + 1])
-    return word in ("%", "_") or (word not in ORDINALS and word != "t" and word[:1].isalnum())
-
-
-def with_weekday(tokens: Tokens, written: WrittenDate) -> WrittenDate:
-    """The date together with the weekday in front of it: Friday, March 7, 2025."""
-    before = written.first - 1
-    before -= tokens.word(before) in (",", "the")
-    if tokens.word(before) == ",":
-        before -= 1
-    if tokens.word(before) in WEEKDAYS:
-        return written._replace(first=before)
-    return written
-
-
-_PARTS: Final = frozenset({"d", "dd", "m", "mm", "mmm", "mmmm", "yy", "yyyy"})
-_FORMAT_SEPARATORS: Final = frozenset("/.-,")
-_NAMED: Final = _ENGLISH.date_formats
-_STYLES: Final = _ENGLISH.group("format_nouns")
-
-
-def find_date_formats(tokens: Tokens) -> list[Span]:
-    """Every format of a date in the text, as it was written; named ones by their parts."""
-    found: list[Span] = []
-    index = 0
-    while index < len(tokens):
-        word = tokens.words[index]
-        last = 0
-        if word in _PARTS:
-            last = _lettered(tokens, index)
-        elif word == "%":
-            last = _strftime(tokens, index)
-        if last:
-            found.append(_span(tokens, index, last, tokens.slice(index, last)))
-        elif word in _NAMED and (word == "iso" or tokens.word(index + 1) in _STYLES):
-            last = index + 1
-            found.append(_span(tokens, index, last, _NAMED[word]))
-        index = last or index + 1
-    return found
-
-
-def _span(tokens: Tokens, first: int, last: int, value: str) -> Span:
-    start, end = tokens.starts[first], tokens.ends[last - 1]
-    return Span("date_format", start, end, first, last, value)
-
-
-def _lettered(tokens: Tokens, index: int) -> int:
-    """Index after at least two of DD, MM, YYYY … with signs or spaces between, or 0."""
-    last, parts, long = index, 0, False
-    while tokens.word(last) in _PARTS:
-        parts += 1
-        long = long or len(tokens.words[last]) > 1
-        end = last + 1
-        last = end
-        while tokens.word(last) in _FORMAT_SEPARATORS and last - end < 2:
-            last += 1
-    return end if parts > 1 and long else 0
-
-
-def _strftime(tokens: Tokens, index: int) -> int:
-    """Index after %d, or %d.%m.%Y, or 0."""
-    end, last = 0, index
-    while tokens.word(last) == "%" and tokens.glued(last + 1):
-        directive = tokens.words[last + 1]
-        if not (directive.isalpha() and directive.isascii() and len(directive) == 1):
-            break
-        end = last + 2
-        last = end
-        while tokens.word(last) in "/.-,:" and tokens.word(last) and last - end < 2:
-            last += 1
-    return end

@@ -1,25 +1,30 @@
 """Durations: 2 hours 30 minutes, an hour and a half, 1h30m, PT2H30M."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-import re2
-
-from server.text.calendar import MONTHS_IN, SECONDS, UNITS
-from server.text.decimals import Number, as_decimal, plain_number
-from server.text.number_words import STARTERS, and_a_half, read_words
-from server.text.numbers import read_digits
+from server.text.decimals import Number, as_decimal, exact_quotient, plain_number
+from server.text.language import TimeUnit, load_language
+from server.text.numbers import NUMBER_STARTERS, and_a_half, read_digits, read_words
 from server.text.tokens import Tokens, is_digits
 
-_ISO: Final = re2.compile(
+UNITS: Final[Mapping[str, TimeUnit]] = {
+    word: unit for unit, words in load_language("en").units.items() for word in words
+}
+"""Words for units of time. One-letter ones count only when glued to their number."""
+SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+MONTHS_IN: Final = {"month": 1, "year": 12}
+
+_ISO: Final = re.compile(
     r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
     r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
 )
 _ISO_UNITS: Final = ("year", "month", "week", "day", "hour", "minute", "second")
-LONGEST_ISO: Final = 40
-
+_LONGEST_ISO: Final = 40
 _BIGGEST: Final = 10**12
 
 
@@ -41,19 +46,21 @@ class Duration:
         )
         time_part = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
         if seconds:
-            time_part += f"{_decimal(seconds)}S"
+            time_part += f"{Decimal(seconds.numerator) / seconds.denominator:f}S"
         return f"P{day_part}{'T' if time_part else ''}{time_part}" if self else "PT0S"
 
     def __bool__(self) -> bool:
         return bool(self.months or self.seconds)
 
     def count_in(self, unit: str) -> Number | None:
-        """How many of `unit` this is, or None when that has no fixed answer."""
+        """Return how many of `unit` this is, or None when that has no fixed answer."""
         if unit in MONTHS_IN:
-            if self.seconds:
-                return None
-            return _plain(Fraction(self.months, MONTHS_IN[unit]))
-        return None if self.months else _plain(self.seconds / SECONDS[unit])
+            count, rest = Fraction(self.months, MONTHS_IN[unit]), self.seconds
+        else:
+            count, rest = self.seconds / SECONDS[unit], Fraction(self.months)
+        if rest:
+            return None
+        return exact_quotient(count.numerator, count.denominator)
 
     def whole_days(self) -> int | None:
         days = self.seconds / 86400
@@ -66,13 +73,13 @@ class Part(NamedTuple):
 
 
 def unit_at(word: str, *, glued: bool) -> str:
-    """The unit of time that `word` names, or empty."""
+    """Return the unit of time that `word` names, or empty."""
     unit = UNITS.get(word, "")
     return unit if unit and (glued or len(word) > 1) else ""
 
 
 def total_duration(parts: list[Part]) -> Duration | None:
-    """The duration that the parts make; None for half a month or a million years."""
+    """Return the duration that the parts make, or None for half a month or a million years."""
     months, seconds = Fraction(0), Fraction(0)
     for value, unit in parts:
         amount = Fraction(as_decimal(value))
@@ -88,40 +95,24 @@ def total_duration(parts: list[Part]) -> Duration | None:
 
 
 def read_iso_duration(text: str) -> Duration | None:
-    """The duration that the whole `text` writes in ISO 8601."""
-    if not 3 <= len(text) <= LONGEST_ISO or not text.isascii():
+    """Return the duration that the whole `text` writes in ISO 8601."""
+    if not 3 <= len(text) <= _LONGEST_ISO or not text.isascii():
         return None
     match = _ISO.fullmatch(text)
-    if match is None:
-        return None
-    groups: tuple[str | None, ...] = match.groups()
     parts = [
         Part(plain_number(Decimal(number)) or 0, unit)
-        for number, unit in zip(groups, _ISO_UNITS, strict=True)
+        for number, unit in zip(match.groups() if match else (), _ISO_UNITS, strict=False)
         if number is not None
     ]
     return total_duration(parts) if parts else None
 
 
-def _plain(fraction: Fraction) -> Number | None:
-    quotient = Decimal(fraction.numerator) / Decimal(fraction.denominator)
-    return plain_number(quotient) if Fraction(quotient) == fraction else None
-
-
-def _decimal(fraction: Fraction) -> str:
-    return f"{Decimal(fraction.numerator) / Decimal(fraction.denominator):f}"
-
-
-_SIZE: Final = {
-    unit: size
-    for size, unit in enumerate(("second", "minute", "hour", "day", "week", "month", "year"))
-}
+_SIZE: Final = {unit: size for size, unit in enumerate((*SECONDS, *MONTHS_IN))}
 _CARRY: Final = {"second": 60, "minute": 60, "hour": 24}
-_LONGEST_ISO: Final = 16
 
 
 def read_duration(tokens: Tokens, unit_index: int, value: Number) -> tuple[Duration | None, int]:
-    """The duration of `value` units and what is added to it, and the index after it.
+    """Return the duration of `value` units and what is added to it, and the index after it.
 
     The unit is the word at `unit_index`. Of 2 hours, 30 minutes both parts count.
     """
@@ -145,7 +136,7 @@ def _next_part(tokens: Tokens, index: int, larger: str) -> tuple[Part, int] | No
     if is_digits(word):
         digits = read_digits(tokens, index)
         value, last = digits.value, digits.last
-    elif word in STARTERS and (read := read_words(tokens, index)):
+    elif word in NUMBER_STARTERS and (read := read_words(tokens, index)):
         value, last = read
     else:
         return None
@@ -160,7 +151,7 @@ def _next_part(tokens: Tokens, index: int, larger: str) -> tuple[Part, int] | No
 
 
 def read_unit_alone(tokens: Tokens, index: int) -> tuple[Number, int] | None:
-    """How many units "an hour" or "half a day" says, and the index of its unit."""
+    """Return how many units "an hour" or "half a day" says, and the index of its unit."""
     words = tokens.words
     half = words[index] == "half"
     unit_index = index + 1 + half
@@ -173,9 +164,9 @@ def read_unit_alone(tokens: Tokens, index: int) -> tuple[Number, int] | None:
 
 
 def read_iso_run(tokens: Tokens, index: int) -> tuple[Duration, int] | None:
-    """The duration that begins with a P: PT2H30M; and the index after it."""
+    """Return the duration that begins with the P at `index`, PT2H30M, and the index after it."""
     last = index + 1
-    while last - index < _LONGEST_ISO and tokens.glued(last) and tokens.words[last].isalnum():
+    while last - index < 16 and tokens.glued(last) and tokens.words[last].isalnum():
         last += 1
-    length = read_iso_duration(tokens.slice(index, last)) if last > index + 1 else None
+    length = read_iso_duration(tokens.slice(index, last))
     return None if length is None else (length, last)

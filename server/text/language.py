@@ -37,18 +37,20 @@ WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
 NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
-class Strict(BaseModel):
+class LanguagePart(BaseModel):
+    """A part of a language file: frozen, and refusing what it does not know."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-class TextSpec(Strict):
+class TextSpec(LanguagePart):
     """How the language is written. Ranges of characters are written as `0591-05BD`.
 
     `ignore` are characters that do not count, `replace` what stands for something else,
     `same` letters that are compared as another one, `finals` the forms that letters
     have at the end of a word, `trailing` punctuation that may close a question,
     `word_marks` what joins letters into one word (`סה"כ`), and `unspaced` the scripts
-    in which every character counts as a word. WordSet that hold one of
+    in which every character counts as a word. Words that hold one of
     `abbreviation_marks` keep their last letter as it is. `letters` is the range of a
     script that tells the language from others.
     """
@@ -64,7 +66,7 @@ class TextSpec(Strict):
     unspaced: list[Characters] = []
 
 
-class NumbersSpec(Strict):
+class NumbersSpec(LanguagePart):
     """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`)."""
 
     words: dict[str, int] = {}
@@ -77,13 +79,13 @@ class NumbersSpec(Strict):
     fractions: dict[str, float] = {}
 
 
-class RelativeSpec(Strict):
+class RelativeSpec(LanguagePart):
     unit: Unit
     number: int = 0
     counting: Counting = "whole"
 
 
-class CountedSpec(Strict):
+class CountedSpec(LanguagePart):
     """A pattern whose first group says how many units: "the last {number} days"."""
 
     pattern: str
@@ -91,12 +93,12 @@ class CountedSpec(Strict):
     counting: Literal["last", "ago"]
 
 
-class RangeSpec(Strict):
+class RangeSpec(LanguagePart):
     pattern: str
     means: RangeMeaning
 
 
-class DatesSpec(Strict):
+class DatesSpec(LanguagePart):
     """`months` and `weekdays` (0 is Monday) begin with the full names, in order."""
 
     week_starts: Weekday = "monday"
@@ -108,7 +110,7 @@ class DatesSpec(Strict):
     ranges: list[RangeSpec] = []
 
 
-class ReplyWords(Strict):
+class ReplyWords(LanguagePart):
     """What people say when they are asked for a yes or a no. Punctuation and case do not count.
 
     A phrase that could be read as a yes to something else has no place in `accept`. A
@@ -125,7 +127,7 @@ class ReplyWords(Strict):
     """What takes back or conditions a yes or a no that stands before it: but, if, wait."""
 
 
-class ReferenceWords(Strict):
+class ReferenceWords(LanguagePart):
     last: list[str] = []
     previous: list[str] = []
     positions: dict[str, int] = {}
@@ -134,7 +136,7 @@ class ReferenceWords(Strict):
     shown: list[str] = []
 
 
-class FollowupWords(Strict):
+class FollowupWords(LanguagePart):
     """How people go on with what was said. The comments of `en.yaml` say what each list is for."""
 
     attached: list[str] = []
@@ -157,7 +159,7 @@ class FollowupWords(Strict):
     never: list[str] = []
 
 
-class CurrencyWords(Strict):
+class CurrencyWords(LanguagePart):
     """ISO 4217 `codes`, and the `signs` and `names` of currencies.
 
     `ambiguous` are codes and names that are other words as well.
@@ -170,7 +172,7 @@ class CurrencyWords(Strict):
     ambiguous: WordSet = NO_WORDS
 
 
-class Politeness(Strict):
+class Politeness(LanguagePart):
     """What changes nothing about what is asked for; `shorthand` and what it is short for."""
 
     please: tuple[str, ...] = ()
@@ -196,7 +198,7 @@ WordGroup = Literal[
 TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 
-class Language(Strict):
+class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
     language: str = Field(min_length=1)
@@ -235,7 +237,7 @@ class Language(Strict):
 
     @cached_property
     def function_words(self) -> frozenset[str]:
-        """WordSet that are never a value by themselves: THE stop words of the language."""
+        """Words that are never a value by themselves: THE stop words of the language."""
         return self.stop_words.union(
             self.group("polite"), self.group("articles"), self.group("prepositions")
         )

@@ -1,69 +1,67 @@
-"""Money: which currency a number is in, and currencies on their own."""
+"""Money: currencies by sign, code and name, and which one a number is in."""
 
 from typing import Final
 
-from server.text.currencies import (
-    CODES_LOWER,
-    COMMON_WORDS,
-    FIRST_WORDS,
-    LONGEST_PHRASE,
-    PHRASES,
-    SIGN_PREFIXES,
-    SIGNS,
-)
-from server.text.numbers import SUFFIXES
+from server.text.language import load_language
 from server.text.tokens import Tokens, is_digits
 
+_SHARED: Final = load_language("common").currencies
+_ENGLISH: Final = load_language("en").currencies
+
+SIGNS: Final = _SHARED.signs
+CODES_LOWER: Final = {code.lower(): code for code in _SHARED.codes}
+_SUFFIXES: Final = load_language("en").numbers.suffixes
+_NAMES: Final = {
+    tuple(name.split()): code for code, names in _ENGLISH.names.items() for name in names
+}
+_PHRASES: Final = _NAMES | {
+    (*name[:-1], f"{name[-1]}s"): code
+    for name, code in _NAMES.items()
+    if not name[-1].endswith("s")
+}
+_LONGEST: Final = max(map(len, _PHRASES))
 _TO: Final = frozenset({"to", "in", "into", "as"})
 
-STARTERS: Final = frozenset(SIGNS) | frozenset(CODES_LOWER) | FIRST_WORDS
+CURRENCY_STARTERS: Final = SIGNS.keys() | CODES_LOWER.keys() | {name[0] for name in _PHRASES}
 
 
 def read_currency(tokens: Tokens, index: int) -> tuple[str, int] | None:
-    """The currency that the word at `index` names or begins, and the index after it."""
-    for length in range(min(LONGEST_PHRASE, len(tokens) - index), 0, -1):
-        phrase = tuple(tokens.words[index : index + length])
-        code = PHRASES.get(phrase)
-        if code and (length > 1 or phrase[0] not in COMMON_WORDS or _by_number(tokens, index)):
+    """Return the currency that the word at `index` names or begins, and the index after it."""
+    words, word = tokens.words, tokens.words[index]
+    number = index - 1
+    if tokens.word(number) in _SUFFIXES and tokens.glued(number):
+        number -= 1  # 5k lei
+    by_number = is_digits(tokens.word(number)) or is_digits(tokens.word(index + 1))
+    certain = by_number or word not in _ENGLISH.ambiguous
+    for length in range(min(_LONGEST, len(tokens) - index), 0, -1):
+        code = _PHRASES.get(tuple(words[index : index + length]))
+        if code and (length > 1 or certain):
             return code, index + length
-    word = tokens.words[index]
     if word in SIGNS:
-        meant = _by_number(tokens, index) or tokens.word(index - 1) in _TO
-        return (_signed(tokens, index), index + 1) if meant else None
-    code = CODES_LOWER.get(word, "")
-    if not code:
-        return None
-    written = tokens.text[tokens.starts[index] : tokens.ends[index]]
-    if written.isupper() or word not in COMMON_WORDS or _by_number(tokens, index):
+        meant = by_number or tokens.word(index - 1) in _TO
+        return (_of_sign(tokens, index), index + 1) if meant else None
+    code = CODES_LOWER.get(word)
+    if code and (certain or tokens.slice(index, index + 1).isupper()):
         return code, index + 1
     return None
 
 
 def currency_beside(tokens: Tokens, first: int, last: int) -> str:
-    """The currency of the number that stands at the words from `first` to `last`, or empty."""
-    before = tokens.word(first - 1)
+    """Return the currency of the number that the words from `first` to `last` are, or empty."""
+    before, after = tokens.word(first - 1), tokens.word(last)
     ends_another = tokens.glued(first - 1) and is_digits(tokens.word(first - 2))
     if before in SIGNS and not ends_another:
-        return _signed(tokens, first - 1)
-    if before in CODES_LOWER and before not in COMMON_WORDS:
+        return _of_sign(tokens, first - 1)
+    if before in CODES_LOWER and before not in _ENGLISH.ambiguous:
         return CODES_LOWER[before]
-    belongs_to_next = tokens.word(last) in SIGNS and is_digits(tokens.word(last + 1))
-    if tokens.word(last) in STARTERS and not (belongs_to_next and tokens.glued(last + 1)):
-        read = read_currency(tokens, last)
-        return read[0] if read else ""
-    return ""
+    is_next = after in SIGNS and tokens.glued(last + 1) and is_digits(tokens.words[last + 1])
+    read = read_currency(tokens, last) if after in CURRENCY_STARTERS and not is_next else None
+    return read[0] if read else ""
 
 
-def _signed(tokens: Tokens, index: int) -> str:
-    sign = tokens.words[index]
-    before = tokens.word(index - 1)
-    if sign == "$" and before in SIGN_PREFIXES and tokens.glued(index):
-        return SIGN_PREFIXES[before]
+def _of_sign(tokens: Tokens, index: int) -> str:
+    """The currency of the sign at `index`, where US$, C$ and A$ are not one."""
+    sign, before = tokens.words[index], tokens.word(index - 1)
+    if sign == "$" and tokens.glued(index) and before in _SHARED.sign_prefixes:
+        return _SHARED.sign_prefixes[before]
     return SIGNS[sign]
-
-
-def _by_number(tokens: Tokens, index: int) -> bool:
-    before = index - 1
-    if tokens.word(before) in SUFFIXES and tokens.glued(before):
-        before -= 1  # 5k lei
-    return is_digits(tokens.word(before)) or is_digits(tokens.word(index + 1))

@@ -1,12 +1,12 @@
-"""Numbers in digits, exact as they were written."""
+"""Numbers in digits, exact as they were written, and in English words."""
 
-from decimal import Decimal
+import re
 from typing import Final, NamedTuple
 
-from server.text.currencies import CODES_LOWER, SIGNS
-from server.text.decimals import Number, read_plain, scaled
+from server.text.decimals import MAX_DIGITS, Number, opposite, read_plain, scaled
 from server.text.language import load_language
-from server.text.number_words import ONES, SCALES_PLURAL, TENS, and_a_half
+from server.text.money import CODES_LOWER, SIGNS
+from server.text.number_words import NumberPart, compose_number
 from server.text.span import Span
 from server.text.tokens import Tokens, is_digits, is_word
 
@@ -15,15 +15,24 @@ _ENGLISH: Final = load_language("en")
 SUFFIXES: Final = _ENGLISH.numbers.suffixes
 MEASURES: Final = _ENGLISH.group("measures")
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
-
-ORDINALS: Final = frozenset({"st", "nd", "rd", "th"})
 MINUS: Final = frozenset({"-", "−", "–"})
-_THOUSANDS: Final = frozenset({",", "'", "’", "_"})
 _VULGAR: Final = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
-_LONGEST: Final = 400
-
 # Words after which "minus 5" is a number of its own and no subtraction.
-_BEFORE_A_SIGN: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
+_BEFORE_MINUS: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
+
+# Groups of thousands (western, Indian, with dots), or digits alone; then 1.2.3, or decimals.
+_NUMBER: Final = re.compile(
+    r"(?:([0-9]{1,3}(?:(?:\.[0-9]{3}){2,}(?!\.?[0-9])|\.[0-9]{3}(?=,[0-9]{1,2}(?![0-9]))))"
+    r"(?:,([0-9]++))?"
+    r"|([0-9]{1,3}([,'’_])[0-9]{3}(?:\4[0-9]{3})*(?!\4?[0-9])"
+    r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?!,?[0-9])"
+    r"|[0-9]++)(?:((?:\.[0-9]++){2,})|\.([0-9]++))?)"
+    r"(?:e([+-]?[0-9]++))?"
+)
+_IN_NAMES: Final = re.compile(r"[\w−–-]")
+"""What glues digits to a name: B2B, covid-19, item_4."""
+_JOINED: Final = re.compile("[0-9][,/][0-9]")
+_NO_SEPARATORS: Final = str.maketrans("", "", ".,'’_")
 
 
 class Digits(NamedTuple):
@@ -41,170 +50,101 @@ class Digits(NamedTuple):
 
 
 def read_digits(tokens: Tokens, index: int) -> Digits:
-    """The number whose first digits are the word at `index`."""
-    text, last = _mantissa(tokens, index)
-    if text and tokens.glued(last):
-        text, last = _exponent(tokens, text, last)
-    first = index
-    if text and _point_before(tokens, index):
-        text, first = f"0.{text}", index - 1
-    named = _part_of_a_name(tokens, first, last)
-    if named:
-        return Digits(first, _end_of_name(tokens, max(last, named)), None)
-    if not text or len(text) > _LONGEST:
-        return Digits(first, last, None)
-    value = read_plain(text)
+    """Return the number whose first digits are the word at `index`."""
+    text = tokens.folded
+    start = tokens.starts[index]
+    match = _NUMBER.match(text, start)
+    if match is None:
+        return Digits(index, index + 1, None)
+    dotted, fraction, whole, _, version, decimals, exponent = match.groups()
+    digits = ""
+    if not version:
+        digits = (dotted or whole).translate(_NO_SEPARATORS)
+        if fraction or decimals:
+            digits = f"{digits}.{fraction or decimals}"
+        if exponent:
+            digits = f"{digits}e{exponent}"
+    first, last = index, tokens.index_at(match.end(5) if version else match.end())
+    before = text[start - 1 : start]
+    # `.5` is a number; the 5 of `3.5` and of `...5` is not another one.
+    beyond = text[max(start - 2, 0) : max(start - 1, 0)]
+    if digits and before == "." and not (beyond == "." or beyond.isalnum()):
+        digits, first = f"0.{digits}", index - 1
+    around = text[max(tokens.starts[first] - 1, 0) : tokens.starts[first]]
+    around += text[tokens.ends[last - 1] : tokens.ends[last - 1] + 1]
+    if _IN_NAMES.search(around):
+        end_of_name = _part_of_a_name(tokens, first, last)
+        if end_of_name:
+            return Digits(first, end_of_name, None)
+    value = read_plain(digits) if 0 < len(digits) <= MAX_DIGITS else None
     if value is None:
         return Digits(first, last, None)
-    minutes = tokens.word(last) == "m" and tokens.glued(first) and tokens.words[first - 1] == "h"
-    scaled_value, last = (value, last) if minutes else _scale(tokens, value, last)
-    return _with_sign(tokens, first, last, scaled_value)
-
-
-def _mantissa(tokens: Tokens, index: int) -> tuple[str, int]:
-    """Digits, groups of thousands and decimals; empty text for 1.2.3 and the like."""
-    words = tokens.words
-    groups, last = _groups(tokens, index)
-    separator = words[index + 1] if last > index + 1 else ""
-    text = "".join(groups)
-    point = "," if separator == "." else "."
-    if _next_group(tokens, last, point):
-        if _next_group(tokens, last + 2, point) and point == ".":
-            return "", _end_of_dotted(tokens, last)
-        return f"{text}.{words[last + 1]}", last + 2
-    return text, last
-
-
-def _groups(tokens: Tokens, index: int) -> tuple[list[str], int]:
-    """Groups of digits that make one whole number, and the index after them."""
-    words = tokens.words
-    lead = words[index]
-    separator = tokens.word(index + 1)
-    if len(lead) > 3 or not (separator in _THOUSANDS or separator == "."):
-        return [lead], index + 1
-    groups, last = [lead], index + 1
-    while _next_group(tokens, last, separator) and len(words[last + 1]) in (2, 3):
-        groups.append(words[last + 1])
-        last += 2
-    if _next_group(tokens, last, separator):
-        return [lead], index + 1
-    sizes = {len(group) for group in groups[1:-1]}
-    ends_well = len(groups) > 1 and len(groups[-1]) == 3
-    western = ends_well and sizes <= {3}
-    indian = ends_well and sizes == {2} and len(lead) <= 2 and separator == ","
-    if separator == ".":  # 1.234.567 or 1.234,56; a single 1.234 has decimals
-        decimals = _next_group(tokens, last, ",")
-        western = western and (len(groups) > 2 or (decimals and len(words[last + 1]) < 3))
-        indian = False
-    return (groups, last) if western or indian else ([lead], index + 1)
-
-
-def _next_group(tokens: Tokens, index: int, separator: str) -> bool:
-    return (
-        tokens.word(index) == separator
-        and is_digits(tokens.word(index + 1))
-        and tokens.glued(index)
-        and tokens.glued(index + 1)
-    )
-
-
-def _end_of_dotted(tokens: Tokens, index: int) -> int:
-    while _next_group(tokens, index, "."):
-        index += 2
-    return index
-
-
-def _exponent(tokens: Tokens, text: str, last: int) -> tuple[str, int]:
-    if tokens.word(last) != "e" or not tokens.glued(last + 1):
-        return text, last
-    sign = tokens.word(last + 1)
-    digits = last + 2 if sign in ("-", "+") and tokens.glued(last + 2) else last + 1
-    if not is_digits(tokens.word(digits)):
-        return text, last
-    return f"{text}e{sign if digits > last + 1 else ''}{tokens.words[digits]}", digits + 1
-
-
-def _point_before(tokens: Tokens, index: int) -> bool:
-    """Whether `.5` stands here, and no `3.5` or `...5`."""
-    if tokens.word(index - 1) != "." or not tokens.glued(index):
-        return False
-    before = tokens.word(index - 2)
-    return not (tokens.glued(index - 1) and (before == "." or before[:1].isalnum()))
+    if tokens.word(last) in _SCALING:
+        value, last = _scaled_up(tokens, first, last, value)
+    if tokens.word(first - 1) in _SIGNING:
+        return _with_sign(tokens, first, last, value)
+    return Digits(first, last, value)
 
 
 def _part_of_a_name(tokens: Tokens, first: int, last: int) -> int:
-    """Index after the name that the digits belong to (B2B, covid-19, 42nd), or 0."""
+    """Return the index after the name that the digits belong to (B2B, covid-19, 42nd), or 0."""
+    end = 0
     if tokens.glued(first):
         before = tokens.words[first - 1]
         if before in MINUS or before == "_":
-            before = tokens.word(first - 2) if tokens.glued(first - 1) else ""
-            if is_word(before):
-                return last
-        elif is_word(before) and not (before in CODES_LOWER or _joins_numbers(tokens, first - 1)):
-            return last
-    if tokens.glued(last):
+            if tokens.glued(first - 1) and is_word(tokens.words[first - 2]):
+                end = last
+        elif is_word(before) and before not in CODES_LOWER:
+            # The x of 6x7 and the h of 2h30m join two numbers.
+            joins = before in MEASURES and is_digits(tokens.word(first - 2))
+            end = 0 if joins else last
+    if not end and tokens.glued(last):
         after = tokens.words[last]
-        if is_word(after) and not _may_follow(tokens, last):
-            return last + 1
-        if after == "_" and tokens.glued(last + 1):
-            return last + 1
-    return 0
+        digits_follow = tokens.glued(last + 1) and is_digits(tokens.words[last + 1])
+        ends_number = after in MEASURES or (
+            (after in SUFFIXES or after in CODES_LOWER) and not digits_follow
+        )
+        if (is_word(after) and not ends_number) or (after == "_" and tokens.glued(last + 1)):
+            end = last + 1
+    while end and tokens.glued(end) and tokens.words[end][0].isalnum():
+        end += 1
+    return end
 
 
-def _end_of_name(tokens: Tokens, last: int) -> int:
-    while tokens.glued(last) and tokens.words[last][0].isalnum():
-        last += 1
-    return last
-
-
-def _joins_numbers(tokens: Tokens, index: int) -> bool:
-    """Whether the word is the x of 6x7 or the h of 2h30m."""
-    return tokens.words[index] in MEASURES and is_digits(tokens.word(index - 1))
-
-
-def _may_follow(tokens: Tokens, index: int) -> bool:
-    word = tokens.words[index]
-    if word in MEASURES or word in _VULGAR:
-        return True
-    return (word in SUFFIXES or word in CODES_LOWER) and not _glued_digits(tokens, index + 1)
-
-
-def _glued_digits(tokens: Tokens, index: int) -> bool:
-    return tokens.glued(index) and is_digits(tokens.words[index])
-
-
-def _scale(tokens: Tokens, value: Number, last: int) -> tuple[Number, int]:
+def _scaled_up(tokens: Tokens, first: int, last: int, value: Number) -> tuple[Number, int]:
     """Read k, m, bn, hundred, million … and `and a half` after the digits."""
-    word = tokens.word(last)
-    factor = SUFFIXES.get(word) if tokens.glued(last) else SCALES_PLURAL.get(word)
-    if factor and not (tokens.glued(last) and _glued_digits(tokens, last + 1)):
+    word, glued = tokens.words[last], tokens.glued(last)
+    if word == "m" and tokens.glued(first) and tokens.words[first - 1] == "h":
+        return value, last  # the minutes of 2h30m
+    factor = SUFFIXES.get(word) if glued else SCALES_PLURAL.get(word)
+    if factor and not (glued and tokens.glued(last + 1) and is_digits(tokens.words[last + 1])):
         more = scaled(value, factor)
         if more is not None:
             return more, last + 1
-    if word in _VULGAR and isinstance(value, int):
-        return value + float(_VULGAR[word]), last + 1
-    half = and_a_half(tokens, last)
-    if half and isinstance(value, int):
-        return value + 0.5, half
+    if isinstance(value, int):
+        if word in _VULGAR:
+            return value + float(_VULGAR[word]), last + 1
+        half = and_a_half(tokens, last)
+        if half:
+            return value + 0.5, half
     return value, last
 
 
 def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
+    """The number with its sign, as in -5, -$5, minus 5, negative five."""
     sign = first - 1
-    if tokens.glued(first) and tokens.word(sign) in SIGNS:
-        sign -= 1  # -$5
-    word = tokens.word(sign)
-    if word in MINUS and tokens.glued(sign + 1):
-        if not tokens.glued(sign):
-            if _is_number(tokens.word(sign - 1)):
-                return Digits(first, last, value, after_number=True)
-            return Digits(sign if sign == first - 1 else first, last, opposite(value))
+    if tokens.glued(first) and tokens.words[sign] in SIGNS:
+        sign -= 1
+    if tokens.word(sign) in MINUS and tokens.glued(sign + 1):
+        negative = Digits(sign if sign == first - 1 else first, last, opposite(value))
         before = tokens.word(sign - 1)
-        if before[:1].isalnum() or before in (")", "%", "."):
-            return Digits(first, last, value)
-        return Digits(sign if sign == first - 1 else first, last, opposite(value))
+        if not tokens.glued(sign):
+            is_number = is_digits(before) or before in ONES or before in TENS
+            return Digits(first, last, value, after_number=True) if is_number else negative
+        takes_away = before[:1].isalnum() or before in (")", "%", ".")
+        return Digits(first, last, value) if takes_away else negative
     if minus_before(tokens, first, last):
-        return Digits(sign, last, opposite(value))
+        return Digits(first - 1, last, opposite(value))
     return Digits(first, last, value)
 
 
@@ -215,22 +155,8 @@ def minus_before(tokens: Tokens, first: int, last: int) -> bool:
     """
     word = tokens.word(first - 1)
     if word == "minus":
-        return tokens.word(first - 2) in _BEFORE_A_SIGN and tokens.word(last) != "from"
+        return tokens.word(first - 2) in _BEFORE_MINUS and tokens.word(last) != "from"
     return word == "negative"
-
-
-def _is_number(word: str) -> bool:
-    return is_digits(word) or word in ONES or word in TENS
-
-
-def opposite(value: Number) -> Number:
-    """`value` with the other sign; a decimal's own minus would round it."""
-    if isinstance(value, Decimal):
-        return value.copy_negate()
-    return -value if value else value
-
-
-_SIGNS: Final = frozenset({",", "/"})
 
 
 def ambiguous_numbers(tokens: Tokens, span: Span) -> bool:
@@ -238,21 +164,119 @@ def ambiguous_numbers(tokens: Tokens, span: Span) -> bool:
 
     1,5 is a fraction to some and two numbers to others; 1/2 is a fraction or a division.
     """
-    return _joins(tokens, span.last) or _joins(tokens, span.first - 1)
+    text = tokens.folded
+    after, before = span.end, span.start - 1
+    return bool(
+        _JOINED.fullmatch(text, after - 1, after + 2)
+        or (before > 0 and _JOINED.fullmatch(text, before - 1, before + 2))
+    )
 
 
 def over(tokens: Tokens, one: Span, other: Span) -> bool:
     """Whether the two numbers stand as a fraction: 1/2."""
-    return (
-        other.first == one.last + 1 and tokens.words[one.last] == "/" and _joins(tokens, one.last)
-    )
+    return tokens.text[one.end : other.start] == "/" and ambiguous_numbers(tokens, one)
 
 
-def _joins(tokens: Tokens, index: int) -> bool:
-    return (
-        tokens.word(index) in _SIGNS
-        and is_digits(tokens.word(index - 1))
-        and is_digits(tokens.word(index + 1))
-        and tokens.glued(index)
-        and tokens.glued(index + 1)
-    )
+# In words: twenty five, a hundred, half a dozen, two and a half.
+
+_WORDS: Final = {w: value for w, value in _ENGLISH.numbers.words.items() if " " not in w}
+ONES: Final = {word: value for word, value in _WORDS.items() if value < 20}
+TENS: Final = {word: value for word, value in _WORDS.items() if value >= 20}
+SCALES: Final = _ENGLISH.numbers.multipliers
+SCALES_PLURAL: Final = SCALES | {
+    f"{word}s": value for word, value in SCALES.items() if word != "hundred"
+}
+_FRACTIONS: Final = _ENGLISH.numbers.fractions
+PART_NAMES: Final = {
+    f"{name}{plural}": number
+    for name, number in _ENGLISH.numbers.ordinals.items()
+    if 2 < number < 11
+    for plural in ("", "s")
+}
+"""What each part of so many is called: two thirds, one fifth."""
+NUMBER_STARTERS: Final = _WORDS.keys() | {"a", "an", "half", "point"}
+_SCALING: Final = SUFFIXES.keys() | SCALES_PLURAL.keys() | _VULGAR.keys() | {"and"}
+_SIGNING: Final = MINUS | SIGNS.keys() | {"minus", "negative"}
+# "this one", "which one", "one of them": words before and after that make no number of it.
+_NOT_BEFORE_ONE: Final = _ENGLISH.group("not_before_one")
+_NOT_AFTER_ONE: Final = _ENGLISH.group("not_after_one")
+
+
+def read_words(tokens: Tokens, index: int) -> tuple[Number, int] | None:
+    """Return the number that begins at the word at `index`, and the index after it."""
+    word, before, following = tokens.words[index], tokens.word(index - 1), tokens.word(index + 1)
+    if word == "half":
+        scale = SCALES.get(tokens.word(index + 2))
+        if following in ("a", "an") and scale:
+            return scale // 2, index + 3
+        return (0.5, index + 1) if following == "of" else None
+    if word in ("a", "an"):
+        if following == "quarter" and tokens.word(index + 2) == "of":
+            return 0.25, index + 2
+        return _composed(tokens, index) if following in SCALES else None
+    if word == "point":
+        decimals, after = _decimals(tokens, index + 1)
+        in_number = before in ONES or is_digits(before)
+        return (float(f"0.{decimals}"), after) if decimals and not in_number else None
+    if word == "one" and (before in _NOT_BEFORE_ONE or following in _NOT_AFTER_ONE):
+        return None
+    return _composed(tokens, index)
+
+
+def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
+    """The number whose first part is the word at `index`, with its decimals or fraction."""
+    parts = [NumberPart(_WORDS.get(tokens.words[index], 1))]
+    ends = [index + 1]
+    while True:
+        at = ends[-1]
+        joined = tokens.word(at) == "and"
+        hyphen = tokens.word(at) == "-" and tokens.glued(at) and tokens.glued(at + 1)
+        at += joined or hyphen
+        word = tokens.word(at)
+        if word in _WORDS and (not hyphen or tokens.words[at - 2] in TENS):
+            parts.append(NumberPart(_WORDS[word], joined=joined))
+        elif word in SCALES and not (joined or hyphen):
+            parts.append(NumberPart(SCALES[word], multiplies=True))
+        else:
+            break
+        ends.append(at + 1)
+    count, value = compose_number(parts, tens_join=False)
+    after = ends[count - 1]
+    if tokens.word(after) == "point":
+        decimals, end = _decimals(tokens, after + 1)
+        if decimals:
+            return float(f"{value}.{decimals}"), end
+    half = and_a_half(tokens, after)
+    if half:
+        return value + 0.5, half
+    fraction = _FRACTIONS.get(tokens.word(after))
+    if fraction and value and tokens.word(after + 1) == "of":
+        return value * fraction, after + 1
+    return value, after
+
+
+def read_whole(text: str) -> Number | None:
+    """Return the number that the whole text writes, in digits or in words."""
+    tokens = Tokens(text)
+    value: Number | None = None
+    last = 0
+    if is_digits(tokens.word(0)):
+        digits = read_digits(tokens, 0)
+        value, last = digits.value, digits.last
+    elif tokens.word(0) in NUMBER_STARTERS and (read := read_words(tokens, 0)):
+        value, last = read
+    return value if last == len(tokens) else None
+
+
+def and_a_half(tokens: Tokens, index: int) -> int:
+    """Return the index after `and a half` at `index`, or 0."""
+    return index + 3 if tokens.words[index : index + 3] == ["and", "a", "half"] else 0
+
+
+def _decimals(tokens: Tokens, index: int) -> tuple[str, int]:
+    """The decimals that are spelt digit by digit from `index` on, and the index after them."""
+    digits = ""
+    while len(digits) < 15 and 0 <= ONES.get(tokens.word(index), 10) < 10:
+        digits += str(ONES[tokens.words[index]])
+        index += 1
+    return digits, index

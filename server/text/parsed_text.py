@@ -1,26 +1,51 @@
 """Everything a text says that reads as a value, found once and shared by all templates."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final
 
-from server.text.blocks import find_emails, find_quotes, find_urls
-from server.text.dates import find_date_formats
-from server.text.json_blocks import find_json
-from server.text.relative_dates import PRESENT
-from server.text.scanner import scan
+from server.text.blocks import find_blocks
+from server.text.calendar import add_months, shift
+from server.text.date_formats import find_date_formats
+from server.text.dates import (
+    DIRECTIONS,
+    MONTHS,
+    NAMED_TIMES,
+    PRESENT,
+    RELATIVE_STARTERS,
+    WEEKDAYS,
+    DateParts,
+    match_date,
+    match_time,
+    read_relative_day,
+    read_time_after_date,
+)
+from server.text.decimals import Number, exact_quotient, opposite
+from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_alone
+from server.text.language import load_language
+from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
+from server.text.numbers import (
+    NUMBER_STARTERS,
+    PART_NAMES,
+    minus_before,
+    read_digits,
+    read_words,
+)
 from server.text.span import DateOrder, Kind, Span
 from server.text.tokens import Tokens
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
-
 MANY: Final = 200
 """Values of a kind that are considered for a single argument; bounds hostile text."""
 
+_MAY_HOLD_BLOCKS: Final = re.compile(r"""[\[{@"'`“„«‘]|://|www\.""")
 _SILENT: Final = frozenset({"anchor", "currency"})
 """Kinds that say something only together with another value."""
+_MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
 
 
 class ParsedText:
@@ -34,15 +59,20 @@ class ParsedText:
         self.text = text
         self.now = now
         self.date_order = date_order
-        clean = _without_surrogates(text) if len(text) <= MAX_CHARS else ""
+        clean = text if len(text) <= MAX_CHARS else ""
+        if not clean.isascii():  # lone surrogates
+            clean = clean.encode("utf-8", "replace").decode("utf-8")
         self.clean = clean
         """The text that patterns may run on: same places, but always valid Unicode."""
-        blocks = _blocks(clean)
-        self.tokens = Tokens(clean, blocks)
-        self.spans: Sequence[Span] = self._placed(blocks) + scan(
-            self.tokens, now.date(), date_order
-        )
-        self.too_long = self.tokens.too_many or len(text) > MAX_CHARS
+        blocks = find_blocks(clean) if _MAY_HOLD_BLOCKS.search(clean) else []
+        self.tokens = tokens = Tokens(clean, blocks)
+        self.too_long = tokens.too_many or len(text) > MAX_CHARS
+        placed = [] if self.too_long else blocks
+        self.spans: Sequence[Span] = [
+            block._replace(first=index, last=index + 1)
+            for block in placed
+            for index in (tokens.index_at(block.start),)
+        ] + _Scanner(tokens, now.date(), date_order).scan()
         self.memo: dict[tuple[str, str], Any] = {}
         """What was worked out of this text before, by purpose and name."""
         self.by_kind: dict[Kind, list[Span]] = {}
@@ -90,10 +120,12 @@ class ParsedText:
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Where the text holds a value, each place once, in order."""
+        present = [word in PRESENT for word in self.tokens.words]
         places = sorted(
             (span.start, span.end)
             for span in self.spans
-            if not (span.weak or span.kind in _SILENT or self.is_present(span))
+            if not (span.weak or span.kind in _SILENT)
+            and not (span.last - span.first == 1 and present[span.first])
         )
         merged: list[tuple[int, int]] = []
         for start, end in places:
@@ -110,61 +142,282 @@ class ParsedText:
     def quoted(self, kind: Kind) -> Iterator[Span]:
         """Values of one kind that fill a quote: the date of "2025-03-05"."""
         for quote in self.of("quoted"):
-            yield from self._inside(quote, kind)
+            if len(quote.value) > 100:
+                continue
+            inner = ParsedText(quote.value.strip(), self.now, self.date_order)
+            whole = inner.whole(kind)
+            if whole is not None:
+                yield quote._replace(kind=kind, value=whole.value, unit=whole.unit)
 
-    def _inside(self, quote: Span, kind: Kind) -> Iterator[Span]:
-        if len(quote.value) > 100:
+    def whole(self, kind: Kind) -> Span | None:
+        """The value of one kind that is the whole text."""
+        for span in self.of(kind):
+            if span.start == 0 and span.end == len(self.text):
+                return span
+        return None
+
+
+_ENGLISH: Final = load_language("en")
+_PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
+_AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
+_BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
+# Sat and sun are words as well; only after these they are days.
+_SHORT_WEEKDAYS: Final = {day for day in WEEKDAYS if len(day) < 5 and f"{day}day" not in WEEKDAYS}
+_BEFORE_SHORT_WEEKDAY: Final = DIRECTIONS.keys() | {"on", "by", "until", "this"}
+# Which way a duration counts, by the word after or before it.
+_BACKWARDS_AFTER: Final = _ENGLISH.group("back_after")
+_BACKWARDS_BEFORE: Final = _ENGLISH.group("back_before") | {"-"}
+_FORWARDS_AFTER: Final = _ENGLISH.group("forwards_after")
+
+
+class _Scanner:
+    """One walk over the words of a text that finds numbers, dates, times and durations."""
+
+    def __init__(self, tokens: Tokens, today: date, order: DateOrder) -> None:
+        self.tokens = tokens
+        self.today = today
+        self.order: DateOrder = order
+        self.found: list[Span] = []
+        self.durations: list[Span] = []
+        self.next_duration = 0
+
+    def scan(self) -> list[Span]:
+        """Return every value that is no block, by place, the longest first."""
+        words, index, found = self.tokens.words, 0, self.found
+        while index < len(words):
+            word = words[index]
+            if "0" <= word[0] <= "9":
+                index = self._digits(index)
+            elif word in _READERS:
+                index = max(index + 1, *(read(self, index) for read in _READERS[word]))
+            else:
+                index += 1
+        if self.durations:
+            self._count_from_dates()
+        if any(span.kind == "time" for span in found):
+            self._join_dates_and_times()
+        found.sort(key=attrgetter("end"), reverse=True)
+        found.sort(key=attrgetter("start"))
+        return found
+
+    def _add(
+        self, kind: Kind, first: int, last: int, value: Any, unit: str = "", *, weak: bool = False
+    ) -> Span:
+        start, end = self.tokens.starts[first], self.tokens.ends[last - 1]
+        span = Span(kind, start, end, first, last, value, unit, weak)
+        self.found.append(span)
+        return span
+
+    # Each reader returns the index to go on from; 0 when it found nothing.
+
+    def _digits(self, index: int) -> int:
+        tokens, start = self.tokens, self.tokens.starts[index]
+        date_parts = match_date(tokens.folded, start, self.order)
+        if date_parts is not None and not date_parts.doubtful:
+            return self._date(index, date_parts)
+        may_be_time = tokens.word(index + 1) in _AFTER_HOUR
+        time_parts = match_time(tokens.folded, start) if may_be_time else None
+        if time_parts is not None:
+            last = tokens.index_at(time_parts.end)
+            try:
+                self._add("time", index, last, time_parts.on_clock())
+            except ValueError:
+                why = f"{tokens.slice(index, last)} is not a time"
+                self._add("unreadable", index, last, why, "time")
+            return last
+        if date_parts is not None and tokens.index_at(date_parts.end) == index + 1:
+            try:
+                day = date_parts.on_calendar(self.today)
+            except ValueError:
+                pass
+            else:
+                self._add("date", index, index + 1, day, weak=True)
+        digits = read_digits(tokens, index)
+        if digits.value is None:
+            return max(digits.last, index + 1)
+        return self._number(
+            digits.first, digits.last, digits.value, "-" if digits.after_number else ""
+        )
+
+    def read_number_word(self, index: int) -> int:
+        read = read_words(self.tokens, index)
+        if read is not None:
+            value, last = read
+            if minus_before(self.tokens, index, last):
+                return self._number(index - 1, last, opposite(value))
+            return self._number(index, last, value)
+        alone = read_unit_alone(self.tokens, index)  # an hour, half a day
+        if alone is None:
+            return 0
+        value, unit_index = alone
+        self._duration(index, unit_index, value)
+        return unit_index + 1
+
+    def _number(self, first: int, last: int, value: Number, otherwise: str = "") -> int:
+        """Add a number with its unit; `otherwise` stands where it has none."""
+        tokens = self.tokens
+        word = tokens.word(last)
+        if word in _PERCENT:
+            self._add("number", first, last + 1, value, "%")
+            return last + 1
+        if word == "per" and tokens.word(last + 1) == "cent":
+            self._add("number", first, last + 2, value, "%")
+            return last + 2
+        if word in PART_NAMES and tokens.word(last + 1) == "of":
+            # Two fifths of something are 0.4 of it; two thirds have no exact decimal.
+            part = exact_quotient(value, PART_NAMES[word])
+            if part is None:
+                why = f"{tokens.slice(first, last + 1)} has no exact decimal"
+                self._add("unreadable", first, last + 1, why, "number")
+            else:
+                self._add("number", first, last + 1, part)
+            return last + 1
+        hyphen = word == "-" and tokens.glued(last) and tokens.glued(last + 1)
+        unit_index = last + hyphen  # a 7-day forecast
+        unit_word = tokens.word(unit_index)
+        unit: str = UNITS.get(unit_word, "")
+        if unit and (len(unit_word) > 1 or (tokens.glued(last) and not hyphen)):
+            self._duration(first, unit_index, value)
+        elif word in CURRENCY_STARTERS or tokens.word(first - 1) in CURRENCY_STARTERS:
+            unit = currency_beside(tokens, first, last)
+        else:
+            unit = ""
+        self._add("number", first, last, value, unit or otherwise)
+        return last
+
+    def _duration(self, first: int, unit_index: int, value: Number) -> None:
+        """Keep the duration that begins at `first`, unless it is a part of the one before."""
+        if first < self.next_duration:
             return
-        inner = ParsedText(quote.value.strip(), self.now, self.date_order)
-        for span in inner.of(kind):
-            if span.start == 0 and span.end == len(inner.text):
-                yield quote._replace(kind=kind, value=span.value, unit=span.unit)
-                return
+        tokens = self.tokens
+        length, last = read_duration(tokens, unit_index, value)
+        if length is not None:
+            before = tokens.word(first - 1)
+            if before in ("by", "exactly", "about"):
+                before = tokens.word(first - 2)
+            backwards = tokens.word(last) in _BACKWARDS_AFTER or before in _BACKWARDS_BEFORE
+            self.durations.append(
+                self._add("duration", first, last, length, "-" if backwards else "")
+            )
+        self.next_duration = last
 
-    def _placed(self, blocks: Sequence[Span]) -> list[Span]:
-        """The blocks, with the words that stand for them."""
-        placed = []
-        for block in blocks:
-            index = self.tokens.index_at(block.start)
-            if index < len(self.tokens) and self.tokens.starts[index] == block.start:
-                placed.append(block._replace(first=index, last=index + 1))
-        return placed
+    def read_month(self, index: int) -> int:
+        parts = match_date(self.tokens.folded, self.tokens.starts[index], self.order)
+        return self._date(index, parts) if parts is not None else 0
+
+    def _date(self, index: int, parts: DateParts) -> int:
+        tokens, last = self.tokens, self.tokens.index_at(parts.end)
+        if parts.day is None:
+            return last  # a month, which is no date, but its year is no free number
+        try:
+            day = parts.on_calendar(self.today)
+        except ValueError:
+            why = f"{tokens.slice(index, last)} is not a date"
+            self._add("unreadable", index, last, why, "date")
+            return last
+        weekday = index - 1
+        weekday -= tokens.word(weekday) in (",", "the")
+        weekday -= tokens.word(weekday) == ","
+        first = weekday if tokens.word(weekday) in WEEKDAYS else index
+        tail = read_time_after_date(tokens.folded, parts.end)
+        if tail is not None:
+            last = tokens.index_at(tail[1])
+            self._add("datetime", first, last, datetime.combine(day, tail[0]))
+            return last
+        # The weekday that was taken for a date of its own belongs to this one.
+        while self.found and self.found[-1].first >= first and self.found[-1].kind == "date":
+            self.found.pop()
+        self._add("date", first, last, day)
+        return last
+
+    def read_relative_day(self, index: int) -> int:
+        short = self.tokens.words[index] in _SHORT_WEEKDAYS
+        if short and self.tokens.word(index - 1) not in _BEFORE_SHORT_WEEKDAY:
+            return 0
+        try:
+            read = read_relative_day(self.tokens, index, self.today)
+        except OverflowError:
+            return 0
+        return self._add("date", *read[:3]).last if read is not None else 0
+
+    def read_now(self, index: int) -> int:
+        self._add("date", index, index + 1, self.today, weak=True)
+        return index + 1
+
+    def read_named_time(self, index: int) -> int:
+        self._add("time", index, index + 1, NAMED_TIMES[self.tokens.words[index]])
+        return index + 1
+
+    def read_iso_duration(self, index: int) -> int:
+        read = read_iso_run(self.tokens, index)
+        if read is None:
+            return 0
+        self.durations.append(self._add("duration", index, read[1], read[0]))
+        return read[1]
+
+    def read_currency(self, index: int) -> int:
+        read = read_currency(self.tokens, index)
+        return self._add("currency", index, read[1], read[0]).last if read is not None else 0
+
+    def _count_from_dates(self) -> None:
+        """Add the dates that durations lead to, and the day that `ago` or `in` counts from."""
+        tokens = self.tokens
+        dates = {span.first: span for span in self.found if span.kind == "date"}
+        for span in self.durations:
+            after, before = tokens.word(span.last), tokens.word(span.first - 1)
+            first, base, sign, anchor = span.first, self.today, 1, -1
+            if after == "ago":
+                last, sign, anchor = span.last + 1, -1, span.last
+            elif after in _FORWARDS_AFTER or after == "before":
+                day = dates.get(span.last + 1)
+                if day is None:
+                    continue
+                last, base, sign = day.last, day.value, -1 if after == "before" else 1
+            elif before == "in":
+                first = anchor = span.first - 1
+                last = span.last + (after in ("hence", "time"))
+            elif before == "" and after in ("hence", "later"):
+                anchor, last = span.last, span.last + 1
+            else:
+                continue
+            days = span.value.whole_days()
+            if days is None:
+                continue
+            try:
+                day_reached = shift(add_months(base, sign * span.value.months), "day", sign * days)
+            except OverflowError:
+                pass
+            else:
+                self._add("offset", first, last, day_reached)
+            if anchor >= 0:
+                self._add("anchor", anchor, anchor + 1, base)
+
+    def _join_dates_and_times(self) -> None:
+        """Add the moments that dates and times beside them make."""
+        word = self.tokens.word
+        begins = {span.first: span for span in self.found if span.kind == "date"}
+        ends = {span.last: span for span in begins.values()}
+        for clock in [span for span in self.found if span.kind == "time"]:
+            day = ends.get(clock.first - (word(clock.first - 1) in _BETWEEN_DATE_AND_TIME))
+            if day is None:
+                day = begins.get(clock.last + (word(clock.last) in _BETWEEN_DATE_AND_TIME))
+            if day is not None:
+                first, last = min(day.first, clock.first), max(day.last, clock.last)
+                self._add("datetime", first, last, datetime.combine(day.value, clock.value))
 
 
-_MOMENTS: Final[tuple[Kind, ...]] = ("date", "datetime", "time", "duration", "offset")
-
-
-def _without_surrogates(text: str) -> str:
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _blocks(text: str) -> list[Span]:
-    """JSON, quotes, URLs and emails, none inside another, in order."""
-    blocks: list[Span] = []
-    if "[" in text or "{" in text:
-        blocks = find_json(text)
-    for find in (find_quotes, find_urls, find_emails):
-        more = [
-            span._replace(start=span.start + start, end=span.end + start)
-            for start, end in _gaps(len(text), blocks)
-            for span in find(text[start:end])
-        ]
-        if more:
-            blocks = sorted(blocks + more, key=_start)
-    return blocks
-
-
-def _start(span: Span) -> int:
-    return span.start
-
-
-def _gaps(length: int, blocks: Sequence[Span]) -> list[tuple[int, int]]:
-    gaps, position = [], 0
-    for block in blocks:
-        if block.start > position:
-            gaps.append((position, block.start))
-        position = block.end
-    gaps.append((position, length))
-    return gaps
+_Reader = Callable[[_Scanner, int], int]
+_TABLES: Final[tuple[tuple[frozenset[str], _Reader], ...]] = (
+    (frozenset(MONTHS), _Scanner.read_month),
+    (frozenset(RELATIVE_STARTERS), _Scanner.read_relative_day),
+    (frozenset({"now"}), _Scanner.read_now),
+    (frozenset(NUMBER_STARTERS), _Scanner.read_number_word),
+    (frozenset(NAMED_TIMES), _Scanner.read_named_time),
+    (frozenset({"p", "pt"}), _Scanner.read_iso_duration),
+    (frozenset(CURRENCY_STARTERS), _Scanner.read_currency),
+)
+_READERS: Final = {
+    word: tuple(read for words, read in _TABLES if word in words)
+    for words, _ in _TABLES
+    for word in words
+}

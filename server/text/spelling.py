@@ -69,15 +69,11 @@ class Speller:
         known = core.casefold()
         if not known or known in self._counts:
             return word
-        meant = self._meanings.get(known) or self._nearest(known)
+        meant = self._meanings.get(known)
+        if meant is None and len(known) >= _SHORTEST and known.isalpha():
+            near = [other for other in self._index.near(known) if not _inflected(known, other)]
+            meant = max(sorted(near), key=self._counts.__getitem__, default=None)
         return word.replace(core, meant) if meant else word
-
-    def _nearest(self, word: str) -> str | None:
-        """The commonest known word that is one slip away."""
-        if len(word) < _SHORTEST or not word.isalpha():
-            return None
-        found = [known for known in self._index.near(word) if not _inflected(word, known)]
-        return max(sorted(found), key=self._counts.__getitem__, default=None)
 
 
 def _shortened(word: str) -> Iterator[str]:

@@ -1,4 +1,9 @@
-"""Text cut into words, numbers and signs."""
+"""Text cut into words, numbers and signs, in the three ways that are needed.
+
+`Tokens` keeps digits, letters and signs apart, each with its place, for what reads values.
+`tokens` is the plain list that matching learns from. `message_words` keeps "what's" and
+"e-mail" together, as people's own words are compared in a conversation.
+"""
 
 import re
 from bisect import bisect_right
@@ -12,16 +17,18 @@ MAX_TOKENS: Final = 10_000
 """A text of more words is not read at all, since half a list of numbers would be a wrong
 one. Blocks of JSON count as one word each."""
 
-# One run of one kind of character at a time, with nothing to go back to: linear on any text.
-_TOKEN: Final = re.compile(r"[0-9]+|[^\W0-9_]+|[^\w\s]|_")
+LETTER: Final = r"[^\W0-9_]"
+"""A letter, in a pattern."""
 
+# One run of one kind of character at a time, with nothing to go back to: linear on any text.
+_TOKEN: Final = re.compile(rf"[0-9]+|{LETTER}+|[^\w\s]|_")
 _WORD_OR_SIGN: Final = re.compile(r"\w+|[^\w\s]")
 
 BLOCK: Final = "\0"
 """First character of the word that stands for a block: JSON, a quote, a URL, an email."""
 
 _MESSAGE_WORD: Final = re.compile(r"[^\W_]+(?:['’´`\"״׳.,/-]?[^\W_]+)*")
-_SIGN: Final = re.compile(r"[^\s\w]|_")
+_WORD_OR_ANY_SIGN: Final = re.compile(rf"{_MESSAGE_WORD.pattern}|[^\s\w]|_")
 _QUIET: Final = frozenset(".,;:!?¿¡…\"'“”‘’«»()·׃־-–—")
 """Signs that say nothing of their own, unless they are dashes that stand alone."""
 DASHES: Final = frozenset("-–—")
@@ -34,10 +41,11 @@ MOST_CHARS: Final = 2000
 class Tokens:
     """The words of a text, lower-cased, with their places.
 
-    A block (JSON, a quote, a URL, an email) is one word, `BLOCK` and its kind.
+    A block (JSON, a quote, a URL, an email) is one word, `BLOCK` and its kind. `folded` is
+    the text for patterns: in lower case, of the same length, with its blocks blanked out.
     """
 
-    __slots__ = ("ends", "starts", "text", "too_many", "words")
+    __slots__ = ("ends", "folded", "starts", "text", "too_many", "words")
 
     def __init__(self, text: str, blocks: Iterable[Span] = ()) -> None:
         self.text = text
@@ -45,31 +53,31 @@ class Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.too_many = False
+        folded = text.lower()
+        if len(folded) != len(text):
+            folded = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
         position = 0
-        for block in blocks:
-            self._read(position, block.start)
-            self._add(BLOCK + block.kind, block.start, block.end)
-            position = block.end
-        self._read(position, len(text))
+        for block in (*blocks, None):
+            for match in _TOKEN.finditer(text, position, block.start if block else len(text)):
+                if len(self.words) >= MAX_TOKENS:
+                    self.too_many = True
+                    break
+                self.words.append(match[0].lower())
+                self.starts.append(match.start())
+                self.ends.append(match.end())
+            if block is not None:
+                self.words.append(BLOCK + block.kind)
+                self.starts.append(block.start)
+                self.ends.append(block.end)
+                position = block.end
+                blank = BLOCK * (block.end - block.start)
+                folded = folded[: block.start] + blank + folded[block.end :]
+        self.folded = folded
         if self.too_many:
             self.words, self.starts, self.ends = [], [], []
 
     def __len__(self) -> int:
         return len(self.words)
-
-    def _read(self, start: int, end: int) -> None:
-        text = self.text
-        for match in _TOKEN.finditer(text, start, end):
-            if len(self.words) >= MAX_TOKENS:
-                self.too_many = True
-                return
-            first, last = match.span()
-            self._add(text[first:last].lower(), first, last)
-
-    def _add(self, word: str, start: int, end: int) -> None:
-        self.words.append(word)
-        self.starts.append(start)
-        self.ends.append(end)
 
     def word(self, index: int) -> str:
         """The word at `index`; empty before the first and after the last."""
@@ -98,7 +106,7 @@ def is_digits(word: str) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """Words and single signs, case-folded, in order: `5+7?` is `5`, `+`, `7`, `?`."""
+    """Return words and single signs, case-folded: `5+7?` is `5`, `+`, `7`, `?`."""
     return _WORD_OR_SIGN.findall(text.casefold())
 
 
@@ -112,41 +120,39 @@ class Word:
 
 
 def fold(text: str) -> str:
+    """Return `text` in lower case with one kind of apostrophe."""
     return text.casefold().replace("’", "'").replace("´", "'").replace("`", "'")
 
 
 def message_words(text: str) -> list[Word]:
-    """The words of `text`, and the signs that mean something, in order."""
-    found = [Word(fold(m[0]), m.start(), m.end()) for m in _MESSAGE_WORD.finditer(text)]
-    inside = {place for word in found for place in range(word.start, word.end)}
-    signs = [
-        Word(m[0], m.start(), m.end())
-        for m in _SIGN.finditer(text)
-        if m.start() not in inside and (m[0] not in _QUIET or _alone(text, m))
-    ]
-    return sorted((*found, *signs), key=_start) if signs else found
+    """Return the words of a message, and the signs that mean something, in order.
 
-
-def _alone(text: str, sign: re.Match[str]) -> bool:
-    """Whether a dash stands between words, as the minus of "7 - 2" does."""
-    around = text[sign.start() - 1 : sign.start()] + text[sign.end() : sign.end() + 1]
-    return sign[0] in DASHES and around == "  "
+    A dash means something where it stands alone between blanks, as in "7 - 2".
+    """
+    words: list[Word] = []
+    for match in _WORD_OR_ANY_SIGN.finditer(text):
+        sign, start, end = match[0], match.start(), match.end()
+        if sign[0].isalnum():
+            words.append(Word(fold(sign), start, end))
+        elif sign not in _QUIET or (
+            sign in DASHES and text[start - 1 : start] + text[end : end + 1] == "  "
+        ):
+            words.append(Word(sign, start, end))
+    return words
 
 
 def words_of(text: str) -> Words:
-    """The words of `text`, to compare."""
+    """Return the words of a message, to compare."""
     return tuple(word.text for word in message_words(text))
 
 
 def lead_at(text: str, place: int) -> str:
-    """The word right before `place`; empty when something else stands there."""
+    """Return the word right before `place`; empty when something else stands there."""
     if len(text) > MOST_CHARS:
         return ""
-    before = [word for word in message_words(text[:place]) if word.text[0].isalnum()]
-    if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
+    before = None
+    for before in _MESSAGE_WORD.finditer(text, 0, place):  # noqa: B007 (the last one is meant)
+        pass
+    if before is None or text[before.end() : place].strip(" \t\"'“#$€£-−"):
         return ""
-    return before[-1].text
-
-
-def _start(word: Word) -> int:
-    return word.start
+    return fold(before[0])

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from server.text.calendar import UNITS as TIME_UNITS
+from server.text.durations import UNITS as TIME_UNITS
 
 _SPELLINGS: Final = (
     "m meter metre,km kilometer kilometre,cm centimeter centimetre,mm millimeter millimetre,"

@@ -1,10 +1,9 @@
-"""Exact numbers: read strictly, calculated in decimal, handed back as plain ones."""
+"""Numbers as the arguments of a tool, read strictly; `text.decimals` calculates with them."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
-from functools import reduce
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
@@ -13,27 +12,8 @@ from server.errors import ArgumentsInvalid
 MAX_DIGITS: Final = 50
 """Most digits a number may have before its decimal point, and after it."""
 
-QUOTIENT_DIGITS: Final = 15
-"""Significant digits of a result that has no end: what a double always keeps."""
-
 _MAX_CHARS: Final = 2 * MAX_DIGITS + 30
-_EXACT_DIGITS: Final = 28
-"""Digits up to which a quotient that ends is told to its end."""
-
 _ZERO: Final = Decimal(0)
-
-EXACT: Final = Context(
-    prec=400,
-    rounding=ROUND_HALF_UP,
-    Emax=999_999,
-    Emin=-999_999,
-    traps=[InvalidOperation, DivisionByZero, Overflow],
-)
-"""Wide enough that no sum or product of numbers within bounds is ever rounded."""
-
-_QUOTIENT: Final = Context(prec=QUOTIENT_DIGITS, rounding=ROUND_HALF_UP)
-_SHORT: Final = Context(prec=_EXACT_DIGITS, rounding=ROUND_HALF_UP)
-
 _WRITTEN: Final = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,9})?"
 )
@@ -98,46 +78,6 @@ def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
             f"{name} is {shown_value(value)}, and must be from {least} to {most}"
         )
     return int(number)
-
-
-def plain(number: Decimal) -> int | float | Decimal:
-    """An exact number as JSON prints it best.
-
-    A whole number is an int; any other a float when the float shows the very same
-    digits, else the decimal itself, without trailing zeros.
-    """
-    if number == number.to_integral_value():
-        return int(number)
-    nearest = float(number)
-    return nearest if Decimal(repr(nearest)) == number else number.normalize(EXACT)
-
-
-def as_given(value: Any, number: Decimal) -> int | float | Decimal:
-    """`plain(number)` of the number that `value` was read as; most values are that themselves."""
-    kind = type(value)
-    if kind is int or (kind is float and not value.is_integer()):
-        same: int | float = value
-        return same
-    return plain(number)
-
-
-def add_up(values: Iterable[Decimal]) -> Decimal:
-    """The exact sum."""
-    return reduce(EXACT.add, values, _ZERO)
-
-
-def divide(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
-    """The quotient: exact when it ends soon, else to `QUOTIENT_DIGITS` digits."""
-    short = _SHORT.divide(dividend, divisor)
-    if EXACT.multiply(short, divisor) == dividend:
-        return plain(short)
-    quotient = EXACT.divide(dividend, divisor)
-    if EXACT.multiply(quotient, divisor) == dividend:
-        exact = plain(quotient)
-        if not isinstance(exact, Decimal):
-            return exact
-    rounded = float(_QUOTIENT.plus(quotient))
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
 def _to_decimal(value: Any, name: str, *, percent: bool) -> Decimal:

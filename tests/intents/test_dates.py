@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.intents.dates import Period, Relative, full_year, relative
+from server.intents.dates import relative
+from server.text.calendar import Period, full_year
+from server.text.language import RelativeSpec
 from tests.intents.support import DECISIONS, detector
 
 SUNDAY = 6
@@ -80,26 +82,26 @@ def test_years_of_two_digits(two_digits: int, year: int) -> None:
 @given(
     st.dates(),
     st.builds(
-        Relative,
-        st.sampled_from(["day", "week", "month", "quarter", "year"]),
-        st.integers(0, 10**9),
-        st.sampled_from(["whole", "last", "ago"]),
+        RelativeSpec,
+        unit=st.sampled_from(["day", "week", "month", "quarter", "year"]),
+        number=st.integers(0, 10**9),
+        counting=st.sampled_from(["whole", "last", "ago"]),
     ),
 )
-def test_a_period_is_in_order_or_outside_the_calendar(today: date, what: Relative) -> None:
-    period = relative(what, today, SUNDAY)
+def test_a_period_is_in_order_or_outside_the_calendar(today: date, what: RelativeSpec) -> None:
+    period = relative(what, what.number, today, SUNDAY)
     assert period is None or period.start <= period.end
 
 
 @given(st.dates(date(2, 1, 1), date(9998, 1, 1)), st.integers(0, 6))
 def test_a_week_holds_its_day_and_begins_where_it_should(today: date, first: int) -> None:
-    week = relative(Relative("week"), today, first)
+    week = relative(RelativeSpec(unit="week"), 0, today, first)
     assert week is not None
     assert (week.start <= today <= week.end, week.start.weekday()) == (True, first)
     assert (week.end - week.start).days == 6
 
 
 def test_quarters() -> None:
-    assert relative(Relative("quarter", -1), date(2025, 2, 10), 0) == Period(
+    assert relative(RelativeSpec(unit="quarter"), -1, date(2025, 2, 10), 0) == Period(
         date(2024, 10, 1), date(2024, 12, 31)
     )

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from server.core.tools import ToolCall
+from server.text.date_formats import NAMED
 from server.tools.builtin.date_time import UNITS
-from server.tools.dates.formats import NAMED
 from server.tools.executor import ToolExecutor
 from server.tools.registry import ToolRegistry
 from server.tools.rows.aggregates import AGGREGATES

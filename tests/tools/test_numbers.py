@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
+from server.text.decimals import add_up, divide, plain
 from server.tools.numbers import (
     MAX_DIGITS,
-    add_up,
-    as_given,
-    divide,
-    plain,
     read_as_number,
     read_integer,
     read_number,
@@ -193,12 +190,3 @@ def together(values: list[Any]) -> list[Decimal] | str:
 @given(st.lists(st.integers() | st.integers(10**45, 10**400) | st.floats() | st.just("1,500")))
 def test_numbers_are_read_together_as_one_by_one(values: list[Any]) -> None:
     assert together(values) == one_by_one(values)
-
-
-@given(st.integers(-(10**49), 10**49) | st.floats(-1e40, 1e40) | DECIMALS | st.just("1,500"))
-def test_a_number_is_shown_as_it_was_given_where_that_is_plain(value: Any) -> None:
-    try:
-        number = read_number(value, "value")
-    except ArgumentsInvalid:
-        return  # with too many digits
-    assert repr(as_given(value, number)) == repr(plain(number))

@@ -10,7 +10,8 @@ from typing import Any
 from server.core.suggestions import unknown
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ToolUnknown
-from server.tools.numbers import MAX_DIGITS, plain, read_integer, read_number
+from server.text.decimals import plain
+from server.tools.numbers import MAX_DIGITS, read_integer, read_number
 
 Arguments = Mapping[str, Any]
 

@@ -8,13 +8,10 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
+from server.text.decimals import EXACT, add_up, divide, plain
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.numbers import (
-    EXACT,
     MAX_DIGITS,
-    add_up,
-    divide,
-    plain,
     read_as_number,
     read_numbers,
 )

@@ -7,19 +7,28 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.text.calendar import WEEKDAY_NAMES
+from server.text.date_formats import Format, read_format
+from server.text.dates import WEEKDAY_NAMES
 from server.text.span import DateOrder
+from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.dates.arithmetic import span
-from server.tools.dates.formats import Format, read_format
-from server.tools.dates.reader import MAX_DATE_CHARS, DateReader, DateReading, to_the_second
-from server.tools.dates.zones import find_zone
+from server.tools.dates import (
+    MAX_DATE_CHARS,
+    DateReader,
+    DateReading,
+    count_between,
+    to_the_second,
+)
 from server.tools.vocabulary import time_unit_vocabulary
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
 
 UNITS: Final = time_unit_vocabulary()
+
+DIFFERENCE_UNIT: Final = ToolParameter(
+    "unit", "string", "What to count", required=False, default="days", vocabulary=UNITS
+)
 
 _DAY: Final = timedelta(days=1)
 _OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
@@ -62,9 +71,7 @@ _DIFF: Final = ToolDefinition(
     (
         _date("date1", "The date to count from"),
         _date("date2", "The date to count to"),
-        ToolParameter(
-            "unit", "string", "What to count", required=False, default="days", vocabulary=UNITS
-        ),
+        DIFFERENCE_UNIT,
     ),
 )
 _ADD_DAYS: Final = ToolDefinition(
@@ -139,7 +146,7 @@ class DateTime(BuiltinTools):
     def _diff(self, given: Arguments) -> dict[str, Any]:
         start, end, unit = given["date1"], given["date2"], given["unit"]
         try:
-            between = span(start.value, end.value, unit)
+            between = count_between(start.value, end.value, unit)
         except OverflowError:
             raise ToolFailed(_OUT_OF_RANGE) from None
         answer = {"result": between, "unit": unit}

@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.errors import ToolFailed
-from server.tools.numbers import add_up, divide, plain, read_numbers
+from server.text.decimals import add_up, divide, plain
+from server.tools.numbers import read_numbers
 from server.tools.rows.fields import Rank, rank
 from server.tools.vocabulary import language_vocabulary
 

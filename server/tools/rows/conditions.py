@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from server.core.suggestions import described_value
 from server.errors import ArgumentsInvalid
-from server.tools.numbers import plain, read_number
+from server.text.decimals import plain
+from server.tools.numbers import read_number
 from server.tools.rows.fields import MISSING, NUMBER, TEXT, rank
 from server.tools.rows.reader import check_values, parse_json_rows
 from server.tools.vocabulary import language_vocabulary

@@ -10,7 +10,8 @@ from typing import Any, Final
 from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.tools.numbers import plain, read_as_number, read_number
+from server.text.decimals import plain
+from server.tools.numbers import read_as_number, read_number
 from server.tools.rows.reader import Row
 
 MISSING: Final = object()

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from server.errors import ArgumentsInvalid
-from server.tools.dates.zones import find_zone
+from server.text.zones import find_zone
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.dates.arithmetic import UNITS, add_months, read_unit, span
+from server.text.calendar import add_months
+from server.tools.builtin.date_time import DIFFERENCE_UNIT
+from server.tools.dates import UNITS, count_between
 
 EAST = timezone(timedelta(hours=2))
 PARIS = ZoneInfo("Europe/Paris")
@@ -38,7 +40,7 @@ PARIS = ZoneInfo("Europe/Paris")
     ],
 )
 def test_a_span_is_counted(start: date, end: date, unit: str, length: float) -> None:
-    counted = span(start, end, unit)
+    counted = count_between(start, end, unit)
     assert (counted, type(counted)) == (length, type(length))
 
 
@@ -47,7 +49,7 @@ def test_a_span_is_counted(start: date, end: date, unit: str, length: float) -> 
     [("day", "days"), ("Hrs.", "hours"), ("mo", "months"), (" YEARS ", "years")],
 )
 def test_a_unit_has_many_names(written: str, unit: str) -> None:
-    assert read_unit(written, "unit") == unit
+    assert DIFFERENCE_UNIT.value_of(written) == unit
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_a_unit_has_many_names(written: str, unit: str) -> None:
 )
 def test_an_unknown_unit_is_told_with_those_there_are(written: object, problem: str) -> None:
     with pytest.raises(ArgumentsInvalid) as refused:
-        read_unit(written, "unit")
+        DIFFERENCE_UNIT.value_of(written)
     assert str(refused.value) == problem
 
 
@@ -77,7 +79,7 @@ MOMENTS = st.dates() | st.datetimes(timezones=st.none() | st.just(UTC) | st.just
 @given(MOMENTS, MOMENTS, st.sampled_from(UNITS))
 def test_the_way_back_is_as_long(start: date, end: date, unit: str) -> None:
     try:
-        there, back = span(start, end, unit), span(end, start, unit)
+        there, back = count_between(start, end, unit), count_between(end, start, unit)
     except OverflowError:
         return
     assert there == -back
@@ -91,4 +93,4 @@ def test_months_added_are_months_apart(day: date, months: int) -> None:
         return
     assert moved.day <= day.day
     if months >= 0:
-        assert span(day, moved, "months") == months
+        assert count_between(day, moved, "months") == months

@@ -13,48 +13,17 @@ from typing import Any, Final
 
 from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
-from server.text.calendar import MONTH_NAMES, WEEKDAY_NAMES
+from server.text.dates import MONTH_NAMES, WEEKDAY_NAMES
+from server.text.language import load_language
+from server.text.span import Span
+from server.text.tokens import Tokens
 
-_TOKENS: Final[Mapping[str, str]] = {
-    "YYYY": "Y",
-    "yyyy": "Y",
-    "YY": "y",
-    "yy": "y",
-    "MMMM": "B",
-    "mmmm": "B",
-    "MMM": "b",
-    "mmm": "b",
-    "MM": "m",
-    "mm": "m",
-    "M": "-m",
-    "m": "-m",
-    "Do": "th",
-    "dddd": "A",
-    "DDDD": "A",
-    "EEEE": "A",
-    "ddd": "a",
-    "DDD": "a",
-    "EEE": "a",
-    "DD": "d",
-    "dd": "d",
-    "D": "-d",
-    "d": "-d",
-    "HH": "H",
-    "H": "-H",
-    "hh": "H",
-    "h": "-H",
-    "SSS": "ms",
-    "ss": "S",
-    "SS": "S",
-    "s": "-S",
-    "A": "p",
-    "a": "P",
-    "ZZ": "z",
-    "Z": ":z",
-    "z": "Z",
-    "Q": "Q",
-    "T": "",
-}
+_NOTATION: Final = """
+    YYYY=Y yyyy=Y YY=y yy=y MMMM=B mmmm=B MMM=b mmm=b MM=m mm=m M=-m m=-m Do=th
+    dddd=A DDDD=A EEEE=A ddd=a DDD=a EEE=a DD=d dd=d D=-d d=-d HH=H H=-H hh=H h=-H
+    SSS=ms ss=S SS=S s=-S A=p a=P ZZ=z Z=:z z=Z Q=Q T=
+"""
+_TOKENS: Final = dict(pair.split("=") for pair in _NOTATION.split())
 """Token → directive; `T` is the letter that stands between date and time in ISO 8601."""
 
 _ANY_TOKEN: Final = "|".join(sorted(_TOKENS, key=len, reverse=True))
@@ -105,7 +74,6 @@ MAX_FORMAT_CHARS: Final = 100
 
 _Writer = Callable[[datetime], str]
 
-_TWO_DIGITS: Final = tuple(f"{number:02d}" for number in range(100))
 _EPOCH: Final = datetime(1970, 1, 1)
 
 NAMED: Final[Mapping[str, str]] = {
@@ -130,11 +98,6 @@ NAMED: Final[Mapping[str, str]] = {
 """Formats by name; `iso` is one more, with a time only where there is one."""
 
 
-def midnight(day: date) -> datetime:
-    """The moment a day begins, in no zone."""
-    return datetime(day.year, day.month, day.day)
-
-
 def _offset(moment: datetime, separator: str = "") -> str:
     away = moment.utcoffset()
     if away is None:
@@ -157,21 +120,21 @@ def _ordinal(number: int) -> str:
 
 _DIRECTIVES: Final[Mapping[str, _Writer]] = {
     "Y": lambda d: f"{d.year:04d}",
-    "y": lambda d: _TWO_DIGITS[d.year % 100],
+    "y": lambda d: f"{d.year % 100:02d}",
     "C": lambda d: f"{d.year // 100:02d}",
-    "m": lambda d: _TWO_DIGITS[d.month],
+    "m": lambda d: f"{d.month:02d}",
     "B": lambda d: MONTH_NAMES[d.month - 1],
     "b": lambda d: MONTH_NAMES[d.month - 1][:3],
     "h": lambda d: MONTH_NAMES[d.month - 1][:3],
-    "d": lambda d: _TWO_DIGITS[d.day],
+    "d": lambda d: f"{d.day:02d}",
     "e": lambda d: f"{d.day:2d}",
     "j": lambda d: f"{d.timetuple().tm_yday:03d}",
-    "H": lambda d: _TWO_DIGITS[d.hour],
+    "H": lambda d: f"{d.hour:02d}",
     "k": lambda d: f"{d.hour:2d}",
     "I": lambda d: f"{d.hour % 12 or 12:02d}",
     "l": lambda d: f"{d.hour % 12 or 12:2d}",
-    "M": lambda d: _TWO_DIGITS[d.minute],
-    "S": lambda d: _TWO_DIGITS[d.second],
+    "M": lambda d: f"{d.minute:02d}",
+    "S": lambda d: f"{d.second:02d}",
     "f": lambda d: f"{d.microsecond:06d}",
     "p": lambda d: "AM" if d.hour < 12 else "PM",
     "P": lambda d: "am" if d.hour < 12 else "pm",
@@ -244,7 +207,9 @@ class Format:
         """Return the date in this format."""
         if self.iso:
             return value.isoformat()
-        moment = value if isinstance(value, datetime) else midnight(value)
+        moment = (
+            value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        )
         return "".join([part if isinstance(part, str) else part(moment) for part in self.parts])
 
     def read(self, text: str) -> date:
@@ -338,3 +303,30 @@ def _writer(directive: str) -> _Writer:
         return _DIRECTIVES[directive]
     padded = _DIRECTIVES[directive[1:]]
     return lambda moment: padded(moment).lstrip("0 ") or "0"
+
+
+# Formats that a question asks for: as DD/MM/YYYY, %d %B %Y, US format.
+
+_ENGLISH: Final = load_language("en")
+_LETTERS: Final = r"(?<![^\W0-9_])(?:dd?|m{1,4}|yy(?:yy)?)(?![^\W0-9_])"
+_ASKED: Final = re.compile(
+    rf"{_LETTERS}(?:\s*(?:[/.,-]\s*){{0,2}}{_LETTERS})+"
+    r"|%[a-z](?![^\W0-9_])(?:\s*(?:[/.,:-]\s*){0,2}%[a-z](?![^\W0-9_]))*"
+    rf"|(?<![^\W0-9_])(?:iso|(?:{'|'.join(_ENGLISH.date_formats)})"
+    rf"(?=\s*(?:{'|'.join(_ENGLISH.group('format_nouns'))})(?![^\W0-9_])))(?![^\W0-9_])"
+)
+
+
+def find_date_formats(tokens: Tokens) -> list[Span]:
+    """Return every format of a date in the text as it was written, named ones by their parts."""
+    found: list[Span] = []
+    for match in _ASKED.finditer(tokens.folded):
+        start, end = match.span()
+        first, last = tokens.index_at(start), tokens.index_at(end)
+        written = tokens.text[start:end]
+        if match[0] in _ENGLISH.date_formats:
+            written = _ENGLISH.date_formats[match[0]]
+        elif "%" not in written and not re.search("dd|mm|yy", match[0]):
+            continue  # "d, m" are letters of something else
+        found.append(Span("date_format", start, end, first, last, written))
+    return found

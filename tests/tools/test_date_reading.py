@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
 from server.text.span import DateOrder
-from server.tools.dates.reader import DateReader, DateReading
+from server.tools.dates import DateReader, DateReading
 
 EAST = timezone(timedelta(hours=2))
 NOW = datetime(2025, 3, 4, 15, 6, 7, 123, tzinfo=EAST)  # a Tuesday

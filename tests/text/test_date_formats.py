@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.tools.dates.formats import NAMED, read_format
+from server.text.date_formats import NAMED, read_format
 
 MOMENT = datetime(2025, 3, 4, 15, 6, 7, 89_000, tzinfo=timezone(timedelta(hours=2, minutes=30)))
 

@@ -1,1 +1,0 @@
-"""Dates: read as people write them, written as people ask, and measured."""
