@@ -6,12 +6,14 @@ from contextlib import aclosing, contextmanager
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from pydantic import SecretStr
+
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.json_http import JsonHttp, ProviderRefusal
 from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.spec import ChatOptions, ProviderSpec
 
 _KEPT: Final = (
     "description", "title", "minItems", "maxItems", "minProperties", "maxProperties",
@@ -125,32 +127,35 @@ _DONE: Final = frozenset({"STOP", "MAX_TOKENS"})
 _REASON: Final = re.compile(r"[A-Z_]{2,40}")
 
 
+class GeminiChatOptions(ChatOptions):
+    """Models of Google Gemini."""
+
+    model: str | None = None
+    """Model where none is named; without one, `GEMINI_MODEL`, else `gemini-2.5-flash`."""
+    base_url: str = "https://generativelanguage.googleapis.com/v1beta"
+    """The API up to and with its version."""
+    api_key: SecretStr | None = None
+    """Sent as `x-goog-api-key`; without one, `GEMINI_API_KEY`, to Google and this machine only."""
+
+
 class GeminiChat:
     """Posts to `{base_url}/models/{model}:generateContent`.
 
     Models that could think aloud first are asked not to, where they can be.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "https://generativelanguage.googleapis.com/v1beta",
-        api_key: str | None = None,
-        timeout_s: float = 30.0,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["gemini"]
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: GeminiChatOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'gemini' at {host}"
         name = quote(self._model.removeprefix("models/"), safe="")
-        self._url = f"{base_url.rstrip('/')}/models/{name}"
+        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
         # In a header, not in the address: addresses are written into logs.
-        headers = {"x-goog-api-key": api_key} if api_key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=timeout_s)
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+        key = options.api_key
+        headers = {"x-goog-api-key": key.get_secret_value()} if key else {}
+        self._wire = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._temperature = options.temperature
+        self._max_tokens = options.max_tokens
         self._thinking_can_be_off = True
 
     @property
@@ -345,3 +350,13 @@ def _calls(parts: Sequence[Mapping[str, Any]]) -> Iterator[FunctionCall]:
     for part in parts:
         if called := part.get("functionCall"):
             yield FunctionCall(str(called["name"]), dict(called.get("args") or {}))
+
+
+PROVIDER: Final = ProviderSpec(
+    client=GeminiChat,
+    options=GeminiChatOptions,
+    default_model="gemini-2.5-flash",
+    model_variable="GEMINI_MODEL",
+    key_variable="GEMINI_API_KEY",
+    key_host="generativelanguage.googleapis.com",
+)

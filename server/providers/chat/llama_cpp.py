@@ -5,36 +5,45 @@ import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
+
+from pydantic import Field
 
 from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderRejected, ProviderUnavailable
-from server.providers.chat.factory import DEFAULT_MODELS
-from server.providers.chat.llama_engine import LlamaEngine, Piece
+from server.providers.chat.llama_engine import DEFAULT_MODEL, LlamaEngine, Piece
 from server.providers.chat.structured import call_schema, describe_tools, with_call
+from server.providers.spec import ChatLimits, ProviderSpec
+from server.settings.fields import Seconds, Strict
 
 _Heard = Piece | ProviderError | None
 """None when all was said."""
 
 
+class LlamaCppOptions(Strict):
+    """A model in the server's own process."""
+
+    model: str | None = None
+    """Name or GGUF file where none is named; without one, `LLAMA_CPP_MODEL`, else SmolLM2."""
+    timeout_s: Seconds = 60.0
+    """Seconds until an answer, until the first word of a stream, and between its words."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """How freely words are chosen; 0 takes the likeliest, so that answers repeat."""
+    max_tokens: int = Field(default=512, ge=1, le=1_000_000)
+    """Most tokens of one reply."""
+    context_tokens: int = Field(default=2048, ge=128, le=1_000_000)
+    """Tokens that the model keeps in view, question and answer together."""
+    threads: int | None = Field(default=None, ge=1, le=256)
+    """Threads for one computation; without a number, one for each core."""
+
+
 class LlamaCppChat:
     """Loaded on first use, or by `warm`. One call at a time; nothing is ever downloaded."""
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        context_tokens: int = 2048,
-        threads: int | None = None,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["llama_cpp"]
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-        self._context_tokens = context_tokens
-        self._threads = threads
+    def __init__(self, model: str, options: LlamaCppOptions) -> None:
+        self._model = model
+        self._options = options
         self._engine: LlamaEngine | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="speaking")
 
@@ -119,8 +128,8 @@ class LlamaCppChat:
             yield from self._loaded().say(
                 messages,
                 schema=schema,
-                temperature=self._temperature,
-                max_tokens=limit or self._max_tokens,
+                temperature=self._options.temperature,
+                max_tokens=limit or self._options.max_tokens,
             )
         except ProviderError:
             raise
@@ -131,10 +140,22 @@ class LlamaCppChat:
         if self._engine is None:
             try:
                 self._engine = LlamaEngine(
-                    self._model, context_tokens=self._context_tokens, threads=self._threads
+                    self._model,
+                    context_tokens=self._options.context_tokens,
+                    threads=self._options.threads,
                 )
             except ProviderError:
                 raise
             except Exception as failed:  # the same, such as a template that it cannot read
                 raise ProviderUnavailable(f"{self.name} cannot be loaded: {failed}") from failed
         return self._engine
+
+
+PROVIDER: Final = ProviderSpec(
+    client=LlamaCppChat,
+    options=LlamaCppOptions,
+    default_model=DEFAULT_MODEL,
+    model_variable="LLAMA_CPP_MODEL",
+    # One call at a time, and what fails in this process fails again.
+    limits=ChatLimits(max_retries=0, max_concurrent=1),
+)

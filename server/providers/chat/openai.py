@@ -7,12 +7,14 @@ from contextlib import aclosing, contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.json_http import JsonHttp, ProviderRefusal
 from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.spec import ChatOptions, ProviderSpec
 
 _WORTH_ANOTHER_TRY: Final = frozenset({400, 415, 422, 500, 501})
 """How servers refuse a parameter; some of them fall over it instead."""
@@ -97,6 +99,17 @@ def _with_system(messages: list[dict[str, str]], told: str) -> list[dict[str, st
     return [{"role": "system", "content": told}, *messages]
 
 
+class OpenAIChatOptions(ChatOptions):
+    """Models of OpenAI, or any server that speaks its protocol."""
+
+    model: str | None = None
+    """Model where none is named; without one, `OPENAI_MODEL`, else `gpt-4o-mini`."""
+    base_url: str = "https://api.openai.com/v1"
+    """The API up to and with `/v1`."""
+    api_key: SecretStr | None = None
+    """Sent as a bearer token; without one, `OPENAI_API_KEY`, to OpenAI and this machine only."""
+
+
 class OpenAIChat:
     """Posts to `{base_url}/chat/completions`.
 
@@ -104,24 +117,16 @@ class OpenAIChat:
     is told in words.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "https://api.openai.com/v1",
-        api_key: str | None = None,
-        timeout_s: float = 30.0,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["openai"]
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: OpenAIChatOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'openai' at {host}"
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=timeout_s)
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+        self._url = f"{options.base_url.rstrip('/')}/chat/completions"
+        key = options.api_key
+        headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        self._wire = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._temperature = options.temperature
+        self._max_tokens = options.max_tokens
         self._dialect = Dialect()
 
     @property
@@ -274,3 +279,13 @@ def _call(function: Mapping[str, Any]) -> FunctionCall:
 def _count(usage: Mapping[str, Any] | None, kind: str) -> int | None:
     found = (usage or {}).get(kind)
     return found if isinstance(found, int) else None
+
+
+PROVIDER: Final = ProviderSpec(
+    client=OpenAIChat,
+    options=OpenAIChatOptions,
+    default_model="gpt-4o-mini",
+    model_variable="OPENAI_MODEL",
+    key_variable="OPENAI_API_KEY",
+    key_host="api.openai.com",
+)

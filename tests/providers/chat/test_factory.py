@@ -8,10 +8,11 @@ from pydantic import SecretStr
 from server.adapters.resources import SharedResources
 from server.core.ports import ChatModel
 from server.errors import PluginInvalid, ProviderUnavailable
-from server.providers.chat.factory import build_chat_model, key_for, located, resolve_model
-from server.settings.chat_models import ModelsSettings, OllamaModels
+from server.providers.chat.factory import absolute_model, build_chat_model, resolve_model
+from server.providers.chat.ollama import OllamaChatOptions
+from server.providers.spec import find_provider
 from server.settings.loader import load_settings
-from server.settings.models import Settings
+from server.settings.models import ModelsSettings, Settings
 from tests.providers.chat.speaking import heard, said
 from tests.support.gemini_server import gemini
 from tests.support.loopback import Reply, serving
@@ -40,7 +41,7 @@ async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
         (("ollama", None), {}, {"OLLAMA_MODEL": "qwen3"}, ("ollama", "qwen3")),
         (
             ("ollama", None),
-            {"ollama": OllamaModels(model="gemma3")},
+            {"ollama": OllamaChatOptions(model="gemma3")},
             {"OLLAMA_MODEL": "qwen3"},
             ("ollama", "gemma3"),
         ),
@@ -48,7 +49,7 @@ async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
         (("gemini", None), {}, {}, ("gemini", "gemini-2.5-flash")),
         (("gemini", None), {}, {"GEMINI_MODEL": " "}, ("gemini", "gemini-2.5-flash")),
         (("llama_cpp", None), {}, {}, ("llama_cpp", "smollm2-135m-instruct")),
-        (("my.own:Model", None), {}, {"LLM_PROVIDER": "ollama"}, ("my.own:Model", None)),
+        (("builtins:str", None), {}, {"LLM_PROVIDER": "ollama"}, ("builtins:str", None)),
     ],
 )
 def test_what_is_left_out_comes_from_settings_and_then_from_variables(
@@ -76,7 +77,9 @@ async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) ->
 
 async def test_a_model_of_ollama_is_built_from_settings() -> None:
     with ollama_stand_in() as served:
-        settings = ModelsSettings(ollama=OllamaModels(base_url=served.base_url, max_tokens=2))
+        settings = ModelsSettings.model_validate(
+            {"ollama": {"base_url": served.base_url, "max_tokens": 2}}
+        )
         model = build_chat_model("ollama", "gemma3:270m", settings, {}, folder=Path())
         reply = await model.complete(said("hi"))
         await model.close()
@@ -84,7 +87,9 @@ async def test_a_model_of_ollama_is_built_from_settings() -> None:
 
 
 async def test_a_provider_that_is_down_is_found_out_when_it_is_asked() -> None:
-    settings = ModelsSettings(ollama=OllamaModels(base_url="http://127.0.0.1:9", max_retries=0))
+    settings = ModelsSettings.model_validate(
+        {"ollama": {"base_url": "http://127.0.0.1:9", "max_retries": 0}}
+    )
     model = build_chat_model("ollama", "m", settings, {}, folder=Path())
     with pytest.raises(ProviderUnavailable, match=r"'ollama' at 127.0.0.1:9 cannot be reached"):
         await model.complete(said("hi"))
@@ -110,9 +115,10 @@ HOME = "https://api.openai.com/v1"
 def test_the_key_of_a_variable_goes_home_or_nowhere(
     written: str | None, base_url: str, sent: str | None
 ) -> None:
-    secret = None if written is None else SecretStr(written)
     environ = {"OPENAI_API_KEY": "of-the-variable"}
-    assert key_for(secret, environ, "OPENAI_API_KEY", base_url, "api.openai.com") == sent
+    section = {"base_url": base_url, "api_key": written}
+    key = find_provider("chat provider", "openai").options_in(section, environ).api_key
+    assert key == (None if sent is None else SecretStr(sent))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +149,7 @@ async def test_names_and_keys_come_from_a_file_of_variables(
 
 
 def test_paths_of_models_start_at_their_folder(tmp_path: Path) -> None:
-    assert located("models/small.gguf", tmp_path) == str(tmp_path / "models" / "small.gguf")
-    assert located("/models/small.gguf", tmp_path) == "/models/small.gguf"
-    assert located("gemma3:270m", tmp_path) == "gemma3:270m"
-    assert located(None, tmp_path) is None
+    assert absolute_model("models/small.gguf", tmp_path) == str(tmp_path / "models" / "small.gguf")
+    assert absolute_model("/models/small.gguf", tmp_path) == "/models/small.gguf"
+    assert absolute_model("gemma3:270m", tmp_path) == "gemma3:270m"
+    assert absolute_model(None, tmp_path) is None

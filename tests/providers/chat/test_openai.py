@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.openai import OpenAIChat, is_strict
+from server.providers.chat.openai import PROVIDER, OpenAIChat, OpenAIChatOptions, is_strict
 from server.providers.failures import ProviderBusy
 from tests.providers.chat.speaking import broken_off, heard, said
 from tests.support.loopback import Answer, Service, serving
@@ -34,12 +35,12 @@ def served() -> Iterator[Service]:
 async def chatting(
     served: Service, model: str | None = None, **options: Any
 ) -> AsyncIterator[OpenAIChat]:
-    chat = OpenAIChat(
-        model,
+    settings = OpenAIChatOptions(
         base_url=f"{served.base_url}/v1/",
-        api_key="sk-secret",
+        api_key=SecretStr("sk-secret"),
         **{"timeout_s": 5.0, **options},
     )
+    chat = OpenAIChat(model or str(PROVIDER.default_model), settings)
     try:
         yield chat
     finally:
