@@ -46,20 +46,16 @@ async def running(
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     metrics = Metrics(__version__)
-    workshop = SharedResources(settings, environ, metrics)
-    workshop.elsewhere = adapters.get
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
     try:
-        guardrails = await asyncio.to_thread(workshop.guardrails)
-        conversing = await asyncio.to_thread(workshop.conversing)
+        resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
     except OrbitError:
         await keys.close()
-        await workshop.close()
         raise
-    serving = asyncio.create_task(conversing.serve())
-    keeper = AdapterManager(adapters, workshop, reread or (lambda: settings.adapters))
+    serving = asyncio.create_task(resources.conversation.serve())
+    manager = AdapterManager(adapters, resources, reread or (lambda: settings.adapters))
     for adapter in enabled:
-        keeper.open(adapter)
+        manager.open(adapter)
     token = settings.metrics.token
     state = ApiState(
         adapters=adapters,
@@ -67,10 +63,10 @@ async def running(
         max_message_chars=settings.server.max_message_chars,
         turn_timeout_s=settings.server.turn_timeout_s,
         sample_keys=settings.access.sample_keys,
-        limits=guardrails.limits,
+        limits=resources.guardrails.limits,
         gateway=_gateway(settings),
-        guards=workshop.guards,
-        reloading=keeper,
+        guards=resources.guards,
+        reloading=manager,
         roles=settings.access.roles.names,
         heartbeat_s=settings.server.heartbeat_s,
         metrics=metrics,
@@ -82,11 +78,11 @@ async def running(
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
-        await keeper.stop()
-        await workshop.finish()
-        await keeper.close()
+        await manager.stop()
+        await resources.finish()
+        await manager.close()
         await adapters.close()
-        await workshop.close()
+        await resources.close()
         await keys.close()
 
 
@@ -109,18 +105,18 @@ async def opened_adapter(
     """One adapter, open, with no server around it; with `remembers`, it keeps conversations.
 
     Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid: as `open_adapter`.
+        ConfigurationInvalid, ProviderError, IndexUnavailable: as `build_adapter`.
     """
-    workshop = SharedResources(settings, environ, remembers=remembers)
+    resources = await SharedResources.open(settings, environ, remembers=remembers)
     try:
-        opened = await build_adapter(adapter, workshop)
+        opened = await build_adapter(adapter, resources)
         try:
             yield opened
         finally:
-            await workshop.finish(deliver=True)
+            await resources.finish(deliver=True)
             await opened.close()
     finally:
-        await workshop.close()
+        await resources.close()
 
 
 async def ask_once(

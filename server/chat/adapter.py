@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from server.chat.respond import Composer
 from server.conversation.confirmations.service import ConfirmationService
@@ -13,12 +13,10 @@ from server.core.turn import Turn
 from server.guards.guard import Guard
 from server.intents.semantic import Detect
 from server.library.model import Library
+from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
 from server.retrievers.followups.context import Follow
 from server.tools.policy.chain import PolicyChain
-
-if TYPE_CHECKING:  # a server without models loads nothing of them
-    from server.llm.models import AdapterModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class Adapter:
     """`details` is what readiness reports about it: counts, encoder, what was re-embedded.
 
     `guard` judges questions first, when there is one. Its routes are followed with
-    `to_template`, which decides for a template by name, and `elsewhere`, which finds
+    `to_template`, which decides for a template by name, and `resolve_adapter`, which finds
     another adapter.
     """
 
@@ -46,10 +44,10 @@ class Adapter:
     to_template: Callable[[str, Turn], Decision] | None = None
     follow: Follow | None = None
     """Decides what a question means that goes on with a conversation."""
-    elsewhere: "Callable[[str], Adapter] | None" = None
+    resolve_adapter: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""
-    models: "AdapterModels | None" = None
+    models: AdapterModels | None = None
     """What models do in a turn; without it, none is asked."""
     proposals: ConfirmationService | None = None
     """Where calls wait for a yes; without it, what needs one is refused."""

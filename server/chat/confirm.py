@@ -310,6 +310,6 @@ def _owner(adapter: Adapter, held: PendingCall) -> Adapter:
     """The adapter whose template it is: a guard may have led there from the key's own."""
     if held.library == adapter.name:
         return adapter
-    if adapter.elsewhere is None:
+    if adapter.resolve_adapter is None:
         raise AdapterUnavailable(f"this belongs to adapter {held.library!r}, which is not open")
-    return adapter.elsewhere(held.library)
+    return adapter.resolve_adapter(held.library)

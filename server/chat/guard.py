@@ -52,11 +52,11 @@ async def guard_turn(
         if adapter.to_template is None:
             raise AdapterUnavailable(f"adapter {adapter.name!r} cannot be led to a template")
         return GuardOutcome(adapter, adapter.to_template(verdict.route.template, turn), verdict)
-    if adapter.elsewhere is None:
+    if adapter.resolve_adapter is None:
         raise AdapterUnavailable(
             f"the guard leads to adapter {verdict.route.adapter!r}, which only a server opens"
         )
-    other = adapter.elsewhere(verdict.route.adapter or "")
+    other = adapter.resolve_adapter(verdict.route.adapter or "")
     there = await guard_turn(other, turn, trace, routed=True)
     return there if isinstance(there.decision, Blocked) else replace(there, verdict=verdict)
 

@@ -127,7 +127,7 @@ def _check_library(
 def _check_adapter(
     adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
-    read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
+    read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)

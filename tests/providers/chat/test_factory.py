@@ -61,18 +61,18 @@ def test_what_is_left_out_comes_from_settings_and_then_from_variables(
     assert resolve_model(*asked, ModelsSettings.model_validate(settings), environ) == meant
 
 
-async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) -> None:
+async def test_shared_resources_make_each_model_once_and_closes_it(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text("replies: [Good day.]\n")
     settings = Settings(data_dir=tmp_path / "data", models_dir=tmp_path)
-    workshop = SharedResources(settings, {"LLM_PROVIDER": "scripted"})
-    model = workshop.chat_model("scripted", "script.yaml")
+    resources = await SharedResources.open(settings, {"LLM_PROVIDER": "scripted"})
+    model = resources.chat_model("scripted", "script.yaml")
     assert isinstance(model, ChatModel)
-    assert model is workshop.chat_model(None, "script.yaml")
+    assert model is resources.chat_model(None, "script.yaml")
     assert (await model.complete(said("hi"))).text == "Good day."
     assert (await heard(model, "hi"))[0] == ["Good", " day."]
-    await workshop.close()
+    await resources.close()
     counted = f'orbit_model_calls_total{{model="{model.name}",outcome="success"}} 2.0'
-    assert counted in workshop.metrics.text().decode()
+    assert counted in resources.metrics.text().decode()
 
 
 async def test_a_model_of_ollama_is_built_from_settings() -> None:
@@ -140,10 +140,10 @@ async def test_names_and_keys_come_from_a_file_of_variables(
         config.write_text(f"models:\n  {provider}:\n    base_url: {served.base_url}{path}\n")
         loaded = load_settings(config, {})
         assert loaded.settings is not None
-        workshop = SharedResources(loaded.settings, loaded.environ)
-        model = workshop.chat_model(None, None)
+        resources = await SharedResources.open(loaded.settings, loaded.environ)
+        model = resources.chat_model(None, None)
         assert (await model.complete(said("hi"))).text == "Hello there."
-        await workshop.close()
+        await resources.close()
     assert model.name == f"{provider}:small"
     assert served.asked[0].headers[header] == sent
 
