@@ -128,7 +128,7 @@ class SharedResources:
         With `deliver`, their commit events are sent once; whoever is not reached then is by a
         server that runs later.
         """
-        await self.conversation.proposals.finish()
+        await self.conversation.proposals.drain()
         if deliver:
             await self.conversation.deliver_once()
 

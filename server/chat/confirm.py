@@ -203,7 +203,7 @@ async def resolve_proposal(
     desk = confirmations_of(adapter)
     if accept:
         return await desk.to_its_end(_take_and_run(adapter, turn, proposal_id, seal, trace))
-    held = await desk.look(turn.caller, turn.session_id, proposal_id)
+    held = await desk.get(turn.caller, turn.session_id, proposal_id)
     await desk.decline(turn.caller, turn.session_id, proposal_id)
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
@@ -215,15 +215,15 @@ async def _take_and_run(
     adapter: Adapter, turn: Turn, proposal_id: str, seal: str | None, trace: Trace
 ) -> Answer:
     desk = confirmations_of(adapter)
-    held = await desk.take(turn.caller, turn.session_id, proposal_id, seal=seal)
+    held = await desk.claim(turn.caller, turn.session_id, proposal_id, seal=seal)
     try:
         owner = _owner(adapter, held)
     except (AdapterUnavailable, AdapterUnknown):
-        await desk.settle(held, "held", "adapter_unavailable")
+        await desk.finish(held, "held", "adapter_unavailable")
         raise
     template = owner.library.templates.get(held.template_id)
     if template is None or template_hash(template) != held.template_hash:
-        await desk.settle(held, "refused", "template_changed")
+        await desk.finish(held, "refused", "template_changed")
         adapter.metrics.proposal(adapter.name, "changed")
         decision = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
         return owner.composer.not_run(decision, trace, turn.languages)
@@ -282,20 +282,20 @@ async def _carried(
     try:
         carried = await execute_call(owner, proposal, trace)
     except (OrbitError, asyncio.CancelledError):
-        await desk.settle(held, "interrupted" if committed else "held", "failed")
+        await desk.finish(held, "interrupted" if committed else "held", "failed")
         raise
     if carried.refusal is None:
-        await desk.settle(held, "done", carried.outcome)
+        await desk.finish(held, "done", carried.outcome)
         return carried, "done"
     status: Literal["refused", "held"] = "held" if carried.outcome in _LATER else "refused"
-    await desk.settle(held, status, carried.outcome)
+    await desk.finish(held, status, carried.outcome)
     return carried, status
 
 
 async def _asked_again(
     adapter: Adapter, turn: Turn, desk: ConfirmationService, proposal_id: str, trace: Trace
 ) -> Answer:
-    held = await desk.look(turn.caller, turn.session_id, proposal_id)
+    held = await desk.get(turn.caller, turn.session_id, proposal_id)
     owner = _owner(adapter, held)
     template = owner.library.templates.get(held.template_id)
     if template is None:

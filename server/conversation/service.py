@@ -84,7 +84,7 @@ class ConversationService:
 
     async def close(self) -> None:
         """Wait for what is being carried out, write what waits, and let go of the database."""
-        await self.proposals.finish()
+        await self.proposals.drain()
         if self.delivery is not None:
             await self.delivery.close()
         await self.store.close()

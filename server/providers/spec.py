@@ -64,7 +64,7 @@ class ProviderSpec:
     key_host: str = ""
     """The provider's own host: a key of the environment goes there and to this machine alone."""
     limits: ChatLimits | None = None
-    """The limits of a chat provider whose options do not have them."""
+    """The limits of a chat provider whose options leave them out."""
 
     def options_in(self, section: object, environ: Mapping[str, str]) -> Any:
         """Return the options that a section of the settings holds, with the key to send."""
@@ -79,6 +79,13 @@ class ProviderSpec:
             written = SecretStr(environ.get(self.key_variable, "").strip())
         key = written if written and written.get_secret_value() else None
         return options.model_copy(update={"api_key": key})
+
+    def limits_of(self, options: Any) -> ChatLimits:
+        """Return the limits of a chat provider with these options."""
+        if isinstance(options, ChatLimits):
+            return options
+        timeout_s = getattr(options, "timeout_s", ChatLimits().timeout_s)
+        return (self.limits or ChatLimits()).model_copy(update={"timeout_s": timeout_s})
 
     def model_for(self, options: Any, environ: Mapping[str, str]) -> str | None:
         """Return the model to use where an adapter names none."""
@@ -99,4 +106,4 @@ def find_provider(kind: ProviderKind, name: str) -> ProviderSpec:
     found = plugins.resolve(kind, name)
     if isinstance(found, ProviderSpec):
         return found
-    return ProviderSpec(lambda model, _: found(model), limits=ChatLimits())
+    return ProviderSpec(lambda model, _: found(model))

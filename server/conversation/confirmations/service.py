@@ -1,4 +1,4 @@
-"""Holding calls until somebody says yes, and letting each go once."""
+"""Calls that wait for a confirmation, each of which runs once at most."""
 
 import asyncio
 import logging
@@ -83,10 +83,9 @@ class ConfirmationService:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def hold(self, call: PendingCall) -> PendingCall:
-        """Keep a call until somebody says yes; it is kept when this returns.
+        """Keep a call until it is confirmed, with its times and its seal.
 
-        Its times and its seal are set here. What waited in its conversation before is
-        replaced: one thing at a time waits for a yes.
+        It replaces the one that waited in its conversation: one call at a time waits.
 
         Raises:
             StoreUnavailable: it could not be kept.
@@ -104,7 +103,7 @@ class ConfirmationService:
         await self._database.run(work)
         return held
 
-    async def look(self, caller: Caller, session_id: str, proposal_id: str) -> PendingCall:
+    async def get(self, caller: Caller, session_id: str, proposal_id: str) -> PendingCall:
         """Return a call that still waits.
 
         Raises:
@@ -116,10 +115,10 @@ class ConfirmationService:
             lambda c: self._waiting(c, place, proposal_id, now, taken=False)
         )
 
-    async def take(
+    async def claim(
         self, caller: Caller, session_id: str, proposal_id: str, *, seal: str | None = None
     ) -> PendingCall:
-        """Take a call out to carry it out; of many at once, one is given it.
+        """Claim a call to run it; of several requests at once, one gets it.
 
         `seal` is that of what the person was shown, where the client sends it.
 
@@ -143,10 +142,10 @@ class ConfirmationService:
         return await self._database.run(work)
 
     async def decline(self, caller: Caller, session_id: str, proposal_id: str) -> None:
-        """Let go of a call that waits.
+        """Decline a call that waits.
 
         Raises:
-            ProposalUnknown, ProposalSettled, ProposalExpired, StoreUnavailable: as `take`.
+            ProposalUnknown, ProposalSettled, ProposalExpired, StoreUnavailable: as `claim`.
         """
         place, now = conversation_key(caller, session_id), self._now()
 
@@ -180,19 +179,19 @@ class ConfirmationService:
         await self._database.run(work)
         self._commits.written(event)
 
-    async def settle(
+    async def finish(
         self,
         held: PendingCall,
         how: Literal["done", "refused", "held", "interrupted"],
         outcome: str,
     ) -> None:
-        """Write how it ended: `held` when nothing ran and a later yes may succeed."""
+        """Write how a claimed call ended; `held` when nothing ran and it may be confirmed later."""
         before: State = "running" if how in ("done", "interrupted") else "taken"
         now = self._now()
         await self._database.run(lambda c: self._move(c, held, before, how, now, outcome))
 
     async def to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Carry something out to its end, also when whoever waits for it does not any more."""
+        """Run `work` to its end, even if whoever waits for it is cancelled."""
         task = asyncio.create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
@@ -228,8 +227,8 @@ class ConfirmationService:
 
         await self._database.run(work)
 
-    async def finish(self) -> None:
-        """Wait for what is being carried out."""
+    async def drain(self) -> None:
+        """Wait for the calls that are running."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _move(
@@ -274,5 +273,5 @@ def _why_not(
         return ProposalUnknown("this conversation has no proposal of that id")
     state = row["state"]
     if state == "expired" or (state == "held" and row["expires_at"] <= now):
-        return ProposalExpired("the time to confirm this is over; ask for it again")
+        return ProposalExpired("this confirmation has expired; ask for it again")
     return ProposalSettled(_SETTLED.get(state, "this was confirmed elsewhere"))

@@ -6,12 +6,7 @@ from typing import Final
 
 from server.core.ports import ChatModel
 from server.errors import PluginInvalid
-from server.providers.chat.resilience import (
-    BoundedChatModel,
-    Breaker,
-    BreakingChatModel,
-    RetryingChatModel,
-)
+from server.providers.chat.resilience import ResilientChatModel
 from server.providers.chat.structured import StructuredChatModel
 from server.providers.spec import find_provider
 from server.settings.models import ModelsSettings
@@ -74,10 +69,4 @@ def build_chat_model(
         raise PluginInvalid(
             f"chat provider {provider!r} needs name, warm, complete, stream and close"
         )
-    limits = spec.limits or options
-    timeout_s = getattr(options, "timeout_s", limits.timeout_s)
-    bounded = BoundedChatModel(client, max_concurrent=limits.max_concurrent, timeout_s=timeout_s)
-    breaker = Breaker(max_failures=limits.max_failures, pause_s=limits.pause_s)
-    breaking = BreakingChatModel(bounded, breaker)
-    retrying = RetryingChatModel(breaking, max_retries=limits.max_retries)
-    return StructuredChatModel(metered(retrying))
+    return StructuredChatModel(metered(ResilientChatModel(client, spec.limits_of(options))))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal
-from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
+from server.providers.failures import ProviderUnreachable
 from server.providers.spec import ChatOptions, ProviderSpec
 
 _KEPT: Final = (
@@ -153,7 +153,7 @@ class GeminiChat:
         # In a header, not in the address: addresses are written into logs.
         key = options.api_key
         headers = {"x-goog-api-key": key.get_secret_value()} if key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
         self._temperature = options.temperature
         self._max_tokens = options.max_tokens
         self._thinking_can_be_off = True
@@ -164,7 +164,7 @@ class GeminiChat:
 
     async def warm(self) -> None:
         """Ask for one token: that finds a wrong key or name out."""
-        await self._answered(self._asked([Message("user", "hi")], 1))
+        await self._post(self._asked([Message("user", "hi")], 1))
 
     async def complete(
         self,
@@ -182,8 +182,8 @@ class GeminiChat:
             }
         if tools:
             asked["tools"] = [{"functionDeclarations": [_declared(tool) for tool in tools]}]
-        answer = await self._answered(asked)
-        with self._translated():
+        answer = await self._post(asked)
+        with self._errors():
             self._not_blocked(answer)
             candidate = answer["candidates"][0]
             parts = _parts(candidate)
@@ -197,8 +197,11 @@ class GeminiChat:
         said: list[str] = []
         reason: str | None = None
         last: Mapping[str, Any] = {}
-        with self._translated():
-            async with aclosing(self._events(self._asked(messages, max_tokens))) as events:
+        asked = self._asked(messages, max_tokens)
+        url = f"{self._url}:streamGenerateContent?alt=sse"
+        stream = self._http.events(url, lambda: self._without_thoughts(asked), self._learn)
+        with self._errors():
+            async with aclosing(stream) as events:
                 async for event in events:
                     if "error" in event:
                         break
@@ -211,12 +214,12 @@ class GeminiChat:
                             yield text
         if reason is None:
             raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
-        with self._translated():
+        with self._errors():
             reply = self._reply("".join(said), reason, last)
         yield reply
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         told = [message.content for message in messages if message.role == "system"]
@@ -238,43 +241,24 @@ class GeminiChat:
             asked["systemInstruction"] = {"parts": [{"text": text} for text in told]}
         return asked
 
-    async def _answered(self, asked: dict[str, Any]) -> Mapping[str, Any]:
-        with self._translated():
-            while True:
-                body = self._quietly(asked)
-                try:
-                    answer = await self._wire.post(f"{self._url}:generateContent", body)
-                except ProviderRefusal as refusal:
-                    if not self._learn(refusal, body):
-                        raise
-                else:
-                    if not isinstance(answer, dict):
-                        raise TypeError("no object")
-                    return answer
+    async def _post(self, asked: dict[str, Any]) -> Mapping[str, Any]:
+        with self._errors():
+            answer = await self._http.post(
+                f"{self._url}:generateContent", lambda: self._without_thoughts(asked), self._learn
+            )
+            if not isinstance(answer, dict):
+                raise TypeError("no object")
+            return answer
 
-    async def _events(self, asked: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        while True:
-            body = self._quietly(asked)
-            url = f"{self._url}:streamGenerateContent?alt=sse"
-            try:
-                async with aclosing(self._wire.events(url, body)) as events:
-                    async for event in events:
-                        yield event
-            except ProviderRefusal as refusal:
-                if not self._learn(refusal, body):
-                    raise
-            else:
-                return
-
-    def _quietly(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Without thoughts: they would use up the tokens of the reply."""
+    def _without_thoughts(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The request with thinking off: thoughts would use up the tokens of the reply."""
         if not self._thinking_can_be_off:
             return asked
         config = {**asked["generationConfig"], "thinkingConfig": {"thinkingBudget": 0}}
         return asked | {"generationConfig": config}
 
     def _learn(self, refusal: ProviderRefusal, body: Mapping[str, Any]) -> bool:
-        """Some models cannot think, others cannot help it, and both refuse to be asked."""
+        """Stop switching thinking off for a model that refuses the switch."""
         asked_for = "thinkingConfig" in body["generationConfig"]
         if refusal.status == 400 and asked_for and "think" in refusal.reason.lower():
             self._thinking_can_be_off = False
@@ -309,24 +293,13 @@ class GeminiChat:
             f"{self._described} declined to answer{f' ({reason})' if named else ''}"
         )
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self._described, expected="reply"):
-            try:
-                yield
-            except ProviderRefusal as refusal:
-                # A wrong key is a bad request to Gemini.
-                status = 401 if "API_KEY_INVALID" in refusal.reason else refusal.status
-                raise refused(
-                    self._described,
-                    status,
-                    model=self._model,
-                    missing_hint="check the model's name",
-                    key_hint="set GEMINI_API_KEY or models.gemini.api_key",
-                    retry_after=refusal.retry_after,
-                ) from None
-            except AttributeError:  # a list where an object should be
-                raise TypeError from None
+    def _errors(self) -> AbstractContextManager[None]:
+        return provider_errors(
+            self._described,
+            model=self._model,
+            missing_hint="check the model's name",
+            key_hint="set GEMINI_API_KEY or models.gemini.api_key",
+        )
 
 
 def _declared(tool: ToolDefinition) -> dict[str, Any]:

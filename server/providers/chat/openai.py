@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal
-from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
+from server.providers.failures import ProviderUnreachable
 from server.providers.spec import ChatOptions, ProviderSpec
 
 _WORTH_ANOTHER_TRY: Final = frozenset({400, 415, 422, 500, 501})
@@ -51,10 +51,11 @@ class Dialect:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def learn(self, status: int, reason: str, body: Mapping[str, Any]) -> bool:
-        """Whether another try, without what was refused, is worth it."""
-        if status not in _WORTH_ANOTHER_TRY:
+    def learn(self, refusal: ProviderRefusal, body: Mapping[str, Any]) -> bool:
+        """Return whether another try, without what was refused, is worth it."""
+        if refusal.status not in _WORTH_ANOTHER_TRY:
             return False
+        reason = refusal.reason
         if "max_completion_tokens" in reason and "max_tokens" in body:
             self._limit = "max_completion_tokens"
             return True
@@ -63,8 +64,8 @@ class Dialect:
                 self._dropped.add(optional)
                 return True
         if "response_format" in body and _ABOUT_FORMAT.search(reason):
-            refused = _form_of(body["response_format"])
-            if self._forms[0] == refused:  # others may have learnt the same meanwhile
+            # Other requests may have learnt the same in the meantime.
+            if self._forms[0] == _form_of(body["response_format"]):
                 self._forms.pop(0)
             return True
         return False
@@ -124,7 +125,7 @@ class OpenAIChat:
         self._url = f"{options.base_url.rstrip('/')}/chat/completions"
         key = options.api_key
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
         self._temperature = options.temperature
         self._max_tokens = options.max_tokens
         self._dialect = Dialect()
@@ -148,8 +149,10 @@ class OpenAIChat:
         asked = self._asked(messages, max_tokens)
         if tools:
             asked["tools"] = [tool.to_openai_schema() for tool in tools]
-        with self._translated():
-            answer = await self._answered(asked, schema)
+        with self._errors():
+            answer = await self._http.post(
+                self._url, lambda: self._dialect.body(asked, schema), self._dialect.learn
+            )
             choice = answer["choices"][0]
             message = choice["message"]
             if message.get("refusal"):
@@ -168,8 +171,11 @@ class OpenAIChat:
         asked |= {"stream": True, "stream_options": {"include_usage": True}}
         said: list[str] = []
         reason = usage = None
-        with self._translated():
-            async with aclosing(self._events(asked)) as events:
+        with self._errors():
+            stream = self._http.events(
+                self._url, lambda: self._dialect.body(asked, None), self._dialect.learn
+            )
+            async with aclosing(stream) as events:
                 async for event in events:
                     if "error" in event:
                         break
@@ -185,7 +191,7 @@ class OpenAIChat:
         yield reply
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         return {
@@ -194,32 +200,6 @@ class OpenAIChat:
             "temperature": self._temperature,
             "max_tokens": max_tokens or self._max_tokens,
         }
-
-    async def _answered(
-        self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None
-    ) -> Mapping[str, Any]:
-        while True:
-            body = self._dialect.body(asked, schema)
-            try:
-                answer: Mapping[str, Any] = await self._wire.post(self._url, body)
-            except ProviderRefusal as refusal:
-                if not self._dialect.learn(refusal.status, refusal.reason, body):
-                    raise
-            else:
-                return answer
-
-    async def _events(self, asked: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-        while True:
-            body = self._dialect.body(asked, None)
-            try:
-                async with aclosing(self._wire.events(self._url, body)) as events:
-                    async for event in events:
-                        yield event
-            except ProviderRefusal as refusal:
-                if not self._dialect.learn(refusal.status, refusal.reason, body):
-                    raise
-            else:
-                return
 
     def _reply(
         self,
@@ -240,22 +220,13 @@ class OpenAIChat:
             cut=reason == "length",
         )
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self._described, expected="reply"):
-            try:
-                yield
-            except ProviderRefusal as refusal:
-                raise refused(
-                    self._described,
-                    refusal.status,
-                    model=self._model,
-                    missing_hint="check the model's name and models.openai.base_url",
-                    key_hint="set OPENAI_API_KEY or models.openai.api_key",
-                    retry_after=refusal.retry_after,
-                ) from None
-            except AttributeError:  # a list where an object should be
-                raise TypeError from None
+    def _errors(self) -> AbstractContextManager[None]:
+        return provider_errors(
+            self._described,
+            model=self._model,
+            missing_hint="check the model's name and models.openai.base_url",
+            key_hint="set OPENAI_API_KEY or models.openai.api_key",
+        )
 
 
 def _text(content: object) -> str:
