@@ -24,7 +24,7 @@ class ChatMemory:
 
     @classmethod
     def of(cls, messages: Iterable[Message], max_turns: int = 10) -> Self:
-        """A memory of what was said before."""
+        """Return a memory that holds `messages`."""
         memory = cls(max_turns)
         for message in messages:
             memory.add_message(message.role, message.content)
@@ -45,7 +45,7 @@ class ChatMemory:
         self._trim()
 
     def get_history(self) -> list[dict[str, str]]:
-        """Every message as `{"role", "content"}`; a copy, to do with as one likes."""
+        """Return every message as `{"role", "content"}`, in a new list."""
         return [{"role": message.role, "content": message.content} for message in self._messages]
 
     @property
@@ -67,7 +67,7 @@ class ChatMemory:
 
 
 class ConversationKey(NamedTuple):
-    """A conversation of one key, adapter and user. Nobody else's reaches it."""
+    """Identifies a conversation of one key, adapter and user."""
 
     key_id: str
     adapter: str
@@ -80,11 +80,11 @@ def conversation_key(caller: Caller, session_id: str) -> ConversationKey:
 
 
 def conversation_key_columns(**how: Any) -> tuple[sa.Column[str], ...]:
-    """Columns for a place; `how` is for all of them."""
+    """Return the columns for a `ConversationKey`; `how` is passed to each of them."""
     sizes = {"key_id": 64, "adapter": 255, "user_id": 255, "session_id": 128}
     return tuple(sa.Column(name, sa.String(size), **how) for name, size in sizes.items())
 
 
 def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement[bool]:
-    """The rows of a table that are of that place."""
+    """Return the condition that a row belongs to a conversation."""
     return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from server.errors import ConfigurationInvalid
 from server.settings.documents import read_yaml
 
-Reading = Literal["yes", "no", "unclear", "other"]
+ReplyKind = Literal["yes", "no", "unclear", "other"]
 """`unclear`: it answers the question, but not plainly. `other`: it is about something else."""
 
 PHRASES: Final = Path(__file__).parent / "replies.yaml"
@@ -51,17 +51,17 @@ _PARTS: Final[tuple[Part, ...]] = ("accept", "decline", "courtesy", "unclear", "
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """The phrases of all languages, each as its words; longer ones are tried first."""
+    """The phrases of all languages as words; longer ones are tried first."""
 
     parts: Mapping[Words, Part]
     longest: int
     alone: frozenset[Words] = frozenset()
     """Phrases that count only where they are the whole reply."""
 
-    def read(self, text: str) -> Reading:
-        """Read a whole reply. A yes among other words is no yes."""
+    def read(self, text: str) -> ReplyKind:
+        """Return what a whole reply is. A yes among other words is not a yes."""
         words = _words(text)
-        if not words or len(words) > 40:  # nobody says yes in so many words
+        if not words or len(words) > 40:  # too long for a yes or a no
             return "other"
         found = list(self._phrases(words))
         said = {part for part, _ in found}
@@ -72,9 +72,9 @@ class Replies:
                 return "yes" if decided == {"accept"} else "no"
             if decided:
                 return "unclear"
-        return self._not_plain(found, words)
+        return self._mixed_reply(found, words)
 
-    def _not_plain(self, found: list[tuple[Part | None, Words]], words: Words) -> Reading:
+    def _mixed_reply(self, found: list[tuple[Part | None, Words]], words: Words) -> ReplyKind:
         first = found[0][0]
         if first == "unclear":
             return "unclear"
@@ -102,7 +102,7 @@ class Replies:
 
 @lru_cache(maxsize=1)
 def shipped_replies() -> Replies:
-    """The phrases that come with the server. Reads a file, once."""
+    """Return the phrases that ship with the server. Reads a file, once."""
     document = read_yaml(PHRASES, {})
     if not document.readable:
         raise ConfigurationInvalid(document.problems)

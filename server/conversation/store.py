@@ -1,4 +1,4 @@
-"""Conversations in the database: what each remembers, for whom, and until when."""
+"""Conversations in the database: what each remembers, for whom, and how long."""
 
 import logging
 from collections.abc import Callable, Mapping

@@ -155,7 +155,7 @@ class Metrics:
         ProcessCollector(registry=registry)
 
     def text(self) -> bytes:
-        """Everything, in the format that Prometheus scrapes."""
+        """Return every metric in the format of Prometheus."""
         return generate_latest(self._registry)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:

@@ -34,7 +34,7 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
 
 
 class Database:
-    """An engine, and the threads that may use it at once."""
+    """An engine, and a limit of threads that use it at once."""
 
     def __init__(self, engine: sa.Engine, *, threads: int) -> None:
         self._engine = engine
@@ -53,7 +53,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file that this machine writes, and not a server."""
+        """Whether it is a local file and not a server."""
         return self._engine.dialect.name == "sqlite"
 
     async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
@@ -138,7 +138,7 @@ def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
 
 
 def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailable:
-    """What went wrong, without the SQL and without the password."""
+    """Return the failure to raise, without the SQL and without the password."""
     place = engine.url.render_as_string(hide_password=True)
     reason = " ".join(str(failure.orig).split())
     return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")

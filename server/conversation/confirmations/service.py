@@ -38,8 +38,8 @@ _SETTLED: Final[dict[State, str]] = {
     "declined": "this was declined before",
     "replaced": "something else was proposed since in this conversation; ask for this again",
     "interrupted": (
-        "this was being carried out when the server was ended, so nobody knows whether it was "
-        "done; it is not run again"
+        "the server was stopped while this was running, so it is unknown whether it was done; "
+        "it is not run again"
     ),
 }
 
@@ -50,7 +50,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long calls wait, how many of one key do, and how long carrying one out may take."""
+    """How long calls wait, how many calls of one key wait, and how long one may run."""
 
     expires_after_s: float
     most_per_key: int
@@ -58,7 +58,7 @@ class Limits:
 
 
 class ConfirmationService:
-    """Calls that wait for a yes, in the database of keys.
+    """Calls that wait for a confirmation, in the database of keys.
 
     held → taken → running → done. Every arrow is one update that finds its row in the state
     before it, so that of many who confirm at once one does. `running` begins in the same
@@ -112,7 +112,7 @@ class ConfirmationService:
         """
         place, now = conversation_key(caller, session_id), self._now()
         return await self._database.run(
-            lambda c: self._waiting(c, place, proposal_id, now, taken=False)
+            lambda c: self._waiting_call(c, place, proposal_id, now, taken=False)
         )
 
     async def claim(
@@ -125,7 +125,7 @@ class ConfirmationService:
         Raises:
             ProposalUnknown: this conversation has none of that id.
             ProposalSettled: it was confirmed or declined before; the message says which.
-            ProposalExpired: the yes came too late.
+            ProposalExpired: it was confirmed too late.
             ProposalAltered: its seal does not hold, or is not the one that was shown.
             StoreUnavailable: the database cannot be used.
         """
@@ -134,7 +134,7 @@ class ConfirmationService:
         def work(connection: sa.Connection) -> PendingCall:
             # The update comes first: on every database it is what decides.
             taken = pending_calls.take(connection, place, proposal_id, self._owner, now)
-            held = self._waiting(connection, place, proposal_id, now, taken=taken)
+            held = self._waiting_call(connection, place, proposal_id, now, taken=taken)
             if seal is not None and seal != held.seal:
                 raise ProposalAltered("this is not what was shown: the seal is another")
             return held
@@ -152,17 +152,17 @@ class ConfirmationService:
         def work(connection: sa.Connection) -> None:
             if not pending_calls.decline(connection, place, now, proposal_id):
                 row = pending_calls.find(connection, place, proposal_id)
-                raise _why_not(row, now)
+                raise _not_waiting(row, now)
 
         await self._database.run(work)
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Decline everything that waits in a conversation."""
+        """Decline every call that waits in a conversation."""
         place, now = conversation_key(caller, session_id), self._now()
         await self._database.run(lambda c: pending_calls.decline(c, place, now))
 
     async def commit(self, held: PendingCall) -> None:
-        """Write that a taken call is about to run, and the event that says so, or neither.
+        """Write in one transaction that a claimed call is about to run, and its commit event.
 
         Raises:
             ProposalSettled: it is not taken any more.
@@ -198,7 +198,7 @@ class ConfirmationService:
         return await asyncio.shield(task)
 
     async def recover(self) -> None:
-        """Take up what servers left that were ended; for a server that starts.
+        """Recover the calls of servers that were ended; for a server that starts.
 
         On SQLite, which one server at a time uses, everything is left that is not its own;
         elsewhere what has been under way for longer than anything may take.
@@ -216,7 +216,7 @@ class ConfirmationService:
             )
 
     async def tidy(self) -> None:
-        """End what has expired, and delete what came to its end long ago."""
+        """End what has expired, and delete what ended long ago."""
         if not self._database.is_sqlite:
             await self.recover()
         now = self._now()
@@ -243,7 +243,7 @@ class ConfirmationService:
         id_ = held.proposal_id
         return pending_calls.move(connection, id_, self._owner, before, after, now, outcome)
 
-    def _waiting(
+    def _waiting_call(
         self,
         connection: sa.Connection,
         place: ConversationKey,
@@ -255,9 +255,9 @@ class ConfirmationService:
         row = pending_calls.find(connection, place, proposal_id)
         waits = row is not None and row["state"] == "held" and row["expires_at"] > now
         if row is None or not (taken or waits):
-            raise _why_not(row, now)
+            raise _not_waiting(row, now)
         try:
-            held = pending_calls.to_held(row)
+            held = pending_calls.to_pending_call(row)
         except ValueError as broken:
             raise ProposalAltered("this was altered since it was shown") from broken
         if not self._seal.holds(held):
@@ -266,7 +266,7 @@ class ConfirmationService:
         return held
 
 
-def _why_not(
+def _not_waiting(
     row: pending_calls.Row | None, now: datetime
 ) -> ProposalUnknown | ProposalExpired | ProposalSettled:
     if row is None:

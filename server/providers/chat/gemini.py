@@ -26,22 +26,22 @@ _LARGEST: Final = 1000
 
 
 def to_gemini(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema for `responseSchema`, or for the parameters of a function."""
-    return _Converter(schema).converted(schema, 0)
+    """Return a JSON schema as Gemini takes it."""
+    return _SchemaConverter(schema).convert(schema, 0)
 
 
-class _Converter:
+class _SchemaConverter:
     def __init__(self, whole: Mapping[str, Any]) -> None:
         self._whole = whole
         self._left = _LARGEST
 
-    def converted(self, schema: Any, depth: int) -> dict[str, Any]:
+    def convert(self, schema: Any, depth: int) -> dict[str, Any]:
         self._left -= 1
         if not isinstance(schema, Mapping) or depth > _DEEPEST or self._left < 0:
             return {"type": "STRING"}
-        return self._of(_merged(schema, self._whole), depth + 1)
+        return self._convert_merged(_merged(schema, self._whole), depth + 1)
 
-    def _of(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    def _convert_merged(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {
             key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }
@@ -51,13 +51,13 @@ class _Converter:
         if len(real) < len(choices) or "null" in _list(schema.get("type")):
             found["nullable"] = True
         if len(real) == 1:
-            return self.converted(real[0], depth) | found
+            return self.convert(real[0], depth) | found
         if real:
-            return found | {"anyOf": [self.converted(part, depth) for part in real]}
+            return found | {"anyOf": [self.convert(part, depth) for part in real]}
         if len(types) > 1:
             parts = [{**schema, "type": kind} for kind in types]
-            return found | {"anyOf": [self.converted(part, depth) for part in parts]}
-        kind = types[0] if types else _guessed(schema)
+            return found | {"anyOf": [self.convert(part, depth) for part in parts]}
+        kind = types[0] if types else _implied_type(schema)
         found["type"] = kind.upper()
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
@@ -65,10 +65,10 @@ class _Converter:
         if kind == "string" and given and all(isinstance(choice, str) for choice in given):
             found |= {"format": "enum", "enum": given}
         if kind == "array":
-            found["items"] = self.converted(schema.get("items", {}), depth)
+            found["items"] = self.convert(schema.get("items", {}), depth)
         if kind == "object" and isinstance(properties := schema.get("properties"), Mapping):
             found["properties"] = {
-                name: self.converted(part, depth) for name, part in properties.items()
+                name: self.convert(part, depth) for name, part in properties.items()
             }
             found["propertyOrdering"] = list(properties)
             if required := [name for name in _list(schema.get("required")) if name in properties]:
@@ -77,12 +77,12 @@ class _Converter:
 
 
 def _merged(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what it refers to, and all parts of `allOf`, put into it."""
+    """Return the schema with its reference and all parts of `allOf` merged into it."""
     merged = dict(schema)
     for _ in range(_DEEPEST):
         parts = [*_list(merged.pop("allOf", None))]
         if isinstance(reference := merged.pop("$ref", None), str):
-            parts.append(_found(reference, whole))
+            parts.append(_resolve_reference(reference, whole))
         if not parts:
             break
         for part in parts:
@@ -95,7 +95,7 @@ def _merged(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def _found(reference: str, whole: Mapping[str, Any]) -> Any:
+def _resolve_reference(reference: str, whole: Mapping[str, Any]) -> Any:
     place: Any = whole
     for step in reference.removeprefix("#").split("/")[1:]:
         step = step.replace("~1", "/").replace("~0", "~")
@@ -103,7 +103,7 @@ def _found(reference: str, whole: Mapping[str, Any]) -> Any:
     return place
 
 
-def _guessed(schema: Mapping[str, Any]) -> str:
+def _implied_type(schema: Mapping[str, Any]) -> str:
     if "properties" in schema:
         return "object"
     return "array" if "items" in schema else "string"
@@ -184,7 +184,7 @@ class GeminiChat:
             asked["tools"] = [{"functionDeclarations": [_declared(tool) for tool in tools]}]
         answer = await self._post(asked)
         with self._errors():
-            self._not_blocked(answer)
+            self._refuse_blocked(answer)
             candidate = answer["candidates"][0]
             parts = _parts(candidate)
             return self._reply(
@@ -205,7 +205,7 @@ class GeminiChat:
                 async for event in events:
                     if "error" in event:
                         break
-                    self._not_blocked(event)
+                    self._refuse_blocked(event)
                     last = event
                     for candidate in event.get("candidates", ())[:1]:
                         reason = candidate.get("finishReason") or reason
@@ -251,7 +251,7 @@ class GeminiChat:
             return answer
 
     def _without_thoughts(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The request with thinking off: thoughts would use up the tokens of the reply."""
+        """Return the request with thinking off: thoughts would use up the tokens of the reply."""
         if not self._thinking_can_be_off:
             return asked
         config = {**asked["generationConfig"], "thinkingConfig": {"thinkingBudget": 0}}
@@ -265,7 +265,7 @@ class GeminiChat:
             return True
         return False
 
-    def _not_blocked(self, answer: Mapping[str, Any]) -> None:
+    def _refuse_blocked(self, answer: Mapping[str, Any]) -> None:
         if reason := answer.get("promptFeedback", {}).get("blockReason"):
             raise self._declined(reason)
 

@@ -17,8 +17,8 @@ from server.providers.chat.structured import call_schema, describe_tools, with_c
 from server.providers.spec import ChatLimits, ProviderSpec
 from server.settings.fields import Seconds, Strict
 
-_Heard = Piece | ProviderError | None
-"""None when all was said."""
+_Event = Piece | ProviderError | None
+"""None at the end."""
 
 
 class LlamaCppOptions(Strict):
@@ -45,14 +45,14 @@ class LlamaCppChat:
         self._model = model
         self._options = options
         self._engine: LlamaEngine | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="speaking")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
 
     @property
     def name(self) -> str:
         return f"llama_cpp:{self._model}"
 
     async def warm(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._loaded)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
 
     async def complete(
         self,
@@ -65,7 +65,7 @@ class LlamaCppChat:
         if tools:
             messages, schema = describe_tools(messages, tools), call_schema(tools)
         reply = Reply("", self.name)
-        async with aclosing(self._said(messages, schema, max_tokens)) as pieces:
+        async with aclosing(self._generate(messages, schema, max_tokens)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = piece
@@ -74,7 +74,7 @@ class LlamaCppChat:
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
     ) -> AsyncGenerator[str | Reply, None]:
-        async with aclosing(self._said(messages, None, max_tokens)) as pieces:
+        async with aclosing(self._generate(messages, None, max_tokens)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -83,32 +83,32 @@ class LlamaCppChat:
             self._thread.submit(self._engine.close)
         self._thread.shutdown(wait=False)
 
-    async def _said(
+    async def _generate(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
     ) -> AsyncGenerator[str | Reply, None]:
         loop = asyncio.get_running_loop()
-        heard: asyncio.Queue[_Heard] = asyncio.Queue()
-        enough = threading.Event()
+        events: asyncio.Queue[_Event] = asyncio.Queue()
+        stopped = threading.Event()
 
-        def tell(piece: _Heard) -> None:
-            loop.call_soon_threadsafe(heard.put_nowait, piece)
+        def send(piece: _Event) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, piece)
 
-        def speak() -> None:
+        def generate() -> None:
             try:
-                for piece in self._spoken(messages, schema, limit):
-                    if enough.is_set():
+                for piece in self._pieces(messages, schema, limit):
+                    if stopped.is_set():
                         return
-                    tell(piece)
+                    send(piece)
             except ProviderError as failure:
-                tell(failure)
+                send(failure)
             else:
-                tell(None)
+                send(None)
 
-        speaking = loop.run_in_executor(self._thread, speak)
+        running = loop.run_in_executor(self._thread, generate)
         said: list[str] = []
         last = Piece("", 0, 0)
         try:
-            while (piece := await heard.get()) is not None:
+            while (piece := await events.get()) is not None:
                 if isinstance(piece, ProviderError):
                     raise piece
                 last = piece
@@ -116,16 +116,16 @@ class LlamaCppChat:
                     said.append(piece.text)
                     yield piece.text
         finally:
-            enough.set()  # whoever stops listening stops the thread within a token
-            speaking.cancel()
+            stopped.set()  # whoever stops listening stops the thread within a token
+            running.cancel()
         tokens = TokenUsage(last.read, last.written)
         yield Reply("".join(said), self.name, tokens=tokens, cut=last.cut)
 
-    def _spoken(
+    def _pieces(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
     ) -> Iterator[Piece]:
         try:
-            yield from self._loaded().say(
+            yield from self._load().say(
                 messages,
                 schema=schema,
                 temperature=self._options.temperature,
@@ -136,7 +136,7 @@ class LlamaCppChat:
         except Exception as failed:  # a library's own code may raise anything
             raise ProviderRejected(f"{self.name} could not answer: {failed}") from failed
 
-    def _loaded(self) -> LlamaEngine:
+    def _load(self) -> LlamaEngine:
         if self._engine is None:
             try:
                 self._engine = LlamaEngine(

@@ -82,7 +82,8 @@ class OllamaChat:
             )
         )
         if not answer.done:
-            raise ProviderRejected(f"{self._described} returned something that is no reply")
+            what = "returned something that is not a valid reply"
+            raise ProviderRejected(f"{self._described} {what}")
         return self._reply(answer.message.content or "", answer)
 
     async def stream(

@@ -27,7 +27,7 @@ _FORMS: Final = ("json_schema", "json_object with schema", "json_object", "none"
 
 
 class Dialect:
-    """Starts with all that OpenAI documents, and gives up what is refused, for good."""
+    """What a server understands: at first all that OpenAI documents, then less what it refuses."""
 
     def __init__(self) -> None:
         self._forms = list(_FORMS)
@@ -35,7 +35,7 @@ class Dialect:
         self._dropped: set[str] = set()
 
     def body(self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The request as this server takes it."""
+        """Return the request as this server takes it."""
         body = {key: value for key, value in asked.items() if key not in self._dropped}
         body[self._limit] = body.pop("max_tokens")
         if schema is None:
@@ -76,7 +76,7 @@ def _form_of(asked: Mapping[str, Any]) -> str:
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether a schema is closed everywhere, as OpenAI wants it to be for `strict`."""
+    """Return whether a schema is closed everywhere, as OpenAI requires for `strict`."""
     if isinstance(schema, list):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):
@@ -93,7 +93,7 @@ def is_strict(schema: Any) -> bool:
 
 
 def _with_system(messages: list[dict[str, str]], told: str) -> list[dict[str, str]]:
-    """One system message, at the head: some chat templates take no other."""
+    """Return the messages with `told` in one system message at the head."""
     if messages and messages[0]["role"] == "system":
         head = {"role": "system", "content": f"{messages[0]['content']}\n\n{told}"}
         return [head, *messages[1:]]

@@ -68,7 +68,7 @@ class CachedEmbedder:
 
 
 def _note_failure(task: asyncio.Task[Vectors]) -> None:
-    """Take note of a failure that all who waited for it have given up on."""
+    """Mark a failure as seen when everybody who waited for it has given up."""
     if not task.cancelled():
         task.exception()
 

@@ -37,7 +37,7 @@ class Batcher:
         self._drainer: asyncio.Task[None] | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """(len(texts), d) rows, in the order of `texts`, which is not empty."""
+        """Return (len(texts), d) rows, in the order of `texts`, which is not empty."""
         loop = asyncio.get_running_loop()
         futures = [loop.create_future() for _ in texts]
         self._waiting.extend(zip(texts, futures, strict=True))

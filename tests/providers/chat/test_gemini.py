@@ -204,7 +204,7 @@ async def test_when_to_come_back_is_heard(served: Service) -> None:
 async def test_an_answer_that_is_no_reply_is_refused(served: Service, body: Any) -> None:
     served.answers = [Answer(body)]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match=r"no reply|declined"):
+        with pytest.raises(ProviderRejected, match=r"not a valid reply|declined"):
             await chat.complete(said("hi"))
 
 

@@ -146,7 +146,7 @@ async def test_a_refusal_names_the_provider_and_never_its_words(
 async def test_an_answer_that_is_no_reply_is_refused(served: OllamaStandIn, raw: bytes) -> None:
     served.raw = raw
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="returned something that is no reply"):
+        with pytest.raises(ProviderRejected, match="returned something that is not a valid reply"):
             await chat.complete(said("hi"))
 
 

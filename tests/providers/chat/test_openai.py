@@ -195,14 +195,14 @@ async def test_when_to_come_back_is_heard(served: Service) -> None:
 async def test_an_answer_that_is_no_reply_is_refused(served: Service, body: Any) -> None:
     served.answers = [Answer(body)]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="no reply"):
+        with pytest.raises(ProviderRejected, match="not a valid reply"):
             await chat.complete(said("hi"))
 
 
 async def test_an_answer_without_an_end_is_refused(served: Service) -> None:
     served.answers = [Answer({"choices": "x" * (9 * 2**20)})]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="no reply"):
+        with pytest.raises(ProviderRejected, match="not a valid reply"):
             await chat.complete(said("hi"))
 
 
