@@ -396,7 +396,7 @@ async def test_what_was_running_when_the_server_ended_is_not_run_again(tmp_path:
     async with floor(tmp_path) as shop:
         await shop.desk.recover()
         assert [row["state"] for row in await shop.rows()] == ["interrupted", "held"]
-        with pytest.raises(ProposalSettled, match="nobody knows whether it was done"):
+        with pytest.raises(ProposalSettled, match="it is unknown whether it was done"):
             await shop.confirm(held_id(one), session="one")
         await shop.confirm(held_id(two), session="two")
         assert shop.tool.ran == [("erase", {"text": "two"})]
