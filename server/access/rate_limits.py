@@ -72,8 +72,9 @@ class RateLimits:
         Raises:
             StoreUnavailable: the counts cannot be reached.
         """
-        refused = await self.peek(names, *who) if len(names) > 1 else None
-        return refused or await self._first_refusal("hit", names, who)
+        if len(names) > 1 and (refused := await self._first_refusal("test", names, who)):
+            return refused
+        return await self._first_refusal("hit", names, who)
 
     async def standings(self, names: Sequence[str], *who: str) -> tuple[LimitStatus, ...]:
         """Return the state of each limit for `who`, without counting a call."""

@@ -42,7 +42,7 @@ class ChatMemory:
             known = ", ".join(map(repr, _ROLES))
             raise ValueError(f"role {role!r} is not one of {known}") from None
         self._messages.append(Message(speaker, content))
-        self._trim()
+        del self._messages[: -self._max_turns * _PER_TURN]
 
     def get_history(self) -> list[dict[str, str]]:
         """Return every message as `{"role", "content"}`, in a new list."""
@@ -55,9 +55,6 @@ class ChatMemory:
     def clear(self) -> None:
         """Forget everything."""
         self._messages.clear()
-
-    def _trim(self) -> None:
-        del self._messages[: -self._max_turns * _PER_TURN]
 
     def __len__(self) -> int:
         return len(self._messages)

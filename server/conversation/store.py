@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, Self
 
 import sqlalchemy as sa
@@ -16,7 +16,7 @@ from server.conversation.memory import (
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.settings.conversation import ConversationSettings
-from server.storage.database import Database, UtcTime, put
+from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -38,10 +38,6 @@ CONVERSATIONS: Final = sa.Table(
 Kept = tuple[ConversationContext, datetime]
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class ConversationStore:
     """What conversations remember, in the database of keys.
 
@@ -56,7 +52,7 @@ class ConversationStore:
         database: Database,
         settings: ConversationSettings,
         *,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
         self._now = now
@@ -71,7 +67,7 @@ class ConversationStore:
 
     @classmethod
     def open(
-        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = _utc_now
+        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = utc_now
     ) -> Self:
         """Open the store, making its table if there is none. Blocks.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -16,6 +17,9 @@ from server.storage.files import make_private
 _T = TypeVar("_T")
 
 _BUSY_TIMEOUT_S: Final = 5.0
+
+utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
+"""The clock of everything that is stored."""
 
 
 class UtcTime(sa.types.TypeDecorator[datetime]):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal, TypeVar
 
@@ -21,7 +21,7 @@ from server.conversation.memory import ConversationKey, conversation_key
 from server.conversation.outbox.delivery import Commits
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
-from server.storage.database import Database
+from server.storage.database import Database, utc_now
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class ConfirmationService:
         commits: Commits,
         limits: Limits,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
         self._seal = seal

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +47,7 @@ def split(text: str) -> list[Word]:
         for m in _SIGN.finditer(text)
         if m.start() not in inside and (m[0] not in _QUIET or _alone(text, m))
     ]
-    return sorted((*found, *signs), key=_start) if signs else found
+    return sorted((*found, *signs), key=attrgetter("start")) if signs else found
 
 
 def _alone(text: str, sign: re.Match[str]) -> bool:
@@ -68,10 +69,6 @@ def lead_at(text: str, place: int) -> str:
     if not before or text[before[-1].end : place].strip(" \t\"'“#$€£-−"):
         return ""
     return before[-1].text
-
-
-def _start(word: Word) -> int:
-    return word.start
 
 
 LANGUAGES: Final = Path(__file__).parent / "languages"

@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from secrets import token_hex
 from time import time
 from typing import Final
@@ -18,7 +18,7 @@ from server.conversation.outbox.events_table import COMMIT, CommitEvent, Parcel
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.conversation import CommitsSettings, WebhookSettings
-from server.storage.database import Database
+from server.storage.database import Database, utc_now
 
 ID: Final = "Idempotency-Key"
 SIGNATURE: Final = "X-Orbit-Signature"
@@ -97,7 +97,7 @@ class Commits:
         Raises:
             StoreUnavailable: the table cannot be used.
         """
-        end = datetime.now(UTC) - self._kept_for
+        end = utc_now() - self._kept_for
         await database.run(lambda c: events_table.delete_events_before(c, end))
 
     def event(self, intent: str, target: str | None, session_id: str, at: datetime) -> CommitEvent:
@@ -138,7 +138,7 @@ class Delivery:
         settings: WebhookSettings,
         metrics: Metrics,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
         look_every_s: float = _LOOK_EVERY_S,
     ) -> None:
         self._database = database
