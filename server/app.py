@@ -57,15 +57,12 @@ async def _open_state(
     async with AsyncExitStack() as closing:  # closes in the opposite order
         keys = await KeyStore.open(settings.database_url, settings.secret_path)
         closing.push_async_callback(keys.close)
-        resources = SharedResources(settings, environ, metrics)
-        resources.resolve_adapter = adapters.get
+        resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)
-        guardrails = await asyncio.to_thread(resources.guardrails)
-        conversations = await asyncio.to_thread(resources.conversing)
         manager = AdapterManager(adapters, resources, reread or (lambda: settings.adapters))
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
-        delivery = asyncio.create_task(conversations.serve())
+        delivery = asyncio.create_task(resources.conversation.serve())
         closing.push_async_callback(_cancel, delivery)
         for adapter in enabled:
             manager.open(adapter)
@@ -75,7 +72,7 @@ async def _open_state(
             manager=manager,
             guards=resources.guards,
             keys=keys,
-            limits=guardrails.limits,
+            limits=resources.guardrails.limits,
             metrics=metrics,
             max_message_chars=settings.server.max_message_chars,
             turn_timeout_s=settings.server.turn_timeout_s,

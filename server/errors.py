@@ -2,44 +2,44 @@
 
 OrbitError
 ├── ConfigurationInvalid      YAML that cannot be used; carries every problem found
-├── ReloadRefused             what was written cannot be used, and what runs goes on
+├── ReloadRefused             the changed configuration cannot be used; what runs goes on
 ├── PluginInvalid             a dotted path that names nothing usable
 ├── AdapterUnknown            no adapter has that name
 ├── AdapterUnavailable        the adapter is configured but could not be opened
-├── IntentsUndefined          the adapter has no rule pack that could detect intents
+├── IntentsUndefined          the adapter has no rule pack to detect intents
 ├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
 ├── ProposalUnknown           the conversation has no proposal of that id
-├── ProposalRefused           there is one, and it does not run
+├── ProposalRefused           the proposal cannot run
 │   ├── ProposalSettled       it was confirmed or declined before
-│   ├── ProposalExpired       the yes came too late
-│   └── ProposalAltered       it is not what was shown
+│   ├── ProposalExpired       it was confirmed too late
+│   └── ProposalAltered       it differs from what was shown
 ├── TurnTimedOut              the deadline of one turn passed
-├── RateLimited               asked more often than a key or an adapter allows
+├── RateLimited               more requests than a key or an adapter allows
 ├── AccessDenied
 │   ├── KeyMissing            no key came with the request
 │   ├── KeyUnknown            the key was never issued, or is misspelt
 │   ├── KeyExpired
 │   ├── KeyRevoked
-│   ├── KeyForeign            a good key, but not for what was asked
-│   └── GatewayRefused        the headers that name an end user are not to be trusted
+│   ├── KeyForeign            a valid key, but not for what was asked
+│   └── GatewayRefused        the headers that name an end user cannot be trusted
 ├── KeyNotFound               no key has the id that was named, to revoke or to rotate
-├── KeyUnchangeable           there is one, and it cannot be changed so; it says why
-│   └── KeyIsOwn              it is the one that asks
+├── KeyUnchangeable           the key cannot be changed like this; the message says why
+│   └── KeyIsOwn              it is the key of the request itself
 ├── StoreUnavailable          the database of keys or sessions cannot be used
 │   └── IndexUnavailable      the vector store cannot be reached, read or written
 ├── IndexEmpty                no template has been indexed for the adapter
 ├── ProviderError             a model or embedding provider, named in the message
 │   ├── ProviderUnavailable   refused, unreachable, or not installed
 │   ├── ProviderTimedOut
-│   └── ProviderRejected      it answered, and the answer cannot be used
+│   └── ProviderRejected      its answer cannot be used
 └── ToolError
     ├── ToolUnknown           no tool or operation has that name
     ├── ArgumentsInvalid      an argument is missing, of the wrong type or out of range
     ├── ToolFailed            the tool ran and could not do it
     └── ToolTimedOut
 
-Messages are written for the person who has to act on them: they say what was
-wrong, where, and what would be right. They never hold a key or a secret.
+Messages are written for the person who has to act on them: they say what is wrong,
+where, and what would be right. They never hold a key or a secret.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ from typing import Literal
 
 
 class OrbitError(Exception):
-    """Root of every failure the server raises on purpose."""
+    """Base of every error that the server raises on purpose."""
 
     code = "internal_error"
     """Stable machine-readable name, as it appears in `error.code` over HTTP."""
@@ -65,7 +65,7 @@ class ConfigurationInvalid(OrbitError):
 
 
 class ReloadRefused(OrbitError):
-    """Nothing has changed; `details` has a row for each problem: what, where, kind."""
+    """Nothing was changed; `details` has a row for each problem: what, where, kind."""
 
     code = "reload_refused"
 
@@ -119,7 +119,7 @@ class TurnTimedOut(OrbitError):
 
 
 class RateLimited(OrbitError):
-    """`retry_after_s` is when the same would be allowed again."""
+    """`retry_after_s` is how long to wait until it is allowed again."""
 
     code = "rate_limited"
 
@@ -231,10 +231,10 @@ class Location:
 class Problem:
     """One finding, read as `what @ file:line`.
 
-    An `error` keeps the thing it is about from being used; a `warning` does not.
+    What has an `error` cannot be used; a `warning` does not prevent it.
     `kind` is a stable short name (`duplicate-id`, `unknown-key` …) for tools and tests.
-    `template` is the id of the template that it is about: empty where that cannot be read,
-    as in a file of templates that is no YAML; None when it is about more than templates.
+    `template` is the id of the template that has the problem: empty where the id cannot be
+    read, as in a file that is not YAML; None when it concerns more than templates.
     """
 
     what: str
@@ -253,7 +253,7 @@ class Problem:
 
 
 def first_of(problems: Iterable[Problem]) -> str:
-    """The first error among them, and how many more there are."""
+    """Return the first error, and how many more there are."""
     errors = [problem for problem in problems if problem.is_error]
     more = f" (and {len(errors) - 1} more; see check)" if len(errors) > 1 else ""
     return f"{errors[0]}{more}"

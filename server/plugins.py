@@ -1,4 +1,4 @@
-"""Short names and dotted paths, to checked classes and functions.
+"""Short names and dotted paths, to the objects that they stand for.
 
 `TABLES` is the whole list of short names. Anything else in configuration is a
 dotted path, tried inside `server` first and then as an ordinary import, so that
@@ -8,24 +8,27 @@ HTTP ever reaches this module.
 """
 
 import importlib
-import importlib.util
-from collections.abc import Mapping
 from typing import Any, Final
 
 from server.errors import PluginInvalid
 
-TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+TABLES: Final[dict[str, dict[str, str]]] = {
     "embedding provider": {
-        "local": "server.providers.embeddings.local:LocalEmbedder",
-        "ollama": "server.providers.embeddings.ollama:OllamaEmbedder",
-        "openai": "server.providers.embeddings.openai:OpenAIEmbedder",
+        "local": "server.providers.embeddings.local:PROVIDER",
+        "ollama": "server.providers.embeddings.ollama:PROVIDER",
+        "openai": "server.providers.embeddings.openai:PROVIDER",
     },
     "chat provider": {
-        "gemini": "server.providers.chat.gemini:GeminiChat",
-        "llama_cpp": "server.providers.chat.llama_cpp:LlamaCppChat",
-        "ollama": "server.providers.chat.ollama:OllamaChat",
-        "openai": "server.providers.chat.openai:OpenAIChat",
-        "scripted": "server.providers.chat.scripted:ScriptedChat",
+        "ollama": "server.providers.chat.ollama:PROVIDER",
+        "openai": "server.providers.chat.openai:PROVIDER",
+        "gemini": "server.providers.chat.gemini:PROVIDER",
+        "llama_cpp": "server.providers.chat.llama_cpp:PROVIDER",
+        "scripted": "server.providers.chat.scripted:PROVIDER",
+    },
+    "retriever": {
+        "IntentAgentRetriever": "server.retrievers.implementations.intent:IntentAgentRetriever",
+        "IntentHTTPRetriever": "server.retrievers.implementations.intent:IntentHTTPRetriever",
+        "IntentPackRetriever": "server.retrievers.implementations.intent:IntentPackRetriever",
     },
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",
@@ -45,8 +48,8 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def known(kind: str) -> tuple[str, ...]:
-    """Short names of one kind, sorted."""
-    return tuple(sorted(TABLES.get(kind, {})))
+    """Return the short names of one kind, sorted."""
+    return tuple(sorted(TABLES[kind]))
 
 
 def resolve(kind: str, name: str) -> Any:
@@ -56,39 +59,31 @@ def resolve(kind: str, name: str) -> Any:
         PluginInvalid: nothing of that name; the message says whether the module is
             missing, failed while importing, or has no such attribute.
     """
-    path = TABLES.get(kind, {}).get(name, name)
-    module_name, attribute = _split(kind, path)
-    module = _import(kind, path, module_name)
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        raise PluginInvalid(
-            f"{kind} {path!r}: module {module.__name__!r} has no {attribute!r}"
-        ) from None
-
-
-def _split(kind: str, path: str) -> tuple[str, str]:
-    module, colon, attribute = path.partition(":")
-    if not colon:
-        module, _, attribute = path.rpartition(".")
-    if not module or not attribute:
-        choices = ", ".join(known(kind))
-        hint = f" one of {choices}, or" if choices else ""
-        raise PluginInvalid(f"{kind} {path!r} is unknown; write{hint} a dotted path to a class")
-    return module, attribute
-
-
-def _import(kind: str, path: str, module_name: str) -> Any:
+    path = TABLES[kind].get(name, name)
+    module_name, _, attribute = path.partition(":") if ":" in path else path.rpartition(".")
+    if not attribute or not module_name or module_name.startswith("."):
+        hint = f"write one of {', '.join(known(kind))}, or a dotted path to a class"
+        raise PluginInvalid(f"{kind} {path!r} is unknown; {hint}")
     for candidate in (f"server.{module_name}", module_name):
         try:
-            found = importlib.util.find_spec(candidate) is not None
-        except (ModuleNotFoundError, ValueError):
-            found = False
-        if found:
-            try:
-                return importlib.import_module(candidate)
-            except ImportError as broken:
-                raise PluginInvalid(
-                    f"{kind} {path!r}: module {candidate!r} failed while importing: {broken}"
-                ) from broken
+            module = importlib.import_module(candidate)
+        except ImportError as failed:
+            if not _is_absent(failed, candidate):
+                why = f"module {candidate!r} failed while importing: {failed}"
+                raise PluginInvalid(f"{kind} {path!r}: {why}") from failed
+            continue
+        try:
+            return getattr(module, attribute)
+        except AttributeError:
+            why = f"module {candidate!r} has no {attribute!r}"
+            raise PluginInvalid(f"{kind} {path!r}: {why}") from None
     raise PluginInvalid(f"{kind} {path!r}: there is no module {module_name!r}")
+
+
+def _is_absent(failed: ImportError, module: str) -> bool:
+    """Return whether `module` itself, or a package above it, is what could not be found."""
+    return (
+        isinstance(failed, ModuleNotFoundError)
+        and failed.name is not None
+        and f"{module}.".startswith(f"{failed.name}.")
+    )

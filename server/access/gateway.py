@@ -1,4 +1,4 @@
-"""A gateway in front of the server that says, signed, for whom it asks."""
+"""A gateway in front of the server, which says in signed headers for whom it asks."""
 
 import hmac
 import re
@@ -77,14 +77,14 @@ class Gateway:
 
 
 def names_a_user(headers: Mapping[str, str]) -> bool:
-    """Whether a request claims to be for somebody, truly or not."""
+    """Return whether a request claims to be for a user, truly or not."""
     return any(name in headers for name in HEADERS)
 
 
 def sign_caller(
     secret: bytes, method: str, path: str, user: str, role: str, stamp: str, body: bytes
 ) -> str:
-    """HMAC-SHA-256, in hexadecimal, of six lines.
+    """Return the HMAC-SHA-256, in hexadecimal, of six lines.
 
     They are method, path, user, role, time, and the SHA-256 of the body in hexadecimal.
     """

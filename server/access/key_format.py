@@ -40,38 +40,38 @@ class KeyIssuer:
         self._secret = secret
 
     def digest(self, raw: str) -> bytes:
-        """HMAC-SHA-256 of a raw key. Any string has one, even one that is no valid text."""
+        """HMAC-SHA-256 of a raw key. Works for any string, even one that is not valid text."""
         return hmac.digest(self._secret, raw.encode("utf-8", "surrogatepass"), "sha256")
 
     def issue(self) -> IssuedKey:
-        """A new key nobody can guess: 256 bits, from the system's generator."""
+        """Return a new key of 256 random bits."""
         key_id = secrets.token_hex(_ID_LENGTH // 2)
         secret = "".join(secrets.choice(_ALPHABET) for _ in range(_SECRET_LENGTH))
         raw = f"orb_{key_id}_{secret}"
         return IssuedKey(raw, key_id, self.digest(raw))
 
     def sample(self, raw: str) -> IssuedKey:
-        """A documented key anyone can guess, for trying things out on one machine."""
+        """Return a documented key, which anyone can guess, for trying things out on one machine."""
         digest = self.digest(raw)
         return IssuedKey(raw, key_id_of(raw, digest), digest)
 
 
 def key_id_of(raw: str, digest: bytes) -> str:
-    """The id under which a presented key's record would stand, if it has one."""
+    """Return the id that the record of a presented key has, if there is one."""
     return issued_id(raw) or f"sample_{digest.hex()[:_ID_LENGTH]}"
 
 
 def issued_id(raw: str) -> str | None:
-    """The id within an issued key; None when the text is no such key."""
+    """Return the id within an issued key, or None when the text is not one."""
     issued = _ISSUED.fullmatch(raw)
     return issued[1] if issued else None
 
 
 def is_key_id(text: str) -> bool:
-    """Whether some key could have this id."""
+    """Return whether a key could have this id."""
     return _ID.fullmatch(text) is not None
 
 
 def sample_name(adapter: str) -> str:
-    """The sample key of an adapter: its name without `intent-` before and `-example` after."""
+    """Return the sample key of an adapter: its name without `intent-` and `-example`."""
     return adapter.removeprefix("intent-").removesuffix("-example") or adapter

@@ -1,4 +1,4 @@
-"""A key as somebody asks for it, in words: read, or refused with what would be right."""
+"""What a new key shall be, read from text."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def new_key(
         RequestInvalid: a limit, a lifetime or a text that cannot be one.
     """
     if user_id is not None and not user_id.strip():
-        raise RequestInvalid("the user is empty: leave it out for a key that is nobody's own")
+        raise RequestInvalid("the user is empty: leave it out for a key without a user")
     for text, what in ((user_id or "", "the user"), (role, "the role"), (label, "the label")):
         _check_text(text, what)
     return NewKey(
@@ -69,7 +69,7 @@ def new_key(
 
 
 def check_adapter(name: str, known: Sequence[str]) -> None:
-    """Refuse the name of an adapter that there is not.
+    """Refuse the name of an unknown adapter.
 
     Raises:
         RequestInvalid: it lists the adapters that there are.
@@ -79,7 +79,7 @@ def check_adapter(name: str, known: Sequence[str]) -> None:
 
 
 def check_role(role: str, known: Sequence[str]) -> None:
-    """Refuse a role that there is not.
+    """Refuse an unknown role.
 
     Raises:
         RequestInvalid: it lists the roles that there are.

@@ -4,7 +4,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Final, Self, TypeVar
@@ -26,7 +26,7 @@ from server.errors import (
     StoreUnavailable,
 )
 from server.storage import secret
-from server.storage.database import Database, create_tables, open_engine
+from server.storage.database import Database, create_tables, open_engine, utc_now
 from server.storage.write_behind import WriteBehind
 
 _MOST: Final = 10_000
@@ -83,10 +83,6 @@ _THREADS: Final = 4
 _WRITE_USES_EVERY_S: Final = 5.0
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class KeyStore:
     """Keys in a database, of which only keyed hashes are stored.
 
@@ -100,7 +96,7 @@ class KeyStore:
         mint: KeyIssuer,
         *,
         remember_s: float = 2.0,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
     ) -> None:
         self._database = Database(engine, threads=_THREADS)
@@ -118,7 +114,7 @@ class KeyStore:
         secret_path: Path,
         *,
         remember_s: float = 2.0,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.

@@ -34,12 +34,12 @@ _RECORD_COLUMNS: Final = tuple(column for column in KEYS.c if column.name != "di
 
 
 def select_records() -> sa.Select[Any]:
-    """All that a `KeyRecord` holds, and not the digest."""
+    """Return a query for everything that a `KeyRecord` holds, without the digest."""
     return sa.select(*_RECORD_COLUMNS)
 
 
 def to_record(row: Mapping[Any, Any]) -> KeyRecord:
-    """The record in a row; a digest beside it is left where it is."""
+    """Return the record in a row."""
     values = {column.name: row[column.name] for column in _RECORD_COLUMNS}
     return KeyRecord(**values | {"limits": tuple(values["limits"])})
 
@@ -53,7 +53,7 @@ _NO_DIGEST: Final = bytes(DIGEST_BYTES)
 
 
 def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord:
-    """The record of a presented key. Whether it may be used is for the caller to judge.
+    """Return the record of a presented key, which may be expired or revoked.
 
     Raises:
         KeyUnknown: no such id, or the digest is another; takes the same time for both.
@@ -90,7 +90,7 @@ def revoke_record(connection: sa.Connection, key_id: str, now: datetime) -> KeyR
     _end(connection, key_id, now)
     found = _find(connection, key_id)
     if found is None:
-        raise _no_such(key_id)
+        raise _key_not_found(key_id)
     return found
 
 
@@ -106,7 +106,7 @@ def rotate_record(
     ended = _end(connection, key_id, now)
     old = _find(connection, key_id)
     if old is None:
-        raise _no_such(key_id)
+        raise _key_not_found(key_id)
     if not ended:
         raise KeyUnchangeable(f"key {key_id} is revoked: make a new one instead")
     if old.sample:
@@ -151,5 +151,5 @@ def _find(connection: sa.Connection, key_id: str) -> KeyRecord | None:
     return None if row is None else to_record(row)
 
 
-def _no_such(key_id: str) -> KeyNotFound:
+def _key_not_found(key_id: str) -> KeyNotFound:
     return KeyNotFound(f"there is no key with the id {key_id!r}")

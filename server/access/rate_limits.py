@@ -29,7 +29,7 @@ _REDIS_TIMEOUT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LimitStatus:
-    """How a caller stands with one limit; `reset_s` is when the count is lower again."""
+    """The state of one limit for a caller; after `reset_s` seconds the count is lower."""
 
     limit: str
     allowed: bool
@@ -46,7 +46,7 @@ class LimitStatus:
 
 
 class RateLimits:
-    """Counts calls. Of any number at once, exactly as many pass as a limit allows."""
+    """Counts calls. Of any number of calls at once, exactly as many pass as a limit allows."""
 
     def __init__(self, url: str | None = None, window: Window = "moving") -> None:
         """`url` is `redis://…` or `rediss://…`; without one, counts are this process's own.
@@ -63,21 +63,22 @@ class RateLimits:
             self._strategy = _REDIS_STRATEGIES[window](self._redis)
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
-        """The limit among `names` that would refuse a call now, without counting one."""
+        """Return the limit among `names` that would refuse a call now, without counting one."""
         return await self._first_refusal("test", names, who)
 
     async def take(self, names: Sequence[str], *who: str) -> LimitStatus | None:
-        """Count one call; the limit that refuses it, or None. A refused call is not counted.
+        """Count one call; return the limit that refuses it, or None. A refused call is not counted.
 
         Raises:
             StoreUnavailable: the counts cannot be reached.
         """
-        refused = await self.peek(names, *who) if len(names) > 1 else None
-        return refused or await self._first_refusal("hit", names, who)
+        if len(names) > 1 and (refused := await self._first_refusal("test", names, who)):
+            return refused
+        return await self._first_refusal("hit", names, who)
 
     async def standings(self, names: Sequence[str], *who: str) -> tuple[LimitStatus, ...]:
-        """How `who` stands with each limit, without counting a call."""
-        return tuple([await self._standing(name, who, allowed=True) for name in names])
+        """Return the state of each limit for `who`, without counting a call."""
+        return tuple([await self._status(name, who, allowed=True) for name in names])
 
     async def close(self) -> None:
         if self._redis is not None:
@@ -88,15 +89,15 @@ class RateLimits:
     ) -> LimitStatus | None:
         for name in names:
             if not await self._ask(question, name, who):
-                return await self._standing(name, who, allowed=False)
+                return await self._status(name, who, allowed=False)
         return None
 
-    async def _standing(self, name: str, who: tuple[str, ...], *, allowed: bool) -> LimitStatus:
+    async def _status(self, name: str, who: tuple[str, ...], *, allowed: bool) -> LimitStatus:
         stats = await self._ask("get_window_stats", name, who)
         return LimitStatus(name, allowed, stats.remaining, max(0.0, stats.reset_time - time()))
 
     async def _ask(self, question: str, name: str, who: tuple[str, ...]) -> Any:
-        """A method of the strategy, which has the same ones in memory and for Redis."""
+        """Call a method of the strategy; those in memory and for Redis have the same."""
         try:
             answer = getattr(self._strategy, question)(_item(name), *who)
             return await answer if isawaitable(answer) else answer

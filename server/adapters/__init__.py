@@ -1,0 +1,1 @@
+"""An adapter's life: checked and built from its settings, opened, reloaded and closed."""

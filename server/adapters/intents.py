@@ -1,4 +1,4 @@
-"""An adapter's rule pack, and whether its templates speak of what the pack knows."""
+"""An adapter's rule pack, and whether its templates and policy fit what the pack knows."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -12,68 +12,81 @@ from server.intents.detector import IntentDetector
 from server.intents.pack import Pack
 from server.library.model import Library, Template
 from server.settings.adapters import AdapterSettings
+from server.tools.template_lint import intent_tools_problems
 
 _MOST_QUOTED: Final = 3
+_EXAMPLES_READ_AT: Final = datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def read_pack(
+def load_adapter_pack(
     adapter: AdapterSettings, environ: Mapping[str, str]
 ) -> tuple[Pack | None, list[Problem]]:
-    """The pack that `config.intents` names, if any, and all that is wrong with it."""
+    """Return the pack that `config.intents` names, if any, and its problems."""
     path = adapter.config.intents
-    if path is None:
-        problems = []
-        if adapter.config.intents_semantic:
-            what = "intents_semantic compares the examples of a pack; name one with intents"
-            problems.append(Problem(what, adapter.where, "pack-missing", "warning"))
-        return None, problems
-    loaded = load_pack(path, environ)
-    return loaded.pack, list(loaded.problems)
+    if path is not None:
+        loaded = load_pack(path, environ)
+        return loaded.pack, list(loaded.problems)
+    if not adapter.config.intents_semantic:
+        return None, []
+    what = "intents_semantic compares the examples of a pack; name one with intents"
+    return None, [Problem(what, adapter.where, "pack-missing", "warning")]
 
 
-class IntentReader:
-    """What a pack makes of the examples of a library, on one and the same day."""
+def pack_problems(adapter: AdapterSettings, library: Library, pack: Pack | None) -> list[Problem]:
+    """Return what is wrong with `intent_tools`; `pack` is None when it cannot be used."""
+    intent_tools = adapter.config.policy.intent_tools
+    problems = intent_tools_problems(library, intent_tools or {}, adapter.where)
+    if adapter.config.intents is None and intent_tools is not None:
+        what = "intent_tools needs a rule pack that detects the intents; name one with intents"
+        problems.append(Problem(what, adapter.where, "intent-pack-missing"))
+    for intent in (intent_tools or ()) if pack is not None else ():
+        if pack is not None and intent not in pack.intents:
+            hint = did_you_mean(intent, list(pack.intents))
+            what = f"intent_tools: unknown intent {intent!r}; {hint}"
+            problems.append(Problem(what, adapter.where, "unknown-intent"))
+    return problems
+
+
+class PackReader:
+    """Reads the examples of a library by a pack, all on the same day."""
 
     def __init__(self, pack: Pack | None) -> None:
+        self._pack = pack
         self._detector = None if pack is None else IntentDetector(pack)
 
     def __call__(self, question: str) -> Intent | None:
         if self._detector is None:
             return None
-        return self._detector.detect(question, datetime(2025, 1, 1, tzinfo=UTC)).intent
+        return self._detector.detect(question, _EXAMPLES_READ_AT).intent
+
+    def template_problems(self, library: Library) -> Iterator[Problem]:
+        """Yield intents and entities that templates declare and the pack does not find."""
+        for template in library.templates.values():
+            if not (template.intents or template.when):
+                continue
+            if self._pack is None:
+                what = f"{template.id!r} declares intents, and the adapter has no rule pack "
+                what += "to detect them"
+                yield Problem(what, template.where, "pack-missing", "warning", template.id)
+                continue
+            unknown = list(_unknown_declarations(template, self._pack))
+            for kind, what in unknown:
+                yield Problem(what, template.where, kind, template=template.id)
+            if not unknown:
+                yield from self._contradictions(template)
+
+    def _contradictions(self, template: Template) -> Iterator[Problem]:
+        against = [ask for ask in template.nl_examples if template.agrees(self(ask)) is False]
+        if against:
+            shown = "; ".join(quoted(ask) for ask in against[:_MOST_QUOTED])
+            rest = len(against) - _MOST_QUOTED
+            shown += f"; and {rest} more" if rest > 0 else ""
+            what = f"{template.id!r} is not for what the rule pack finds in its own examples: "
+            what += shown
+            yield Problem(what, template.where, "example-contradicted", "warning", template.id)
 
 
-def declaration_problems(library: Library, pack: Pack | None, read: IntentReader) -> list[Problem]:
-    """What templates declare to be for, and the pack does not know or finds otherwise."""
-    return [
-        problem
-        for template in library.templates.values()
-        for problem in _of_template(template, pack, read)
-    ]
-
-
-def _of_template(template: Template, pack: Pack | None, read: IntentReader) -> Iterator[Problem]:
-    if not (template.intents or template.when):
-        return
-    if pack is None:
-        what = f"{template.id!r} declares intents, and the adapter has no rule pack to detect them"
-        yield Problem(what, template.where, "pack-missing", "warning", template.id)
-        return
-    unknown = list(_unknown(template, pack))
-    for kind, what in unknown:
-        yield Problem(what, template.where, kind, template=template.id)
-    if unknown:
-        return
-    against = [ask for ask in template.nl_examples if template.agrees(read(ask)) is False]
-    if against:
-        shown = "; ".join(quoted(ask) for ask in against[:_MOST_QUOTED])
-        rest = len(against) - _MOST_QUOTED
-        shown += f"; and {rest} more" if rest > 0 else ""
-        what = f"{template.id!r} is not for what the rule pack finds in its own examples: {shown}"
-        yield Problem(what, template.where, "example-contradicted", "warning", template.id)
-
-
-def _unknown(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
+def _unknown_declarations(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
     for intent in template.intents:
         if intent not in pack.intents:
             what = f"intents: unknown intent {intent!r}; {did_you_mean(intent, list(pack.intents))}"
@@ -88,9 +101,7 @@ def _unknown(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
         for value in values:
             if operations is not None and name == operations.entity:
                 if value not in operations.names:
-                    what = (
-                        f"when: unknown {name} {value!r}; {did_you_mean(value, operations.names)}"
-                    )
-                    yield "unknown-operation", what
+                    hint = did_you_mean(value, operations.names)
+                    yield "unknown-operation", f"when: unknown {name} {value!r}; {hint}"
             elif (why := entities[name].value_problem(value)) is not None:
                 yield "unknown-value", f"when: {name} is never {quoted(value)}; {why}"

@@ -28,7 +28,7 @@ async def open_adapter(
     Raises:
         ConfigurationInvalid, ProviderError, PluginInvalid: as `build_adapter`.
     """
-    resources = SharedResources(settings, environ, remembers=remembers)
+    resources = await SharedResources.open(settings, environ, remembers=remembers)
     try:
         opened = await build_adapter(adapter, resources)
         try:

@@ -1,8 +1,9 @@
-"""Keeping the adapters of a server: opened, tried again while a provider is down, reloaded."""
+"""The life of a server's adapters: opened, tried again while a provider is down, reloaded."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from server.adapters.build import build_adapter
@@ -25,10 +26,22 @@ _log = logging.getLogger(__name__)
 _FIRST_RETRY_S: Final = 2.0
 _LONGEST_RETRY_S: Final = 60.0
 
-_UNEXPECTED: Final = "it could not be opened; the log says why"
-
 Reread = Callable[[], Sequence[AdapterSettings]]
 """Reads the adapters of the configuration again. Blocks; raises `ConfigurationInvalid`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OpeningFailed:
+    """Why an adapter could not be opened.
+
+    `why` is what readiness shows, `report` what the log says, `error` what a reload raises;
+    `passing` says whether trying again may help.
+    """
+
+    why: str
+    report: str
+    error: Exception
+    passing: bool = False
 
 
 class AdapterManager:
@@ -39,9 +52,9 @@ class AdapterManager:
     they came to.
     """
 
-    def __init__(self, adapters: Adapters, workshop: SharedResources, reread: Reread) -> None:
+    def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
         self._adapters = adapters
-        self._workshop = workshop
+        self._resources = resources
         self._reread = reread
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
@@ -84,63 +97,76 @@ class AdapterManager:
             return outcomes
 
     async def stop(self) -> None:
-        """Open nothing any more."""
-        await _end(self._opening.values())
+        """Stop opening adapters."""
+        await _cancel(self._opening.values())
 
     async def close(self) -> None:
-        """Close what was replaced, whose confirmed calls have ended; the rest is open still."""
-        await _end(self._retiring)
+        """Close the adapters that were replaced; those that are open stay open."""
+        await _cancel(self._retiring)
+
+    async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
+        """Open an adapter, or say what kind of failure keeps it from being opened."""
+        name = adapter.name
+        try:
+            return await build_adapter(adapter, self._resources)
+        except (ProviderError, StoreUnavailable) as down:
+            return _OpeningFailed(str(down), str(down), down, passing=True)
+        except ConfigurationInvalid as broken:
+            report = "; ".join(str(problem) for problem in broken.problems if problem.is_error)
+            error = _reload_refused(f"adapter {name!r} was not reloaded", broken)
+            return _OpeningFailed(first_of(broken.problems), report, error)
+        except OrbitError as failed:
+            error = ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
+            return _OpeningFailed(str(failed), str(failed), error)
+        except Exception as unexpected:
+            # One adapter's fault must not take the others along.
+            _log.exception("adapter %s could not be opened", name)
+            why = "it could not be opened; the log says why"
+            return _OpeningFailed(why, why, unexpected)
+
+    async def _keep_trying(self, adapter: AdapterSettings) -> None:
+        name, pause_s = adapter.name, _FIRST_RETRY_S
+        while isinstance(outcome := await self._open(adapter), _OpeningFailed):
+            self._adapters.failed(name, outcome.why)
+            if not outcome.passing:
+                _log.error("adapter %s: %s", name, outcome.report)
+                return
+            _log.warning("adapter %s: %s; trying again in %g s", name, outcome.report, pause_s)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
+        self._adapters.opened(outcome)
+        _log.info("adapter %s is ready", name)
+        await _warm(outcome)
+
+    async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
+        if name not in written and name not in self._adapters.names:
+            raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
+        if (opening := self._opening.pop(name, None)) is not None:
+            await _cancel([opening])
+        if name not in written:
+            self._retire(self._adapters.remove(name))
+            self._resources.guards.forget(name)
+            _log.info("adapter %s is closed: it is no longer in the configuration", name)
+            return AdapterStatus(name, "closed")
+        outcome = await self._open(written[name])
+        if isinstance(outcome, _OpeningFailed):
+            _log.warning("adapter %s is not reloaded: %s", name, outcome.why)
+            if self._adapters.status(name).state != "ready":
+                self._adapters.failed(name, outcome.why)
+                if outcome.passing:
+                    self.open(written[name])
+            raise outcome.error
+        self._retire(self._adapters.opened(outcome))
+        _log.info("adapter %s is reloaded", name)
+        await _warm(outcome)
+        return self._adapters.status(name)
 
     async def _read_again(self) -> dict[str, AdapterSettings]:
         try:
             adapters = await asyncio.to_thread(self._reread)
         except ConfigurationInvalid as broken:
-            raise _refused("the configuration cannot be used", broken) from None
+            raise _reload_refused("the configuration cannot be used", broken) from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
-
-    async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
-        if name not in written:
-            if name not in self._adapters.names:
-                raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
-            await self._give_up_opening(name)
-            self._retire(self._adapters.remove(name))
-            self._workshop.guards.forget(name)
-            _log.info("adapter %s is closed: the configuration has it no more", name)
-            return AdapterStatus(name, "closed")
-        await self._give_up_opening(name)
-        try:
-            opened = await build_adapter(written[name], self._workshop)
-        except ConfigurationInvalid as broken:
-            self._note_failure(name, first_of(broken.problems))
-            raise _refused(f"adapter {name!r} was not reloaded", broken) from None
-        except (ProviderError, StoreUnavailable) as down:
-            if self._note_failure(name, str(down)):
-                self.open(written[name])
-            raise
-        except OrbitError as failed:
-            self._note_failure(name, str(failed))
-            raise ReloadRefused(f"adapter {name!r} was not reloaded: {failed}") from None
-        except Exception:
-            self._note_failure(name, _UNEXPECTED)
-            raise
-        self._retire(self._adapters.opened(opened))
-        _log.info("adapter %s is reloaded", name)
-        if opened.models is not None:
-            await opened.models.warm()
-        return self._adapters.status(name)
-
-    def _note_failure(self, name: str, why: str) -> bool:
-        """Whether the adapter does not serve: it is then shown with what was found."""
-        _log.warning("adapter %s is not reloaded: %s", name, why)
-        if self._adapters.status(name).state == "ready":
-            return False
-        self._adapters.failed(name, why)
-        return True
-
-    async def _give_up_opening(self, name: str) -> None:
-        task = self._opening.pop(name, None)
-        if task is not None:
-            await _end([task])
 
     def _retire(self, old: Adapter | None) -> None:
         if old is not None:
@@ -150,56 +176,29 @@ class AdapterManager:
 
     async def _close_later(self, old: Adapter) -> None:
         """Close an adapter when no turn that began with it can still be under way."""
+        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
-            await asyncio.sleep(self._workshop.settings.server.turn_timeout_s + old.tool_timeout_s)
+            await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
         finally:
             await old.close()
 
-    async def _keep_trying(self, adapter: AdapterSettings) -> None:
-        """Open one adapter. What is down is asked again; a broken library is not."""
-        adapters, pause_s = self._adapters, _FIRST_RETRY_S
-        while True:
-            try:
-                opened = await build_adapter(adapter, self._workshop)
-                adapters.opened(opened)
-            except (ProviderError, StoreUnavailable) as down:
-                adapters.failed(adapter.name, str(down))
-                _log.warning("adapter %s: %s; trying again in %g s", adapter.name, down, pause_s)
-                await asyncio.sleep(pause_s)
-                pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
-                continue
-            except ConfigurationInvalid as broken:
-                adapters.failed(adapter.name, first_of(broken.problems))
-                _log.error("adapter %s: %s", adapter.name, "; ".join(_errors_of(broken)))
-            except OrbitError as failed:
-                adapters.failed(adapter.name, str(failed))
-                _log.error("adapter %s: %s", adapter.name, failed)
-            except Exception:
-                # One adapter's fault must not take the others along.
-                adapters.failed(adapter.name, _UNEXPECTED)
-                _log.exception("adapter %s could not be opened", adapter.name)
-            else:
-                _log.info("adapter %s is ready", adapter.name)
-                if opened.models is not None:
-                    await opened.models.warm()
-            return
+
+async def _warm(adapter: Adapter) -> None:
+    if adapter.models is not None:
+        await adapter.models.warm()
 
 
-async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
-    ending = list(tasks)
-    for task in ending:
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    cancelled = list(tasks)
+    for task in cancelled:
         task.cancel()
-    await asyncio.gather(*ending, return_exceptions=True)
+    await asyncio.gather(*cancelled, return_exceptions=True)
 
 
-def _refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:
-    errors = [problem for problem in broken.problems if problem.is_error]
+def _reload_refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:
     details = [
         {"what": problem.what, "where": str(problem.where), "kind": problem.kind}
-        for problem in errors
+        for problem in broken.problems
+        if problem.is_error
     ]
     return ReloadRefused(f"{what}: {first_of(broken.problems)}", details)
-
-
-def _errors_of(broken: ConfigurationInvalid) -> list[str]:
-    return [str(problem) for problem in broken.problems if problem.is_error]

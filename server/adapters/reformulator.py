@@ -1,4 +1,4 @@
-"""An adapter's reformulator: from its settings to what an open adapter reads conversations with."""
+"""An adapter's reformulator, which proposes what a conversation asks for."""
 
 import logging
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from server.conversation.reformulation.loader import load_reformulation, reformu
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
 from server.conversation.reformulation.reformulator import Reformulator
-from server.core.ports import ChatModel, Decider
+from server.core.ports import Decider
 from server.core.turn import Intent
 from server.errors import Problem, ProviderUnavailable
 from server.intents.detector import IntentDetector
@@ -27,24 +27,23 @@ _NO_READER: Final = (
 )
 
 
-def read_reformulation(
+def load_adapter_reformulation(
     adapter: AdapterSettings,
     library: Library | None,
     pack: Pack | None,
     environ: Mapping[str, str],
 ) -> tuple[Reformulation | None, list[Problem]]:
-    """What the adapter's `reformulator` names, if anything, and all that is wrong with it.
+    """Return what the adapter's `reformulator` names, if anything, and its problems.
 
-    A library or a pack that cannot be used has problems of its own, and is not judged against.
+    A library or a pack that cannot be used has problems of its own, and is left out here.
     """
     config = adapter.config
-    path = config.reformulator
-    if path is None:
+    if config.reformulator is None:
         return None, []
-    loaded = load_reformulation(path, environ)
+    loaded = load_reformulation(config.reformulator, environ)
     problems = list(loaded.problems)
-    unread = pack is None and config.intents is not None
-    if loaded.reformulation is not None and library is not None and not unread:
+    pack_is_broken = pack is None and config.intents is not None
+    if loaded.reformulation is not None and library is not None and not pack_is_broken:
         entities = None if pack is None else [entity.name for entity in pack.entities]
         problems += reformulation_problems(loaded.reformulation, library, entities)
     if config.intents is None and not names_function_model(adapter):
@@ -52,38 +51,34 @@ def read_reformulation(
     return loaded.reformulation, problems
 
 
-def reformulating(
+def build_reformulation_decider(
+    adapter: AdapterSettings,
     other: Decider,
     parts: DeciderDependencies,
     reformulation: Reformulation,
     pack: Pack | None,
-    model: ChatModel | None,
+    model_of: ModelOf,
 ) -> Decider:
-    """A retriever that proposes what conversations ask for, and leaves the rest to `other`."""
-    read = None if pack is None else reading_by(pack)
-    return ReformulationDecider(other, parts, Reformulator(reformulation, read=read, model=model))
+    """Return what proposes what conversations ask for, and leaves the rest to `other`.
 
-
-def model_for(adapter: AdapterSettings, model_of: ModelOf) -> ChatModel | None:
-    """The model that reads what rules leave open: the function model, else the inference model.
-
-    None when the adapter names neither, or what the provider needs is not installed: then
-    the rules alone have the word.
+    The function model, else the inference model, reads what rules leave open. Where the
+    adapter names neither, or what the provider needs is not installed, rules alone do.
 
     Raises:
         PluginInvalid: there is no such provider.
     """
-    if not names_function_model(adapter):
-        return None
-    try:
-        return function_model_of(adapter, model_of)
-    except ProviderUnavailable as lacking:
-        _log.warning("adapter %s reads conversations by rules alone: %s", adapter.name, lacking)
-        return None
+    model = None
+    if names_function_model(adapter):
+        try:
+            model = function_model_of(adapter, model_of)
+        except ProviderUnavailable as lacking:
+            _log.warning("adapter %s reads conversations by rules alone: %s", adapter.name, lacking)
+    read = None if pack is None else intent_reader(pack)
+    return ReformulationDecider(other, parts, Reformulator(reformulation, read=read, model=model))
 
 
-def reading_by(pack: Pack) -> Read:
-    """Texts read by the rules of `pack`, with the places of what they name."""
+def intent_reader(pack: Pack) -> Read:
+    """Return what reads texts by the rules of `pack`, with the places of what they name."""
     detector = IntentDetector(pack)
 
     def read(text: str) -> Intent:

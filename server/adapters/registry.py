@@ -23,7 +23,7 @@ class AdapterStatus:
 
 
 class Adapters:
-    """The adapters of a server by name. One that fails never takes the others along."""
+    """The adapters of a server by name; one that fails does not affect the others."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._open: dict[str, Adapter] = {}
@@ -69,17 +69,17 @@ class Adapters:
         return self.get(caller.adapter)
 
     def rate_limits(self, name: str) -> tuple[str, ...]:
-        """How often an adapter may be asked; one that is not open counts nothing."""
+        """Return how often an adapter may be asked; nothing for one that is not open."""
         adapter = self._open.get(name)
         return adapter.rate_limits if adapter is not None else ()
 
     def expect(self, name: str) -> None:
-        """Know of an adapter that is to be opened, if it was not known before."""
+        """Register the name of an adapter that is going to be opened."""
         if name not in self._names:
             self._names = (*self._names, name)
 
     def opened(self, adapter: Adapter) -> Adapter | None:
-        """Answer by `adapter` from now on, and return the one of its name until now."""
+        """Register an open adapter and return the one that it replaces."""
         self.expect(adapter.name)
         self._why.pop(adapter.name, None)
         before = self._open.get(adapter.name)
@@ -88,7 +88,7 @@ class Adapters:
         return before
 
     def remove(self, name: str) -> Adapter | None:
-        """Know of it no more, and return it if it was open."""
+        """Unregister the adapter and return it if it was open."""
         self._names = tuple(known for known in self._names if known != name)
         self._why.pop(name, None)
         return self._open.pop(name, None)

@@ -1,18 +1,20 @@
 """What adapters of one server share: encoders, models, the vector store, limits, the audit."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from threading import Lock
+from collections.abc import Mapping
+from typing import Self
 
 from server.access.rate_limits import RateLimits
+from server.adapters.registry import Adapters
 from server.audit.writer import AuditWriter, open_sink
-from server.chat.adapter import Adapter
 from server.conversation.service import ConversationService
 from server.core.ports import ChatModel, Embedder
+from server.errors import OrbitError
 from server.guards.manager import GuardManager
 from server.matching.index.store import TemplateStore
 from server.metrics.metrics import Metrics
-from server.metrics.providers import MeteredEmbedder
+from server.metrics.providers import MeteredChatModel, MeteredEmbedder
+from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
 from server.settings.models import Settings
 from server.storage.files import make_private
@@ -20,66 +22,70 @@ from server.tools.policy.chain import Guardrails
 
 
 class SharedResources:
-    """What adapters share: an encoder for each provider and model, and one vector store."""
+    """What adapters share. Encoders and models are made on first use, one for each name."""
 
     def __init__(
         self,
         settings: Settings,
         environ: Mapping[str, str],
-        metrics: Metrics | None = None,
+        metrics: Metrics,
+        guardrails: Guardrails,
+        conversation: ConversationService,
         *,
+        adapters: Adapters | None = None,
         remembers: bool = True,
     ) -> None:
-        """`remembers` says whether conversations are kept, or each question stands alone."""
         self.settings = settings
         self.environ = environ
+        self.metrics = metrics
+        self.guardrails = guardrails
+        self.conversation = conversation
+        self.adapters = adapters
         self.remembers = remembers
-        make_private(settings.data_dir)
-        self.metrics = metrics or Metrics()
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
-        self.guards = GuardManager(
-            settings.database_url, settings.data_dir / "guards", self.metrics
-        )
-        self.resolve_adapter: Callable[[str], Adapter] | None = None
+        self.guards = GuardManager(settings.database_url, settings.data_dir / "guards", metrics)
         self._embedders: dict[tuple[str, str | None], Embedder] = {}
         self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
-        self._guardrails: Guardrails | None = None
-        self._conversing: ConversationService | None = None
-        self._making = Lock()
 
-    def guardrails(self) -> Guardrails:
-        """Rate limits, audit and roles, made on first use. Blocks.
+    @classmethod
+    async def open(
+        cls,
+        settings: Settings,
+        environ: Mapping[str, str],
+        metrics: Metrics | None = None,
+        *,
+        adapters: Adapters | None = None,
+        remembers: bool = True,
+    ) -> Self:
+        """Open what everything else needs.
 
-        Raises:
-            StoreUnavailable: what counts or what is written to cannot be used.
-            ConfigurationInvalid: the secret of the installation cannot be used.
-        """
-        with self._making:
-            if self._guardrails is None:
-                access = self.settings.access
-                opened = open_sink(self.settings)
-                trail = AuditWriter(opened[0]) if opened is not None else None
-                storage = access.rate_limits.storage
-                limits = RateLimits(
-                    storage.get_secret_value() if storage else None, access.rate_limits.window
-                )
-                self._guardrails = Guardrails(limits, trail, access)
-            return self._guardrails
-
-    def conversing(self) -> ConversationService:
-        """The memory of conversations and what waits in them, opened on first use. Blocks.
+        `adapters` are the others of the server, which guards may lead to; `remembers` says
+        whether conversations are kept, or each question stands alone.
 
         Raises:
-            StoreUnavailable: the database cannot be used.
+            StoreUnavailable: what counts, or what is written to, cannot be used.
             ConfigurationInvalid: the secret of the installation cannot be used.
         """
-        with self._making:
-            if self._conversing is None:
-                self._conversing = ConversationService.open(self.settings, self.metrics)
-            return self._conversing
+        metrics = metrics or Metrics()
+        make_private(settings.data_dir)
+        guardrails = await asyncio.to_thread(_open_guardrails, settings)
+        try:
+            conversation = await asyncio.to_thread(ConversationService.open, settings, metrics)
+        except OrbitError:
+            await guardrails.close()
+            raise
+        return cls(
+            settings,
+            environ,
+            metrics,
+            guardrails,
+            conversation,
+            adapters=adapters,
+            remembers=remembers,
+        )
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
-        """The encoder of that name, made on first use.
+        """Return the encoder of that name.
 
         Raises:
             ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
@@ -91,12 +97,12 @@ class SharedResources:
                 provider,
                 model,
                 self.settings.embeddings,
-                metered=lambda made: MeteredEmbedder(made, self.metrics),
+                metered=lambda embedder: MeteredEmbedder(embedder, self.metrics),
             )
         return self._embedders[key]
 
     def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
-        """The model of that name, made on first use; nothing of it is loaded or reached.
+        """Return the model of that name; nothing of it is loaded or reached yet.
 
         What is left out is as the settings, the environment and the provider have it.
 
@@ -104,10 +110,6 @@ class SharedResources:
             ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
                 something that has to be installed.
         """
-        # A server without models needs neither these nor what they import.
-        from server.metrics.providers import MeteredChatModel
-        from server.providers.chat.factory import build_chat_model, resolve_model
-
         settings = self.settings.models
         key = resolve_model(provider, model, settings, self.environ)
         if key not in self._chat_models:
@@ -116,27 +118,33 @@ class SharedResources:
                 settings,
                 self.environ,
                 folder=self.settings.models_dir,
-                metered=lambda made: MeteredChatModel(made, self.metrics),
+                metered=lambda model: MeteredChatModel(model, self.metrics),
             )
         return self._chat_models[key]
 
     async def finish(self, *, deliver: bool = False) -> None:
-        """Wait for what was confirmed and is being carried out; before adapters are closed.
+        """Wait for confirmed calls that are running; to be done before adapters are closed.
 
-        With `deliver`, its commit events are sent once; whoever is not reached then is by a
+        With `deliver`, their commit events are sent once; whoever is not reached then is by a
         server that runs later.
         """
-        if self._conversing is None:
-            return
-        await self._conversing.proposals.finish()
+        await self.conversation.proposals.drain()
         if deliver:
-            await self._conversing.deliver_once()
-        await self._conversing.close()
+            await self.conversation.deliver_once()
 
     async def close(self) -> None:
+        await self.conversation.close()
         await self.guards.close()
         await asyncio.gather(*(model.close() for model in self._chat_models.values()))
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
-        if self._guardrails is not None:
-            await self._guardrails.close()
+        await self.guardrails.close()
+
+
+def _open_guardrails(settings: Settings) -> Guardrails:
+    """Open rate limits, audit and roles. Blocks."""
+    access = settings.access
+    opened = open_sink(settings)
+    storage = access.rate_limits.storage
+    limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
+    return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)

@@ -1,4 +1,4 @@
-"""One line of the audit, its place in the chain, and what keeps it."""
+"""An audit entry, the chain that entries form, and its verification."""
 
 import hmac
 import json
@@ -60,7 +60,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators
 class AuditSeal:
     """Makes and checks the chain with the secret of the installation.
 
-    Without that secret nobody can write an entry, or a whole trail, that holds.
+    Without that secret nobody can write an entry, or a whole trail, that passes.
     """
 
     def __init__(self, secret: bytes) -> None:
@@ -74,16 +74,16 @@ class AuditSeal:
         return hmac.digest(self._secret, plain.encode(), "sha256").hex()
 
     def end(self, number: int, digest: str) -> str:
-        """The seal of a trail's end, so that its last entries cannot be cut off unseen."""
+        """Return the seal of a trail's end, so that cutting off its last entries is noticed."""
         return hmac.digest(self._secret, f"end:{number}:{digest}".encode(), "sha256").hex()
 
 
 def to_row(event: Event) -> dict[str, Any]:
-    """The event as JSON-ready data, which reads back as exactly the same."""
-    row = {name: _written(getattr(event, name)) for name in _NAMES}
+    """Return the event as JSON-ready data, which reads back exactly the same."""
+    row = {name: _valid_text(getattr(event, name)) for name in _NAMES}
     row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
     row["duration_ms"] = round(event.duration_ms, 3)
-    arguments = _written(to_json(event.arguments))
+    arguments = _valid_text(to_json(event.arguments))
     if len(arguments) > MOST_CHARS:
         row["arguments"] = {"cut": arguments[:MOST_CHARS], "chars": len(arguments)}
     else:
@@ -91,8 +91,8 @@ def to_row(event: Event) -> dict[str, Any]:
     return row
 
 
-def _written(value: Any) -> Any:
-    """The value; in text, a lone half of a character can be neither written nor compared."""
+def _valid_text(value: Any) -> Any:
+    """Return the value, in text without lone surrogates, which cannot be written."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode()
     return value
@@ -112,7 +112,7 @@ class Sink(Protocol):
         """Every entry, oldest first."""
 
     def holds_first(self) -> bool:
-        """Whether entry 1 has to be there: nothing was put aside and deleted by age."""
+        """Return whether entry 1 has to be there: no old file was deleted."""
 
     def end(self) -> tuple[int, str, str] | None:
         """Number and digest of the last entry, and the seal of both; None when empty."""

@@ -56,7 +56,7 @@ class FileSink:
             file.write(json.dumps(end).encode())
 
     def entries(self) -> Iterator[AuditEntry]:
-        for path in [*self._aside(), self._path]:
+        for path in [*self._rotated_files(), self._path]:
             if not path.exists():
                 continue
             with path.open(encoding="utf-8", errors="replace") as lines:
@@ -64,7 +64,7 @@ class FileSink:
                     yield _entry(line)
 
     def holds_first(self) -> bool:
-        aside = self._aside()
+        aside = self._rotated_files()
         return not aside or aside[0].name == f"{self._path.name}.1"
 
     def end(self) -> tuple[int, str, str] | None:
@@ -92,7 +92,7 @@ class FileSink:
             os.close(descriptor)
 
     def _last(self) -> tuple[int, str]:
-        """What the next entry follows: the sealed end, or what a crash left written after it.
+        """Return the last entry: the sealed end, or what a crash left after it.
 
         Lines that are gone are never written over: the gap stays to be found.
         """
@@ -103,7 +103,7 @@ class FileSink:
         return written
 
     def _last_written(self) -> tuple[int, str]:
-        for path in [self._path, *reversed(self._aside())]:
+        for path in [self._path, *reversed(self._rotated_files())]:
             if path.exists() and path.stat().st_size:
                 with path.open("rb") as file:
                     file.seek(max(0, path.stat().st_size - _LONGEST_LINE))
@@ -115,14 +115,14 @@ class FileSink:
     def _rotate(self) -> None:
         if not self._path.exists() or self._path.stat().st_size < self._max_bytes:
             return
-        aside = self._aside()
+        aside = self._rotated_files()
         number = 1 + (int(aside[-1].name.rpartition(".")[2]) if aside else 0)
         self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
-        for old in self._aside()[: -self._keep]:
+        for old in self._rotated_files()[: -self._keep]:
             old.unlink()
 
-    def _aside(self) -> list[Path]:
-        """Files that were put aside, oldest first."""
+    def _rotated_files(self) -> list[Path]:
+        """Return the rotated files, oldest first."""
         found = self._path.parent.glob(f"{self._path.name}.*")
         numbered = [path for path in found if path.name.rpartition(".")[2].isdigit()]
         return sorted(numbered, key=lambda path: int(path.name.rpartition(".")[2]))

@@ -1,4 +1,4 @@
-"""Writing the audit without making anybody wait, unless waiting is the point."""
+"""Writing the audit in the background, or at once where the caller has to be sure."""
 
 import itertools
 import logging
@@ -73,7 +73,7 @@ class AuditWriter:
 
 
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
-    """The configured sink and the seal of its chain; None when nothing is kept. Blocks.
+    """Return the configured sink and the seal of its chain, or None when nothing is kept. Blocks.
 
     Raises:
         StoreUnavailable: it cannot be used.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.store import ConversationStore
@@ -12,12 +12,10 @@ from server.core.turn import Turn
 from server.guards.guard import Guard
 from server.intents.classifier import Detect
 from server.library.model import Library
+from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
 from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
-
-if TYPE_CHECKING:  # a server without models loads nothing of them
-    from server.llm.models import AdapterModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Adapter:
     resolve_adapter: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
     """What conversations remember; without it, every question stands alone."""
-    models: "AdapterModels | None" = None
+    models: AdapterModels | None = None
     """What models do in a turn; without it, none is asked."""
     proposals: ConfirmationService | None = None
     """Where calls wait for a yes; without it, what needs one is refused."""

@@ -159,7 +159,7 @@ async def resolve_proposal(
     if accept:
         running = _run_held_call(adapter, turn, confirmations, proposal_id, seal, trace)
         return await confirmations.to_its_end(running)
-    held = await confirmations.look(turn.caller, turn.session_id, proposal_id)
+    held = await confirmations.get(turn.caller, turn.session_id, proposal_id)
     await confirmations.decline(turn.caller, turn.session_id, proposal_id)
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
@@ -174,15 +174,15 @@ async def _run_held_call(
     seal: str | None,
     trace: Trace,
 ) -> Resolution:
-    held = await confirmations.take(turn.caller, turn.session_id, proposal_id, seal=seal)
+    held = await confirmations.claim(turn.caller, turn.session_id, proposal_id, seal=seal)
     try:
         owner = _adapter_of(adapter, held)
     except (AdapterUnavailable, AdapterUnknown):
-        await confirmations.settle(held, "held", "adapter_unavailable")
+        await confirmations.finish(held, "held", "adapter_unavailable")
         raise
     template = owner.library.templates.get(held.template_id)
     if template is None or template_hash(template) != held.template_hash:
-        await confirmations.settle(held, "refused", "template_changed")
+        await confirmations.finish(held, "refused", "template_changed")
         adapter.metrics.proposal(adapter.name, "changed")
         ending = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
         return Resolution(owner, ending)
@@ -190,7 +190,7 @@ async def _run_held_call(
     status: Literal["done", "refused", "held"] = "done"
     if outcome.refusal is not None:
         status = "held" if outcome.outcome in _LATER else "refused"
-    await confirmations.settle(held, status, outcome.outcome)
+    await confirmations.finish(held, status, outcome.outcome)
     adapter.metrics.proposal(adapter.name, status)
     trace.note("confirm", {"proposal_id": held.proposal_id, "outcome": status})
     proposal = {
@@ -232,7 +232,7 @@ async def _execute_held_call(
     try:
         return await execute_call(owner, proposal, trace)
     except (OrbitError, asyncio.CancelledError):
-        await confirmations.settle(held, "interrupted" if committed else "held", "failed")
+        await confirmations.finish(held, "interrupted" if committed else "held", "failed")
         raise
 
 
@@ -240,7 +240,7 @@ async def _ask_again(
     adapter: Adapter, turn: Turn, confirmations: ConfirmationService, proposal_id: str
 ) -> Resolution:
     """What waits once more, after a reply that was neither a yes nor a no."""
-    held = await confirmations.look(turn.caller, turn.session_id, proposal_id)
+    held = await confirmations.get(turn.caller, turn.session_id, proposal_id)
     owner = _adapter_of(adapter, held)
     template = owner.library.templates.get(held.template_id)
     if template is None:

@@ -130,15 +130,15 @@ def _check_adapter(
     adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> list[Problem]:
     from server.adapters.check import load_adapter  # too much to import for `--help`
-    from server.adapters.intents import IntentReader
+    from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
     from server.extraction.extractor import Extractor
 
-    read = load_adapter(adapter, settings.tools if settings else {}, environ, settings)
+    read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
     if read.library is not None:
         extractor = Extractor(read.library.domain)
-        problems += example_problems(read.library, extractor, IntentReader(read.pack))
+        problems += example_problems(read.library, extractor, PackReader(read.pack))
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.

@@ -96,11 +96,13 @@ async def _collect_again(api: "FastAPI") -> None:
 
 def _load_ahead(settings: "Settings") -> None:
     """Begin to load models, which takes longest, while the rest of the server is imported."""
+    from server.providers.embeddings.local import PROVIDER
     from server.providers.embeddings.local_models import load_ahead
 
+    threads = PROVIDER.options_in(settings.embeddings.section("local"), {}).threads
     for adapter in settings.adapters:
         if adapter.enabled and adapter.embedding_provider == "local":
-            load_ahead(adapter.embedding_model, settings.embeddings.local.threads)
+            load_ahead(adapter.embedding_model, threads)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:

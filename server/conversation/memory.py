@@ -38,7 +38,7 @@ class ChatMemory:
         del self._messages[: -self._max_turns * _PER_TURN]
 
     def get_history(self) -> list[dict[str, str]]:
-        """Every message as `{"role", "content"}`; a copy, to do with as one likes."""
+        """Return every message as `{"role", "content"}`, in a new list."""
         return [{"role": message.role, "content": message.content} for message in self._messages]
 
     @property
@@ -57,7 +57,7 @@ class ChatMemory:
 
 
 class ConversationKey(NamedTuple):
-    """A conversation of one key, adapter and user. Nobody else's reaches it."""
+    """Identifies a conversation of one key, adapter and user."""
 
     key_id: str
     adapter: str
@@ -70,11 +70,11 @@ def conversation_key(caller: Caller, session_id: str) -> ConversationKey:
 
 
 def conversation_key_columns(**how: Any) -> tuple[sa.Column[str], ...]:
-    """Columns for a place; `how` is for all of them."""
+    """Return the columns for a `ConversationKey`; `how` is passed to each of them."""
     sizes = {"key_id": 64, "adapter": 255, "user_id": 255, "session_id": 128}
     return tuple(sa.Column(name, sa.String(size), **how) for name, size in sizes.items())
 
 
 def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement[bool]:
-    """The rows of a table that are of that place."""
+    """Return the condition that a row belongs to a conversation."""
     return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))

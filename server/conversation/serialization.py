@@ -31,56 +31,57 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
 
 
 def arguments_to_json(value: Any) -> str:
-    """`value` as JSON text, always in the same spelling.
+    """Return `value` as JSON text; equal values give equal texts.
 
     Raises:
         TypeError: it holds something that is neither JSON nor a date, a time or a decimal.
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return json.dumps(_to_json(value), sort_keys=True, separators=(",", ":"))
 
 
 def arguments_from_json(text: str) -> Any:
-    """The value in a text of `to_text`.
+    """Return the value in a text of `arguments_to_json`.
 
     Raises:
-        ValueError: it is no such text.
+        ValueError: it is not such a text.
     """
-    return _rich(json.loads(text))
+    return _from_json(json.loads(text))
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {_key(key): _plain(item) for key, item in value.items()}
+        return {_escape_key(key): _to_json(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return {_KIND: "tuple", "is": [_plain(item) for item in value]}
+        return {_KIND: "tuple", "is": [_to_json(item) for item in value]}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     for kind, name, write in _WRITERS:
         if isinstance(value, kind):
             return {_KIND: name, "is": write(value)}
     raise TypeError(f"a value of type {type(value).__name__} cannot be kept")
 
 
-def _key(key: Any) -> str:
+def _escape_key(key: Any) -> str:
     if not isinstance(key, str):
         raise TypeError(f"a key of type {type(key).__name__} cannot be kept")
     return _KIND + key if key.startswith(_KIND) else key
 
 
-def _rich(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if isinstance(value, list):
-        return [_rich(item) for item in value]
+        return [_from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
     if _KIND not in value:
         return {
-            key[1:] if key.startswith(_KIND) else key: _rich(item) for key, item in value.items()
+            key[1:] if key.startswith(_KIND) else key: _from_json(item)
+            for key, item in value.items()
         }
     kind, content = value[_KIND], value["is"]
     if kind == "tuple":
-        return tuple(_rich(item) for item in content)
+        return tuple(_from_json(item) for item in content)
     try:
         return _READERS[kind](content)
     except KeyError:
@@ -88,7 +89,7 @@ def _rich(value: Any) -> Any:
 
 
 def context_to_json(context: ConversationContext) -> str:
-    """The context as JSON text; `from_text` reads it back."""
+    """Return the context as JSON text; `context_from_json` reads it back."""
     data: dict[str, Any] = {"messages": [[m.role, m.content] for m in context.messages]}
     if context.asked is not None:
         data["asked"] = _fields(context.asked)
@@ -104,10 +105,10 @@ def context_to_json(context: ConversationContext) -> str:
 
 
 def context_from_json(text: str) -> ConversationContext:
-    """The context in a text of `to_text`.
+    """Return the context in a text of `context_to_json`.
 
     Raises:
-        ValueError, KeyError, TypeError: it is no such text.
+        ValueError, KeyError, TypeError: it is not such a text.
     """
     # Numbers with a fraction stay exact, as they are in questions.
     data: dict[str, Any] = json.loads(text, parse_float=Decimal)
@@ -122,7 +123,7 @@ def context_from_json(text: str) -> ConversationContext:
 
 
 def _fields(part: PendingQuestion | OfferedChoices | CompletedCall) -> dict[str, Any]:
-    """What is not as it is by default."""
+    """Return the fields that differ from their defaults."""
     return {
         name: value
         for name in part.__dataclass_fields__

@@ -1,4 +1,4 @@
-"""What conversations share on one server: their memory, what waits for a yes, and commits."""
+"""What conversations of one server share: memory, pending confirmations and commit events."""
 
 import asyncio
 import logging
@@ -27,6 +27,8 @@ _MARGIN_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ConversationService:
+    """The parts that share one database: `store` remembers, `proposals` wait, `delivery` sends."""
+
     store: ConversationStore
     proposals: ConfirmationService
     delivery: Delivery | None
@@ -63,14 +65,14 @@ class ConversationService:
         )
 
     async def serve(self) -> None:
-        """Take up what an earlier server left, deliver events, end what has expired; for ever."""
-        await _trying(self.proposals.recover())
+        """Recover what an earlier server left; deliver events and tidy until cancelled."""
+        await _log_failure(self.proposals.recover())
         delivering = asyncio.create_task(self.delivery.run()) if self.delivery else None
         try:
             while True:
-                await _trying(self.proposals.tidy())
-                await _trying(self.store.tidy())
-                await _trying(self.commits.tidy(self.database))
+                await _log_failure(self.proposals.tidy())
+                await _log_failure(self.store.tidy())
+                await _log_failure(self.commits.tidy(self.database))
                 await asyncio.sleep(_TIDY_EVERY_S)
         finally:
             if delivering is not None:
@@ -80,18 +82,18 @@ class ConversationService:
     async def deliver_once(self) -> None:
         """Try once to deliver what was committed here, for a process that ends soon."""
         if self.delivery is not None and self.commits.fresh.is_set():
-            await _trying(self.delivery.deliver_due())
+            await _log_failure(self.delivery.deliver_due())
 
     async def close(self) -> None:
-        """Wait for what is being carried out, write what waits, and let go of the database."""
-        await self.proposals.finish()
+        """Wait for running calls, write what waits, and close the database."""
+        await self.proposals.drain()
         if self.delivery is not None:
             await self.delivery.close()
         await self.store.close()
         await self.database.close()
 
 
-async def _trying(work: Awaitable[object]) -> None:
+async def _log_failure(work: Awaitable[object]) -> None:
     try:
         await work
     except StoreUnavailable as failure:

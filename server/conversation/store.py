@@ -1,8 +1,8 @@
-"""Conversations in the database: what each remembers, for whom, and until when."""
+"""Conversations in the database: what each remembers, for whom, and how long."""
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, Self
 
 import sqlalchemy as sa
@@ -16,7 +16,7 @@ from server.conversation.memory import (
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.settings.conversation import ConversationSettings
-from server.storage.database import Database, UtcTime, put
+from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class ConversationStore:
         database: Database,
         settings: ConversationSettings,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
         self._now = now
@@ -67,11 +67,7 @@ class ConversationStore:
 
     @classmethod
     def open(
-        cls,
-        url: str,
-        settings: ConversationSettings,
-        *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = utc_now
     ) -> Self:
         """Open the store, making its table if there is none. Blocks.
 

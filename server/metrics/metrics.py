@@ -157,7 +157,7 @@ class Metrics:
         return Gauge(name, what, labels, registry=self._registry)
 
     def text(self) -> bytes:
-        """Everything, in the format that Prometheus scrapes."""
+        """Return every metric in the format of Prometheus."""
         return generate_latest(self._registry)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:

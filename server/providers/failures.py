@@ -1,4 +1,4 @@
-"""What goes wrong with a provider over HTTP, in the server's own words."""
+"""Failures of providers over HTTP as errors of the server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def refused(
     key_hint: str = "",
     retry_after: str | None = None,
 ) -> ProviderError:
-    """The failure for an HTTP status. Never what the body says: it may repeat a key."""
+    """Return the failure for an HTTP status, without the body, which may repeat a key."""
     if status in (401, 403):
         hint = f"; {key_hint}" if key_hint else ""
         return ProviderRejected(f"{provider} refuses the credentials (status {status}){hint}")
@@ -55,7 +55,7 @@ def refused(
 
 
 def seconds_of(retry_after: str | None) -> float | None:
-    """What a `Retry-After` header means from now on; None where it means nothing."""
+    """Return the seconds that a `Retry-After` header asks for, or None."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():
@@ -68,7 +68,7 @@ def seconds_of(retry_after: str | None) -> float | None:
 
 @contextmanager
 def translated(provider: str, *, expected: str) -> Iterator[None]:
-    """Whatever a client raises inside becomes a `ProviderError` that names `provider`."""
+    """Turn what a client raises inside into a `ProviderError` that names `provider`."""
     try:
         yield
     except OrbitError:
@@ -78,4 +78,6 @@ def translated(provider: str, *, expected: str) -> Iterator[None]:
     except (httpx.TransportError, OSError):
         raise ProviderUnreachable(f"{provider} cannot be reached; is it running?") from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, httpx.HTTPError):
-        raise ProviderRejected(f"{provider} returned something that is no {expected}") from None
+        raise ProviderRejected(
+            f"{provider} returned something that is not a valid {expected}"
+        ) from None

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dotenv.parser import parse_stream
 
-from server.core.suggestions import join_words
+from server import plugins
+from server.core.suggestions import did_you_mean, join_words
 from server.errors import Location, Problem
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import Document, Keys, read_yaml, shown_path
 from server.settings.fields import expand, is_glob
-from server.settings.models import Imports, Settings
+from server.settings.models import EmbeddingsSettings, Imports, ModelsSettings, Settings
 from server.settings.validation import validate
 
 
@@ -133,6 +134,12 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
     )
 
 
+_PROVIDER_SECTIONS: Final = (
+    ("models", "chat provider", ModelsSettings),
+    ("embeddings", "embedding provider", EmbeddingsSettings),
+)
+
+
 class _MergedSettings:
     """What several files set together. A section comes from one file; adapters add up."""
 
@@ -160,11 +167,16 @@ class _MergedSettings:
             complete = None not in adapters
         else:
             settings, problems = validate(Settings, document, context=self._context)
-            found += problems
-            complete = settings is not None
+            options, misconfigured = self._provider_options(document)
+            complete = settings is not None and not misconfigured
+            found += sorted((*problems, *misconfigured), key=lambda found: found.where.line)
             if settings is not None:
                 adapters.extend(settings.adapters)
-                self._take_sections(settings, document)
+                update = {
+                    name: getattr(settings, name).model_copy(update=found)
+                    for name, found in options.items()
+                }
+                self._take_sections(settings.model_copy(update=update), document)
         if not complete and not any(p.is_error for p in found):
             # A part that is switched off must still be readable, and misses a variable.
             found = list(document.problems)
@@ -172,6 +184,29 @@ class _MergedSettings:
         for number, adapter in enumerate(adapters):
             if adapter is not None and complete:
                 self._take_adapter(adapter, document.where((*at, number)))
+
+    def _provider_options(
+        self, document: Document
+    ) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
+        """Return the options of providers, by section and provider, and what is wrong with them."""
+        options: dict[str, dict[str, Any]] = {}
+        problems: list[Problem] = []
+        for section, kind, model in _PROVIDER_SECTIONS:
+            written = document.at((section,))
+            for name in written if isinstance(written, dict) else ():
+                at = (section, name)
+                if name in model.model_fields:
+                    continue
+                if name not in plugins.known(kind):
+                    hint = did_you_mean(name, [*model.model_fields, *plugins.known(kind)])
+                    what = f"unknown key {name!r}; {hint}"
+                    problems.append(Problem(what, document.where(at), "unknown-key"))
+                    continue
+                spec = plugins.resolve(kind, name)
+                found, amiss = validate(spec.options, document, at, context=self._context)
+                options.setdefault(section, {})[name] = found
+                problems += amiss
+        return options, problems
 
     def _take_sections(self, settings: Settings, document: Document) -> None:
         for name in sorted(settings.model_fields_set - {"adapters", "imports"}):

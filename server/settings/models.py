@@ -5,17 +5,16 @@ are made from it.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
 from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
-from server.settings.chat_models import ModelsSettings
 from server.settings.conversation import ConversationSettings
 from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
-__all__ = ["AccessSettings", "AdapterSettings", "ModelsSettings", "Settings"]
+__all__ = ["AccessSettings", "AdapterSettings", "Settings"]
 
 
 class ServerSettings(Strict):
@@ -66,54 +65,26 @@ class PythonToolsSettings(Strict):
     """Folders to find them in, beside what is installed."""
 
 
-class LocalEmbeddings(Strict):
-    """Embeddings in the server's own process."""
+class ProviderSections(Strict, extra="allow"):
+    """One section for each provider, which `server.settings.loader` checks by its own options."""
 
-    threads: int | None = Field(default=None, ge=1, le=256)
-    """Threads for one computation; without a number, the encoder chooses."""
-
-
-class OllamaEmbeddings(Strict):
-    """Embeddings from an Ollama server."""
-
-    base_url: str = "http://localhost:11434"
-    """Where Ollama listens."""
-    timeout_s: Seconds = 30.0
-    """Seconds that one request may take."""
-    max_retries: int = Field(default=2, ge=0, le=10)
-    """How often a failed request is tried again."""
-    batch_size: int = Field(default=32, ge=1, le=2048)
-    """Texts in one request."""
+    def section(self, provider: str) -> Any:
+        """Return what is set for a provider: its options, or None."""
+        return (self.model_extra or {}).get(provider)
 
 
-class OpenAIEmbeddings(Strict):
-    """Embeddings from OpenAI, or any server that speaks its protocol."""
-
-    base_url: str = "https://api.openai.com/v1"
-    """The API up to and with `/v1`."""
-    api_key: SecretStr | None = None
-    """Sent as a bearer token; write `${OPENAI_API_KEY}` rather than the key."""
-    timeout_s: Seconds = 30.0
-    """Seconds that one request may take."""
-    max_retries: int = Field(default=2, ge=0, le=10)
-    """How often a failed request is tried again."""
-    batch_size: int = Field(default=128, ge=1, le=2048)
-    """Texts in one request."""
-    dimensions: int | None = Field(default=None, ge=1, le=65_536)
-    """Length of the vectors to ask for, where the model offers a choice."""
-
-
-class EmbeddingsSettings(Strict):
+class EmbeddingsSettings(ProviderSections):
     """One section for each embedding provider; adapters name the provider they use."""
 
-    local: LocalEmbeddings = LocalEmbeddings()
-    """Provider `local`."""
-    ollama: OllamaEmbeddings = OllamaEmbeddings()
-    """Provider `ollama`."""
-    openai: OpenAIEmbeddings = OpenAIEmbeddings()
-    """Provider `openai`."""
     query_cache_size: int = Field(default=2048, ge=0, le=1_000_000)
     """Questions whose vectors are remembered, for each encoder; 0 remembers none."""
+
+
+class ModelsSettings(ProviderSections):
+    """One section for each provider of models; adapters name the provider they use."""
+
+    provider: str | None = None
+    """Provider where a model is named without one; left out, `LLM_PROVIDER`, else `ollama`."""
 
 
 class VectorStoreSettings(Strict):

@@ -1,0 +1,1 @@
+"""Databases, private files and the secret of the installation."""

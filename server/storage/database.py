@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -16,6 +17,9 @@ from server.storage.files import make_private
 _T = TypeVar("_T")
 
 _BUSY_TIMEOUT_S: Final = 5.0
+
+utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
+"""The clock of everything that is stored."""
 
 
 class UtcTime(sa.types.TypeDecorator[datetime]):
@@ -34,7 +38,7 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
 
 
 class Database:
-    """An engine, and the threads that may use it at once."""
+    """An engine, and a limit of threads that use it at once."""
 
     def __init__(self, engine: sa.Engine, *, threads: int) -> None:
         self._engine = engine
@@ -53,7 +57,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file that this machine writes, and not a server."""
+        """Whether it is a local file and not a server."""
         return self._engine.dialect.name == "sqlite"
 
     async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
@@ -138,7 +142,7 @@ def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
 
 
 def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailable:
-    """What went wrong, without the SQL and without the password."""
+    """Return the failure to raise, without the SQL and without the password."""
     place = engine.url.render_as_string(hide_password=True)
     reason = " ".join(str(failure.orig).split())
     return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")

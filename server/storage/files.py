@@ -1,4 +1,4 @@
-"""Folders that are their owner's alone, and files that are never seen half written."""
+"""Private folders, and files that are written atomically."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for their owner alone.
+    """Make a folder and its missing parents, accessible to their owner alone.
 
     A folder that is there already is left as it is.
     """
@@ -19,10 +19,10 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> Iterator[BinaryIO]:
-    """A file to write, which takes the place of `path` when the block ends without a failure.
+    """Open a file that replaces `path` when the block ends without a failure.
 
-    Readers find the old content or the new, never half of it, and only the owner can read
-    it. `durable` waits until it is on the disk; with `new` it never replaces a file.
+    Readers find the old content or the new, and only the owner can read it.
+    `durable` waits until it is on the disk; with `new` it never replaces a file.
 
     Raises:
         FileExistsError: with `new`, there is one already.

@@ -1,4 +1,4 @@
-"""Values that change often, written in batches and never while a request waits."""
+"""Values that change often, written in batches while no request waits."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class WriteBehind(Generic[K, V]):
         self._overflowing = False
 
     def note(self, key: K, value: V) -> None:
-        """Write `value` soon."""
+        """Write `value` with the next batch."""
         self._waiting[key] = value
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
@@ -46,12 +46,12 @@ class WriteBehind(Generic[K, V]):
         self._start_timer()
 
     def get(self, key: K) -> V | None:
-        """The value that is not in the database yet; None when nothing waits."""
+        """Return the value that is not in the database yet, or None."""
         found = self._waiting.get(key)
         return found if found is not None else self._under_way.get(key)
 
     async def drop(self, key: K) -> None:
-        """Write `key` no more; when this returns, no write of it is under way."""
+        """Stop writing `key`; when this returns, no write of it is under way."""
         async with self._lock:
             self._waiting.pop(key, None)
 
@@ -72,7 +72,7 @@ class WriteBehind(Generic[K, V]):
                 self._under_way = {}
 
     async def close(self) -> None:
-        """Write what waits; whoever is done with it calls this once."""
+        """Write what waits, and stop."""
         if self._writing is not None:
             await self._writing
         await self.flush()

@@ -24,7 +24,7 @@ _PARTS: Final[tuple[Part, ...]] = ("accept", "decline", "courtesy", "unclear", "
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """The phrases of all languages, each as its words; longer ones are tried first."""
+    """The phrases of all languages as words; longer ones are tried first."""
 
     parts: Mapping[Words, Part]
     longest: int
@@ -32,9 +32,9 @@ class Replies:
     """Phrases that count only where they are the whole reply."""
 
     def read(self, text: str) -> ReplyKind:
-        """Read a whole reply. A yes among other words is no yes."""
+        """Return what a whole reply is. A yes among other words is not a yes."""
         words = _words(text)
-        if not words or len(words) > 40:  # nobody says yes in so many words
+        if not words or len(words) > 40:  # too long for a yes or a no
             return "other"
         found = list(self._phrases(words))
         said = {part for part, _ in found}
@@ -45,9 +45,9 @@ class Replies:
                 return "yes" if decided == {"accept"} else "no"
             if decided:
                 return "unclear"
-        return self._not_plain(found, words)
+        return self._mixed_reply(found, words)
 
-    def _not_plain(self, found: list[tuple[Part | None, Words]], words: Words) -> ReplyKind:
+    def _mixed_reply(self, found: list[tuple[Part | None, Words]], words: Words) -> ReplyKind:
         first = found[0][0]
         if first == "unclear":
             return "unclear"
@@ -75,7 +75,7 @@ class Replies:
 
 @cache
 def shipped_replies() -> Replies:
-    """The replies of every language that ships, read on first use. Blocks."""
+    """Return the replies of every language that ships, read on first use. Blocks."""
     parts: dict[Words, Part] = {}
     for language in shipped_languages():
         for part in _PARTS:

@@ -33,14 +33,14 @@ async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
     adapters = Adapters(("arithmetic", "broken", "late"))
     adapters.opened(table_adapter())
     adapters.failed("broken", "no template can be used")
-    state = api_state(adapters, keys, tmp_path, turn_timeout_s=0.2, sample_keys=True)
-    api = api_over(state)
     raw, _ = await keys.create(NewKey("arithmetic"))
-    local = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-    far = httpx.ASGITransport(api, client=("192.0.2.7", 1))
-    async with (
-        httpx.AsyncClient(transport=local, base_url="http://localhost") as client,
-        httpx.AsyncClient(transport=far, base_url="http://localhost") as remote,
-    ):
-        yield Edge(client, remote, keys, adapters, raw, state)
+    async with api_state(adapters, keys, tmp_path, turn_timeout_s=0.2, sample_keys=True) as state:
+        api = api_over(state)
+        local = httpx.ASGITransport(api, client=("127.0.0.1", 1))
+        far = httpx.ASGITransport(api, client=("192.0.2.7", 1))
+        async with (
+            httpx.AsyncClient(transport=local, base_url="http://localhost") as client,
+            httpx.AsyncClient(transport=far, base_url="http://localhost") as remote,
+        ):
+            yield Edge(client, remote, keys, adapters, raw, state)
     await keys.close()

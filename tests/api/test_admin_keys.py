@@ -165,7 +165,7 @@ async def test_every_key_is_listed_and_no_raw_one(office: Office) -> None:
             "'soon' is not a lifetime: write a number and a unit (h, d, w or y), such as '30d'",
         ),
         ({"expires": "101y"}, "a lifetime of '101y' is out of range: 1h to 100y"),
-        ({"user_id": " "}, "the user is empty: leave it out for a key that is nobody's own"),
+        ({"user_id": " "}, "the user is empty: leave it out for a key without a user"),
         (
             {"label": "kiosk\n0123456789ab  active"},
             "the label holds characters that cannot be shown, such as line breaks",

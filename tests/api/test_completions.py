@@ -204,9 +204,10 @@ async def served(folder: Path, failure: Exception | None = None) -> AsyncIterato
     adapters = Adapters(("arithmetic",))
     adapter = table_adapter()
     adapters.opened(replace(adapter, decider=Fails(failure)) if failure else adapter)
-    async with served_on_loopback(
-        api_over(api_state(adapters, keys, folder, heartbeat_s=0.02))
-    ) as url:
+    async with (
+        api_state(adapters, keys, folder, heartbeat_s=0.02) as state,
+        served_on_loopback(api_over(state)) as url,
+    ):
         yield f"{url}/v1", key
     await keys.close()
 

@@ -50,7 +50,8 @@ async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
         adapters = Adapters(("desk",))
         adapters.opened(opened.adapter)
         async with (
-            served_on_loopback(api_over(api_state(adapters, keys, tmp_path))) as url,
+            api_state(adapters, keys, tmp_path) as state,
+            served_on_loopback(api_over(state)) as url,
             httpx.AsyncClient(base_url=url, headers={"X-API-Key": mine}, timeout=30) as client,
             httpx.AsyncClient(base_url=url, headers={"X-API-Key": theirs}, timeout=30) as other,
         ):

@@ -85,7 +85,10 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     model = OnCue([])
     adapters = Adapters(("arithmetic",))
     adapters.opened(speaking(model))
-    async with served_on_loopback(api_over(api_state(adapters, keys, tmp_path))) as url:
+    async with (
+        api_state(adapters, keys, tmp_path) as state,
+        served_on_loopback(api_over(state)) as url,
+    ):
         yield Served(f"{url}/chat", key, model)
     await keys.close()
 

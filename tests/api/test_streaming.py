@@ -77,8 +77,10 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     waits = Waits()
     adapters = Adapters(("arithmetic",))
     adapters.opened(replace(table_adapter(), decider=waits))
-    state = api_state(adapters, keys, tmp_path, heartbeat_s=0.02)
-    async with served_on_loopback(api_over(state)) as url:
+    async with (
+        api_state(adapters, keys, tmp_path, heartbeat_s=0.02) as state,
+        served_on_loopback(api_over(state)) as url,
+    ):
         yield Served(int(url.rpartition(":")[2]), key, waits)
         waits.go_on.set()
     await keys.close()

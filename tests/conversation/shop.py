@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from server.adapters.reformulator import reading_by
+from server.adapters.reformulator import intent_reader
 from server.conversation.reformulation.loader import load_reformulation
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
@@ -28,7 +28,7 @@ def rules() -> Read:
     loaded = load_pack(RETAIL / "pack.yaml", {})
     assert loaded.problems == ()
     assert loaded.pack is not None
-    return reading_by(loaded.pack)
+    return intent_reader(loaded.pack)
 
 
 def said(*texts: str) -> History:

@@ -78,7 +78,7 @@ def test_what_is_not_in_the_library_or_the_pack_is_named(tmp_path: Path) -> None
 
     def said(config: dict[str, str]) -> list[str]:
         found = configure(tmp_path, [adapter("clock", library, config=config)])
-        problems = load_adapter(found.settings.adapters[0], {}, found.environ).problems
+        problems = load_adapter(found.settings.adapters[0], found.environ).problems
         return [f"{p.kind}: {p.what}" for p in problems if "reformulator" in p.where.file]
 
     missing = [
@@ -113,7 +113,7 @@ def test_a_reformulator_that_nothing_reads_for_is_warned_of(
     config |= {name: str(tmp_path / file) for name, file in reads.items() if name == "intents"}
     more = {name: value for name, value in reads.items() if name != "intents"}
     found = configure(tmp_path, [adapter("clock", library, config=config, **more)])
-    problems = load_adapter(found.settings.adapters[0], {}, found.environ).problems
+    problems = load_adapter(found.settings.adapters[0], found.environ).problems
     warning = (
         "warning: nothing reads conversations for the reformulator; name a rule pack with intents, "
         "or a model with inference_model_provider"
@@ -126,5 +126,5 @@ def test_the_shipped_shop_has_no_problem() -> None:
     loaded = load_settings(root / "config" / "config.yaml", {})
     assert loaded.settings is not None
     (retail,) = [one for one in loaded.settings.adapters if one.name == "retail"]
-    read = load_adapter(retail, {}, loaded.environ, loaded.settings)
+    read = load_adapter(retail, loaded.environ, loaded.settings)
     assert (read.problems, read.reformulation is None) == ((), False)

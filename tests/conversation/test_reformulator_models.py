@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from server.conversation.reformulation.reformulator import Reformulator
 from server.core.chat_messages import Message, Reply
 from server.core.ports import ChatModel
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.gemini import GeminiChat
-from server.providers.chat.llama_cpp import LlamaCppChat
-from server.providers.chat.ollama import OllamaChat
-from server.providers.chat.openai import OpenAIChat
+from server.providers.chat.gemini import GeminiChat, GeminiChatOptions
+from server.providers.chat.llama_cpp import LlamaCppChat, LlamaCppOptions
+from server.providers.chat.llama_engine import DEFAULT_MODEL
+from server.providers.chat.ollama import OllamaChat, OllamaChatOptions
+from server.providers.chat.openai import OpenAIChat, OpenAIChatOptions
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.providers.chat.structured import StructuredChatModel
 from tests.conversation.shop import AMBIGUOUS, proposed, reformulation, rules, said
@@ -40,19 +42,21 @@ def scripted(text: str) -> Iterator[ChatModel]:
 def ollama(text: str) -> Iterator[ChatModel]:
     with ollama_stand_in() as stand_in:
         stand_in.think = words(text)
-        yield OllamaChat("llama3.2", base_url=stand_in.base_url, timeout_s=30.0)
+        yield OllamaChat("llama3.2", OllamaChatOptions(base_url=stand_in.base_url))
 
 
 @contextmanager
 def openai(text: str) -> Iterator[ChatModel]:
     with serving(lambda asked: openai_server.openai(asked, words(text))) as service:
-        yield OpenAIChat(base_url=f"{service.base_url}/v1/", api_key="sk-secret", timeout_s=30.0)
+        url, key = f"{service.base_url}/v1/", SecretStr("sk-secret")
+        yield OpenAIChat("gpt-4o-mini", OpenAIChatOptions(base_url=url, api_key=key))
 
 
 @contextmanager
 def gemini(text: str) -> Iterator[ChatModel]:
     with serving(lambda asked: gemini_server.gemini(asked, words(text))) as service:
-        yield GeminiChat(base_url=f"{service.base_url}/v1beta", api_key="sk-secret", timeout_s=30.0)
+        url, key = f"{service.base_url}/v1beta", SecretStr("sk-secret")
+        yield GeminiChat("gemini-2.5-flash", GeminiChatOptions(base_url=url, api_key=key))
 
 
 @pytest.fixture(
@@ -227,7 +231,7 @@ def test_the_local_model_alone_proposes_one_of_the_six_or_nothing() -> None:
     patient = replace(reformulation(), model_timeout_s=300)
 
     async def run() -> list[Any]:
-        model = StructuredChatModel(LlamaCppChat())
+        model = StructuredChatModel(LlamaCppChat(DEFAULT_MODEL, LlamaCppOptions()))
         reformulator = Reformulator(patient, model=model)
         asked = (GOLDEN, ("I'm confused.",), ("I want to return the red shoes",))
         try:
@@ -249,7 +253,7 @@ def test_the_local_model_alone_proposes_one_of_the_six_or_nothing() -> None:
 @needs_local_model
 def test_the_order_conversation_runs_with_the_local_model_behind_the_rules() -> None:
     async def run() -> list[Any]:
-        model = StructuredChatModel(LlamaCppChat())
+        model = StructuredChatModel(LlamaCppChat(DEFAULT_MODEL, LlamaCppOptions()))
         reformulator = Reformulator(reformulation(), read=rules(), model=model)
         asked = (GOLDEN, ("I want a refund for order #002",), ("Take back the red shoes",))
         try:

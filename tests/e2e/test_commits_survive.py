@@ -155,7 +155,7 @@ async def test_kill_9_between_yes_and_delivery_loses_nothing_and_repeats_nothing
         async with server(tmp_path, key) as (client, _):
             again = [await client.post("/chat/confirm", json=body) for body in (done, under_way)]
             assert [answer.status_code for answer in again] == [409, 409]
-            assert "nobody knows whether it was done" in again[1].json()["error"]["message"]
+            assert "it is unknown whether it was done" in again[1].json()["error"]["message"]
             assert (await client.post("/chat/confirm", json=waits)).status_code == 200
             await until(lambda: len({e.json["id"] for e in kernel.asked[refused:]}) == 3)
 

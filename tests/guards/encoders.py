@@ -15,7 +15,7 @@ class Breaking(LocalEmbedder):
     delay_s: ClassVar[float] = 0.0
 
     def __init__(self, model: str | None = None) -> None:
-        super().__init__(None)
+        super().__init__()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if len(texts) == 1:

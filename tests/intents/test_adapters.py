@@ -46,7 +46,7 @@ def said(folder: Path, more: str, declared: str = "tags: []", example: str = "sh
     (folder / "broken.yaml").write_text("name: broken\nfallback: {intent: CHAT}\n")
     loaded = load_settings(folder / "config.yaml", {})
     assert loaded.settings is not None, loaded.problems
-    read = load_adapter(loaded.settings.adapters[0], {}, {})
+    read = load_adapter(loaded.settings.adapters[0], {})
     assert read.usable is not any(p.severity == "error" for p in read.problems)
     return "\n".join(f"{problem.kind}: {problem}" for problem in read.problems)
 

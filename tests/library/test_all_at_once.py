@@ -21,5 +21,5 @@ templates:
     config = AdapterConfig(domain_config_path=domain, template_library_path=(tools,))
     agent = "retrievers.implementations.intent.IntentAgentRetriever"
     adapter = AdapterSettings.model_construct(name="x", config=config, implementation=agent)
-    kinds = sorted(problem.kind for problem in load_adapter(adapter, {}, {}).problems)
+    kinds = sorted(problem.kind for problem in load_adapter(adapter, {}).problems)
     assert kinds == ["bad-template", "missing-tool-parameter", "unknown-tool"]

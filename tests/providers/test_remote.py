@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.embeddings.ollama import OllamaEmbedder
-from server.providers.embeddings.openai import OpenAIEmbedder
+from server.providers.embeddings.factory import build_embedder
+from server.providers.embeddings.ollama import OllamaEmbedder, OllamaEmbeddingOptions
+from server.providers.embeddings.openai import OpenAIEmbedder, OpenAIEmbeddingOptions
+from server.settings.models import EmbeddingsSettings
 from tests.support.ollama_server import DIMENSIONS, OllamaStandIn, ollama_stand_in
 from tests.support.ports import free_port
 
@@ -31,12 +33,13 @@ def served() -> Iterator[OllamaStandIn]:
 async def embedder_of(
     served: OllamaStandIn, *, timeout_s: float = 5.0, batch_size: int = 32, max_retries: int = 2
 ) -> AsyncIterator[OllamaEmbedder]:
-    embedder = OllamaEmbedder(
+    options = OllamaEmbeddingOptions(
         base_url=served.base_url,
         timeout_s=timeout_s,
         batch_size=batch_size,
         max_retries=max_retries,
     )
+    embedder = OllamaEmbedder("nomic-embed-text", options)
     yield embedder
     await embedder.close()
 
@@ -124,7 +127,8 @@ async def test_a_slow_provider_times_out(served: OllamaStandIn) -> None:
 @pytest.mark.parametrize("kind", ["ollama", "openai"])
 async def test_a_provider_that_is_not_there_is_unavailable(kind: str) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    embedder = OllamaEmbedder(base_url=url) if kind == "ollama" else OpenAIEmbedder(base_url=url)
+    settings = EmbeddingsSettings.model_validate({kind: {"base_url": url}})
+    embedder = build_embedder(kind, None, settings)
     with pytest.raises(ProviderUnavailable, match=f"'{kind}' at 127.0.0.1:.* cannot be reached"):
         await embedder.embed(["a"])
     await embedder.close()
@@ -143,9 +147,8 @@ async def test_openai_speaks_to_a_real_compatible_server() -> None:
         stderr=asyncio.subprocess.DEVNULL,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
-    embedder = OpenAIEmbedder(
-        "multilingual-e5-small", base_url=f"http://127.0.0.1:{port}/v1", batch_size=2
-    )
+    options = OpenAIEmbeddingOptions(base_url=f"http://127.0.0.1:{port}/v1", batch_size=2)
+    embedder = OpenAIEmbedder("multilingual-e5-small", options)
     try:
         await _until_it_listens(port)
         rows = await embedder.embed(["weather in Paris", "rain in Paris", "sort by price"])

@@ -49,5 +49,5 @@ def test_a_template_of_a_foreign_kind_is_named(
     (tmp_path / "tools.yaml").write_text(TEMPLATES)
     loaded = load_settings(tmp_path / "config.yaml", {})
     assert loaded.settings is not None, loaded.problems
-    found = load_adapter(loaded.settings.adapters[0], {}, {})
+    found = load_adapter(loaded.settings.adapters[0], {})
     assert [problem.what for problem in found.problems] == said

@@ -13,11 +13,13 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from server import plugins
 from server.conversation.reformulation import loader as reformulator_yaml
 from server.core.suggestions import join_words
 from server.guards import pack
 from server.library import http_yaml, yaml_models
-from server.settings import access, adapters, chat_models, conversation, models
+from server.providers.spec import ProviderKind, ProviderSpec, find_provider
+from server.settings import access, adapters, conversation, models
 from server.settings.validation import schema_lookup
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -32,6 +34,15 @@ PAGES: Final = tuple(
         "conversations",
     )
 )
+_PROVIDER_KINDS: Final[tuple[tuple[type[BaseModel], ProviderKind], ...]] = (
+    (models.ModelsSettings, "chat provider"),
+    (models.EmbeddingsSettings, "embedding provider"),
+)
+PROVIDERS: Final[Mapping[type[BaseModel], Mapping[str, ProviderSpec]]] = {
+    model: {name: find_provider(kind, name) for name in plugins.TABLES[kind]}
+    for model, kind in _PROVIDER_KINDS
+}
+"""The settings with a section for each provider, and the providers."""
 MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
     for module in (
@@ -39,8 +50,6 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
         access,
         adapters,
         conversation,
-        chat_models,
-        yaml_models,
         yaml_models,
         http_yaml,
         pack,
@@ -48,7 +57,7 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
     )
     for name, kind in vars(module).items()
     if isinstance(kind, type) and issubclass(kind, BaseModel)
-}
+} | {spec.options.__name__: spec.options for specs in PROVIDERS.values() for spec in specs.values()}
 SHOWN_ELSEWHERE: Final[Mapping[type[BaseModel], type[BaseModel]]] = {
     yaml_models.TemplateYaml: http_yaml.HttpYaml,
     yaml_models.ExecutionYaml: http_yaml.HttpYaml,
@@ -80,6 +89,10 @@ def table(model: type[BaseModel]) -> str:
         f"| {default(field)} | {field.description} |\n"
         for name, field in model.model_fields.items()
         if name not in shared
+    ]
+    rows += [
+        f"| `{name}` | `name: value` lines |  | Provider `{name}`. |\n"
+        for name in PROVIDERS.get(model, ())
     ]
     return "| key | value | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
 

@@ -16,11 +16,12 @@ from pydantic import BaseModel
 
 from server.settings.models import Settings
 from tests.settings.attribute_reads import reads
+from tests.settings.tables import PROVIDERS
 
 SERVER = Path(__file__).parents[2] / "server"
 MODELS = [
     SERVER / "settings" / name
-    for name in ("models.py", "access.py", "adapters.py", "chat_models.py", "conversation.py")
+    for name in ("models.py", "access.py", "adapters.py", "conversation.py")
 ]
 READERS = [path for path in SERVER.rglob("*.py") if path not in MODELS]
 
@@ -37,7 +38,12 @@ def fields_of(model: type[BaseModel], sections: Names) -> Iterator[tuple[str, st
                 yield from fields_of(kind, frozenset({name, name.removesuffix("s")}))
 
 
-FIELDS = list(fields_of(Settings, frozenset({"settings"})))
+FIELDS = list(fields_of(Settings, frozenset({"settings"}))) + [
+    field
+    for providers in PROVIDERS.values()
+    for spec in providers.values()
+    for field in fields_of(spec.options, frozenset({"options", "limits"}))
+]
 
 
 def read_in_the_server() -> set[tuple[str, str]]:

@@ -194,10 +194,24 @@ def test_a_variable_that_even_a_disabled_adapter_cannot_do_without_is_named(
     assert loaded.settings is None
 
 
+def test_the_section_of_a_provider_is_judged_by_its_own_options(home: Path) -> None:
+    loaded = load(
+        home,
+        "models:\n  olama: {}\n  openai:\n    temperature: 3\n    modle: m\n"
+        "embeddings:\n  local: {threads: none}\n",
+    )
+    assert messages(loaded) == [
+        "unknown key 'olama'; did you mean 'ollama'? @ config/config.yaml:2",
+        "temperature: expected a number between 0 and 2, got 3 @ config/config.yaml:4",
+        "unknown key 'modle'; did you mean 'model'? @ config/config.yaml:5",
+        "threads: expected a whole number between 1 and 256, got 'none' @ config/config.yaml:7",
+    ]
+
+
 def test_secrets_do_not_show(home: Path) -> None:
     found = settings(load(home, "embeddings: {openai: {api_key: '${KEY}'}}\n", KEY="sk-1234"))
     assert "sk-1234" not in repr(found)
-    key = found.embeddings.openai.api_key
+    key = found.embeddings.section("openai").api_key
     assert key is not None
     assert key.get_secret_value() == "sk-1234"
 

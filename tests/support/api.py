@@ -11,33 +11,35 @@ import uvicorn
 from fastapi import FastAPI
 
 from server.access.keys import KeyStore
-from server.access.rate_limits import RateLimits
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.api.factory import create_api
 from server.api.state import ApiState
 from server.app import create_app
-from server.metrics.metrics import Metrics
 from server.settings.models import AdapterSettings, Settings
 
 MAX_BODY_BYTES = 4096
 
 
-def api_state(adapters: Adapters, keys: KeyStore, data_dir: Path, **options: Any) -> ApiState:
+@asynccontextmanager
+async def api_state(
+    adapters: Adapters, keys: KeyStore, data_dir: Path, **options: Any
+) -> AsyncIterator[ApiState]:
     """What a server over these adapters has; there is nothing to reload and no guard."""
     settings = Settings(data_dir=data_dir, adapters=())
-    resources = SharedResources(settings, {}, Metrics())
+    resources = await SharedResources.open(settings, {})
     defaults: dict[str, Any] = {"max_message_chars": 200, "turn_timeout_s": 30.0}
-    return ApiState(
+    yield ApiState(
         adapters=adapters,
         manager=AdapterManager(adapters, resources, lambda: ()),
         guards=resources.guards,
         keys=keys,
-        limits=RateLimits(),
+        limits=resources.guardrails.limits,
         metrics=resources.metrics,
         **(defaults | options),
     )
+    await resources.close()
 
 
 def api_over(state: ApiState, *, serve_metrics: bool = True) -> FastAPI:

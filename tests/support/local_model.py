@@ -12,8 +12,7 @@ import pytest
 
 from server.core.chat_messages import Message
 from server.errors import ProviderUnavailable
-from server.providers.chat.factory import DEFAULT_MODELS
-from server.providers.chat.llama_engine import LlamaEngine, weights
+from server.providers.chat.llama_engine import DEFAULT_MODEL, LlamaEngine, weights
 from tests.support.ollama_server import Said, Think
 
 _TRIAL = """
@@ -31,7 +30,7 @@ def why_not() -> str | None:
     the process that it is in.
     """
     try:
-        path = weights(DEFAULT_MODELS["llama_cpp"])
+        path = weights(DEFAULT_MODEL)
     except ProviderUnavailable as missing:
         return str(missing)
     tried = subprocess.run(
@@ -49,7 +48,7 @@ needs_local_model = pytest.mark.local_model
 @contextmanager
 def thinking() -> Iterator[Think]:
     """What a stand-in for a provider says, from the real model."""
-    engine = LlamaEngine(DEFAULT_MODELS["llama_cpp"], context_tokens=512, threads=None)
+    engine = LlamaEngine(DEFAULT_MODEL, context_tokens=512, threads=None)
     one_at_a_time = Lock()
 
     def think(asked: Mapping[str, Any]) -> Said:

@@ -43,8 +43,12 @@ from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import DeciderDependencies
 from server.retrievers.implementations.intent import IntentAgentRetriever
 from server.settings.adapters import AdapterConfig
-from server.settings.chat_models import LlamaCppModels, ModelsSettings
-from server.settings.models import EmbeddingsSettings, MatchingSettings, VectorStoreSettings
+from server.settings.models import (
+    EmbeddingsSettings,
+    MatchingSettings,
+    ModelsSettings,
+    VectorStoreSettings,
+)
 from utils.bench._bfcl import Asked, arguments_right, read_questions, write_library
 from utils.bench._machine import describe_machine
 
@@ -52,8 +56,8 @@ By = Literal["rules", "model", "both"]
 
 _NOW: Final = datetime(2025, 3, 5, 12, tzinfo=UTC)
 _MODEL_TIMEOUT_S: Final = 300.0
-_PATIENT: Final = ModelsSettings(
-    llama_cpp=LlamaCppModels(timeout_s=_MODEL_TIMEOUT_S, max_tokens=256)
+_PATIENT: Final = ModelsSettings.model_validate(
+    {"llama_cpp": {"timeout_s": _MODEL_TIMEOUT_S, "max_tokens": 256}}
 )
 _FIELDS: Final = AdapterConfig.model_fields
 

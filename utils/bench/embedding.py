@@ -14,7 +14,7 @@ from typing import Any
 
 from server.core.ports import Embedder
 from server.providers.embeddings.factory import build_embedder
-from server.settings.models import EmbeddingsSettings, LocalEmbeddings
+from server.settings.models import EmbeddingsSettings
 from utils.bench._machine import describe_machine, percentiles
 
 CLIENTS = 16
@@ -34,7 +34,9 @@ async def measure(
     provider: str, model: str | None, threads: int | None, many: int
 ) -> dict[str, Any]:
     """Every figure of one encoder, without the cache of questions."""
-    settings = EmbeddingsSettings(local=LocalEmbeddings(threads=threads), query_cache_size=0)
+    settings = EmbeddingsSettings.model_validate(
+        {"local": {"threads": threads}, "query_cache_size": 0}
+    )
     embedder = build_embedder(provider, model, settings)
     try:
         start = perf_counter()

@@ -55,10 +55,10 @@ async def measured(data: Path, count: int) -> dict[str, Any]:
     plain = guarded.model_copy(update={"guards": bare, "name": "bare"}).at(guarded.where)
     first = guarded.guards.model_copy(update={"packs": (EXAMPLE / "guard-as-specified.yaml",)})
     early = guarded.model_copy(update={"guards": first, "name": "first"}).at(guarded.where)
-    workshop = SharedResources(settings, os.environ)
-    with_guard = await build_adapter(guarded, workshop)
-    without = await build_adapter(plain, workshop)
-    specified = await build_adapter(early, workshop)
+    resources = await SharedResources.open(settings, os.environ)
+    with_guard = await build_adapter(guarded, resources)
+    without = await build_adapter(plain, resources)
+    specified = await build_adapter(early, resources)
     labelled, _ = load_labelled(EXAMPLE / "labelled.yaml", {})
     assert labelled is not None
     assert with_guard.guard is not None
@@ -76,7 +76,7 @@ async def measured(data: Path, count: int) -> dict[str, Any]:
     finally:
         for adapter in (with_guard, without, specified):
             await adapter.close()
-        await workshop.close()
+        await resources.close()
 
 
 def regex_stage(questions: tuple[str, ...]) -> dict[str, float]:

@@ -191,15 +191,15 @@ async def measure(count: int, said: Said) -> list[Worded]:
         loaded = load_settings(config, dict(os.environ))
         assert loaded.settings is not None, loaded.problems
         settings = loaded.settings
-        workshop = SharedResources(settings, loaded.environ)
-        model = workshop.chat_model("llama_cpp", None)
+        resources = await SharedResources.open(settings, loaded.environ)
+        model = resources.chat_model("llama_cpp", None)
         async with open_adapter(settings, loaded.environ, settings.adapters[0]) as adapter:
             answerable = [question.ask for question in questions if question.template]
             results = [await request_of(adapter, ask) for ask in answerable]
             able = [request for request in results if request is not None]
             step = max(1, len(able) // count)
             worded = [await word(request, model, prompts, said) for request in able[::step][:count]]
-        await workshop.close()
+        await resources.close()
     return worded
 
 

@@ -1,4 +1,4 @@
-"""Calls that wait for a yes: what would run, for whom, until when, and their table."""
+"""Calls that wait for a confirmation: what would run, for whom, until when, and their table."""
 
 import hmac
 import json
@@ -18,7 +18,7 @@ from server.storage.database import UtcTime
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """`arguments` are as they will run, and hold what must not be shown.
+    """A call as it will run once it is confirmed. Its `arguments` may hold what must not be shown.
 
     `intent` and `target` are what is committed. `detected` is the intent that the server's
     rule pack found in the question, and `template_hash` what the template was like.
@@ -45,13 +45,13 @@ class PendingCall:
 
 
 class CallSignature:
-    """Seals calls with the secret of the installation; without it nobody makes one that holds."""
+    """Signs calls with the secret of the installation, so that nobody else can make a valid one."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = hmac.digest(secret, b"proposals", "sha256")
 
     def of(self, held: PendingCall) -> str:
-        """HMAC-SHA-256, in hexadecimal, of what would run, for whom, and until when."""
+        """Return the HMAC-SHA-256, in hexadecimal, of what would run, for whom, and until when."""
         plain = json.dumps(
             [
                 held.proposal_id,
@@ -75,7 +75,7 @@ class CallSignature:
 
 
 State = Literal[
-    "held",  # waits for a yes
+    "held",  # waits for a confirmation
     "taken",  # confirmed, and being judged; nothing has run
     "running",  # committed; the tool was called
     "done",  # the tool answered, or failed
@@ -119,6 +119,12 @@ says beside them: the match, the sources, the question. `owner` is the server th
 
 Row = Mapping[str, Any]
 
+_AS_WRITTEN: Final = (
+    *("proposal_id", "library", "template_id", "template_hash", "intent", "target", "detected"),
+    *("origin", "proposed_by", "created_at", "expires_at", "seal"),
+)
+"""The columns that hold a field of `PendingCall` as it is."""
+
 
 def insert_proposal(connection: sa.Connection, held: PendingCall) -> None:
     match = held.match
@@ -128,21 +134,10 @@ def insert_proposal(connection: sa.Connection, held: PendingCall) -> None:
         "question": held.question,
     }
     row = {
-        "proposal_id": held.proposal_id,
+        **{name: getattr(held, name) for name in _AS_WRITTEN},
         **held.place._asdict(),
-        "library": held.library,
-        "template_id": held.template_id,
-        "template_hash": held.template_hash,
         "arguments": arguments_to_json(held.arguments),
         "shown": json.dumps(shown),
-        "intent": held.intent,
-        "target": held.target,
-        "detected": held.detected,
-        "origin": held.origin,
-        "proposed_by": held.proposed_by,
-        "created_at": held.created_at,
-        "expires_at": held.expires_at,
-        "seal": held.seal,
         "state": "held",
         "state_at": held.created_at,
     }
@@ -150,8 +145,8 @@ def insert_proposal(connection: sa.Connection, held: PendingCall) -> None:
 
 
 def find(connection: sa.Connection, place: ConversationKey, proposal_id: str) -> Row | None:
-    """The row of that id, when it is of that place."""
-    asked = sa.select(PROPOSALS).where(_one(place, proposal_id))
+    """Return the row of a proposal, or None when the conversation has none of that id."""
+    asked = sa.select(PROPOSALS).where(_is_proposal(place, proposal_id))
     row = connection.execute(asked).mappings().first()
     return None if row is None else dict(row)
 
@@ -159,9 +154,9 @@ def find(connection: sa.Connection, place: ConversationKey, proposal_id: str) ->
 def take(
     connection: sa.Connection, place: ConversationKey, proposal_id: str, owner: str, now: datetime
 ) -> bool:
-    """Take a held call out, as the one who does; of many at once, one is told that it did."""
+    """Mark a held call as taken by `owner`; return whether this call of `take` did it."""
     waiting = sa.and_(
-        _one(place, proposal_id), PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now
+        _is_proposal(place, proposal_id), PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now
     )
     change = PROPOSALS.update().where(waiting)
     return connection.execute(change.values(state="taken", state_at=now, owner=owner)).rowcount == 1
@@ -176,7 +171,7 @@ def move(
     now: datetime,
     outcome: str = "",
 ) -> bool:
-    """Change the state of a call that `owner` took, if it is what it has to be."""
+    """Change the state of a call that `owner` took; return whether it was in state `before`."""
     here = sa.and_(
         PROPOSALS.c.proposal_id == proposal_id,
         PROPOSALS.c.owner == owner,
@@ -189,8 +184,12 @@ def move(
 def decline(
     connection: sa.Connection, place: ConversationKey, now: datetime, proposal_id: str | None = None
 ) -> int:
-    """Decline one held call of a place, or all of them; return how many."""
-    here = is_conversation(PROPOSALS, place) if proposal_id is None else _one(place, proposal_id)
+    """Decline one held call of a conversation, or all of them; return how many."""
+    here = (
+        is_conversation(PROPOSALS, place)
+        if proposal_id is None
+        else _is_proposal(place, proposal_id)
+    )
     waiting = sa.and_(here, PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now)
     return connection.execute(
         PROPOSALS.update().where(waiting).values(_in_state("declined", now))
@@ -198,13 +197,13 @@ def decline(
 
 
 def replace_waiting(connection: sa.Connection, place: ConversationKey, now: datetime) -> None:
-    """End what waits in a place, for another takes its place."""
+    """End the call that waits in a conversation, because another replaces it."""
     waiting = sa.and_(is_conversation(PROPOSALS, place), PROPOSALS.c.state == "held")
     connection.execute(PROPOSALS.update().where(waiting).values(_in_state("replaced", now)))
 
 
 def expire(connection: sa.Connection, now: datetime) -> int:
-    """End what nobody said yes to in time; return how many."""
+    """End the calls that were not confirmed in time; return how many."""
     late = sa.and_(PROPOSALS.c.state == "held", PROPOSALS.c.expires_at <= now)
     change = PROPOSALS.update().where(late).values(_in_state("expired", now))
     return connection.execute(change).rowcount
@@ -222,16 +221,16 @@ def keep_latest(connection: sa.Connection, key_id: str, most: int, now: datetime
 
 
 def delete_proposals_before(connection: sa.Connection, end: datetime) -> None:
-    """Delete what came to its end before that time."""
+    """Delete the proposals that ended before that time."""
     over = sa.and_(PROPOSALS.c.state.not_in(OPEN), PROPOSALS.c.state_at < end)
     connection.execute(PROPOSALS.delete().where(over))
 
 
 def recover(connection: sa.Connection, left: sa.ColumnElement[bool], now: datetime) -> int:
-    """Return what its server left when it was ended: how many calls had been running.
+    """Recover the calls of a server that was ended; return how many had been running.
 
-    What had not run waits for a yes again; what was running may or may not have been done,
-    so it is never run again.
+    What had not run waits for a confirmation again. What was running may or may not have
+    been done, so it is never run again.
     """
     taken = sa.and_(PROPOSALS.c.state == "taken", left)
     connection.execute(PROPOSALS.update().where(taken).values(_in_state("held", now)))
@@ -240,35 +239,24 @@ def recover(connection: sa.Connection, left: sa.ColumnElement[bool], now: dateti
     return connection.execute(change).rowcount
 
 
-def to_held(row: Row) -> PendingCall:
-    """The call in a row.
+def to_pending_call(row: Row) -> PendingCall:
+    """Return the call in a row.
 
     Raises:
-        ValueError: what stands in the row is nothing that was ever written there.
+        ValueError: the row does not hold what was written.
     """
     try:
         shown = json.loads(row["shown"])
         confidence, similarity, why, nearest = shown["match"]
         return PendingCall(
-            proposal_id=row["proposal_id"],
+            **{name: row[name] for name in _AS_WRITTEN},
             place=ConversationKey(*(row[name] for name in ConversationKey._fields)),
-            library=row["library"],
-            template_id=row["template_id"],
-            template_hash=row["template_hash"],
             arguments=arguments_from_json(row["arguments"]),
             sources={
                 name: Source(kind, note=note) for name, (kind, note) in shown["sources"].items()
             },
             match=Match(row["template_id"], confidence, similarity, why, nearest),
-            intent=row["intent"],
-            target=row["target"],
-            detected=row["detected"],
-            origin=row["origin"],
-            proposed_by=row["proposed_by"],
             question=shown["question"],
-            created_at=row["created_at"],
-            expires_at=row["expires_at"],
-            seal=row["seal"],
         )
     except (KeyError, TypeError, AttributeError) as broken:
         raise ValueError(f"proposal {row['proposal_id']} cannot be read") from broken
@@ -283,5 +271,5 @@ def _in_state(state: State, now: datetime, outcome: str = "") -> dict[str, Any]:
     return values
 
 
-def _one(place: ConversationKey, proposal_id: str) -> sa.ColumnElement[bool]:
+def _is_proposal(place: ConversationKey, proposal_id: str) -> sa.ColumnElement[bool]:
     return sa.and_(PROPOSALS.c.proposal_id == proposal_id, is_conversation(PROPOSALS, place))

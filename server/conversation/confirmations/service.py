@@ -1,10 +1,10 @@
-"""Holding calls until somebody says yes, and letting each go once."""
+"""Calls that wait for a confirmation, each of which runs once at most."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal, TypeVar
 
@@ -21,7 +21,7 @@ from server.conversation.memory import ConversationKey, conversation_key
 from server.conversation.outbox.delivery import Commits
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
-from server.storage.database import Database
+from server.storage.database import Database, utc_now
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ _SETTLED: Final[dict[State, str]] = {
     "declined": "this was declined before",
     "replaced": "something else was proposed since in this conversation; ask for this again",
     "interrupted": (
-        "this was being carried out when the server was ended, so nobody knows whether it was "
-        "done; it is not run again"
+        "the server was stopped while this was running, so it is unknown whether it was done; "
+        "it is not run again"
     ),
 }
 
@@ -50,7 +50,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long calls wait, how many of one key do, and how long carrying one out may take."""
+    """How long calls wait, how many calls of one key wait, and how long one may run."""
 
     expires_after_s: float
     most_per_key: int
@@ -58,7 +58,7 @@ class Limits:
 
 
 class ConfirmationService:
-    """Calls that wait for a yes, in the database of keys.
+    """Calls that wait for a confirmation, in the database of keys.
 
     held → taken → running → done. Every arrow is one update that finds its row in the state
     before it, so that of many who confirm at once one does. `running` begins in the same
@@ -72,7 +72,7 @@ class ConfirmationService:
         commits: Commits,
         limits: Limits,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
         self._seal = seal
@@ -83,10 +83,9 @@ class ConfirmationService:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def hold(self, call: PendingCall) -> PendingCall:
-        """Keep a call until somebody says yes; it is kept when this returns.
+        """Keep a call until it is confirmed, with its times and its seal.
 
-        Its times and its seal are set here. What waited in its conversation before is
-        replaced: one thing at a time waits for a yes.
+        It replaces the one that waited in its conversation: one call at a time waits.
 
         Raises:
             StoreUnavailable: it could not be kept.
@@ -104,7 +103,7 @@ class ConfirmationService:
         await self._database.run(work)
         return held
 
-    async def look(self, caller: Caller, session_id: str, proposal_id: str) -> PendingCall:
+    async def get(self, caller: Caller, session_id: str, proposal_id: str) -> PendingCall:
         """Return a call that still waits.
 
         Raises:
@@ -113,20 +112,20 @@ class ConfirmationService:
         """
         place, now = conversation_key(caller, session_id), self._now()
         return await self._database.run(
-            lambda c: self._waiting(c, place, proposal_id, now, taken=False)
+            lambda c: self._waiting_call(c, place, proposal_id, now, taken=False)
         )
 
-    async def take(
+    async def claim(
         self, caller: Caller, session_id: str, proposal_id: str, *, seal: str | None = None
     ) -> PendingCall:
-        """Take a call out to carry it out; of many at once, one is given it.
+        """Claim a call to run it; of several requests at once, one gets it.
 
         `seal` is that of what the person was shown, where the client sends it.
 
         Raises:
             ProposalUnknown: this conversation has none of that id.
             ProposalSettled: it was confirmed or declined before; the message says which.
-            ProposalExpired: the yes came too late.
+            ProposalExpired: it was confirmed too late.
             ProposalAltered: its seal does not hold, or is not the one that was shown.
             StoreUnavailable: the database cannot be used.
         """
@@ -135,7 +134,7 @@ class ConfirmationService:
         def work(connection: sa.Connection) -> PendingCall:
             # The update comes first: on every database it is what decides.
             taken = pending_calls.take(connection, place, proposal_id, self._owner, now)
-            held = self._waiting(connection, place, proposal_id, now, taken=taken)
+            held = self._waiting_call(connection, place, proposal_id, now, taken=taken)
             if seal is not None and seal != held.seal:
                 raise ProposalAltered("this is not what was shown: the seal is another")
             return held
@@ -143,27 +142,27 @@ class ConfirmationService:
         return await self._database.run(work)
 
     async def decline(self, caller: Caller, session_id: str, proposal_id: str) -> None:
-        """Let go of a call that waits.
+        """Decline a call that waits.
 
         Raises:
-            ProposalUnknown, ProposalSettled, ProposalExpired, StoreUnavailable: as `take`.
+            ProposalUnknown, ProposalSettled, ProposalExpired, StoreUnavailable: as `claim`.
         """
         place, now = conversation_key(caller, session_id), self._now()
 
         def work(connection: sa.Connection) -> None:
             if not pending_calls.decline(connection, place, now, proposal_id):
                 row = pending_calls.find(connection, place, proposal_id)
-                raise _why_not(row, now)
+                raise _not_waiting(row, now)
 
         await self._database.run(work)
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Decline everything that waits in a conversation."""
+        """Decline every call that waits in a conversation."""
         place, now = conversation_key(caller, session_id), self._now()
         await self._database.run(lambda c: pending_calls.decline(c, place, now))
 
     async def commit(self, held: PendingCall) -> None:
-        """Write that a taken call is about to run, and the event that says so, or neither.
+        """Write in one transaction that a claimed call is about to run, and its commit event.
 
         Raises:
             ProposalSettled: it is not taken any more.
@@ -180,26 +179,26 @@ class ConfirmationService:
         await self._database.run(work)
         self._commits.written(event)
 
-    async def settle(
+    async def finish(
         self,
         held: PendingCall,
         how: Literal["done", "refused", "held", "interrupted"],
         outcome: str,
     ) -> None:
-        """Write how it ended: `held` when nothing ran and a later yes may succeed."""
+        """Write how a claimed call ended; `held` when nothing ran and it may be confirmed later."""
         before: State = "running" if how in ("done", "interrupted") else "taken"
         now = self._now()
         await self._database.run(lambda c: self._move(c, held, before, how, now, outcome))
 
     async def to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Carry something out to its end, also when whoever waits for it does not any more."""
+        """Run `work` to its end, even if whoever waits for it is cancelled."""
         task = asyncio.create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
 
     async def recover(self) -> None:
-        """Take up what servers left that were ended; for a server that starts.
+        """Recover the calls of servers that were ended; for a server that starts.
 
         On SQLite, which one server at a time uses, everything is left that is not its own;
         elsewhere what has been under way for longer than anything may take.
@@ -217,7 +216,7 @@ class ConfirmationService:
             )
 
     async def tidy(self) -> None:
-        """End what has expired, and delete what came to its end long ago."""
+        """End what has expired, and delete what ended long ago."""
         if not self._database.is_sqlite:
             await self.recover()
         now = self._now()
@@ -228,8 +227,8 @@ class ConfirmationService:
 
         await self._database.run(work)
 
-    async def finish(self) -> None:
-        """Wait for what is being carried out."""
+    async def drain(self) -> None:
+        """Wait for the calls that are running."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _move(
@@ -244,7 +243,7 @@ class ConfirmationService:
         id_ = held.proposal_id
         return pending_calls.move(connection, id_, self._owner, before, after, now, outcome)
 
-    def _waiting(
+    def _waiting_call(
         self,
         connection: sa.Connection,
         place: ConversationKey,
@@ -256,9 +255,9 @@ class ConfirmationService:
         row = pending_calls.find(connection, place, proposal_id)
         waits = row is not None and row["state"] == "held" and row["expires_at"] > now
         if row is None or not (taken or waits):
-            raise _why_not(row, now)
+            raise _not_waiting(row, now)
         try:
-            held = pending_calls.to_held(row)
+            held = pending_calls.to_pending_call(row)
         except ValueError as broken:
             raise ProposalAltered("this was altered since it was shown") from broken
         if not self._seal.holds(held):
@@ -267,7 +266,7 @@ class ConfirmationService:
         return held
 
 
-def _why_not(
+def _not_waiting(
     row: pending_calls.Row | None, now: datetime
 ) -> ProposalUnknown | ProposalExpired | ProposalSettled:
     if row is None:

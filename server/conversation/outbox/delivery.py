@@ -4,11 +4,12 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from secrets import token_hex
 from time import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import httpx
 import sqlalchemy as sa
 
 from server import __version__
@@ -17,11 +18,7 @@ from server.conversation.outbox.events_table import COMMIT, CommitEvent, Parcel
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.conversation import CommitsSettings, WebhookSettings
-from server.storage.database import Database
-
-if TYPE_CHECKING:
-    import httpx
-
+from server.storage.database import Database, utc_now
 
 ID: Final = "Idempotency-Key"
 SIGNATURE: Final = "X-Orbit-Signature"
@@ -32,13 +29,13 @@ class Undelivered(Exception):
 
 
 def sign_event(secret: bytes, stamp: int, body: bytes) -> str:
-    """`t=STAMP,v1=HEX`: HMAC-SHA-256 over the stamp, a point, and the body."""
+    """Return `t=STAMP,v1=HEX`, an HMAC-SHA-256 over the stamp, a point and the body."""
     signed = hmac.new(secret, f"{stamp}.".encode() + body, "sha256").hexdigest()
     return f"t={stamp},v1={signed}"
 
 
 class Webhook:
-    """One receiver. A status of 200 to 299 is its word that it has the event."""
+    """One receiver, which confirms an event by a status of 200 to 299."""
 
     def __init__(
         self,
@@ -52,18 +49,14 @@ class Webhook:
         self._secret = secret
         self._timeout_s = timeout_s
         self._clock_s = clock_s
-        self._client: httpx.AsyncClient | None = None
+        self._client = httpx.AsyncClient(timeout=timeout_s, trust_env=False)
 
     async def send(self, event_id: str, body: str) -> None:
         """Deliver one event.
 
         Raises:
-            Undelivered: it was not taken, or nobody knows whether it was.
+            Undelivered: it was not taken, or it is unknown whether it was.
         """
-        import httpx  # here, so that a server without a webhook does not load it
-
-        if self._client is None:
-            self._client = httpx.AsyncClient(timeout=self._timeout_s, trust_env=False)
         content = body.encode()
         headers = {
             "Content-Type": "application/json",
@@ -81,15 +74,14 @@ class Webhook:
             raise Undelivered(f"it answered {answer.status_code}")
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        await self._client.aclose()
 
 
 _log = logging.getLogger(__name__)
 
 
 class Commits:
-    """Makes events, keeps them, and says when there is one to be delivered."""
+    """Makes and keeps commit events, and signals when one has to be delivered."""
 
     def __init__(self, settings: CommitsSettings) -> None:
         self._logs = settings.log
@@ -105,19 +97,19 @@ class Commits:
         Raises:
             StoreUnavailable: the table cannot be used.
         """
-        end = datetime.now(UTC) - self._kept_for
+        end = utc_now() - self._kept_for
         await database.run(lambda c: events_table.delete_events_before(c, end))
 
     def event(self, intent: str, target: str | None, session_id: str, at: datetime) -> CommitEvent:
         return CommitEvent(token_hex(16), at, intent, target, session_id)
 
     def write(self, connection: sa.Connection, event: CommitEvent) -> None:
-        """Keep an event, within the transaction that commits what it tells of."""
+        """Write an event in the transaction that commits its call."""
         if self.keeps or self.delivers:
             events_table.insert_event(connection, event, to_deliver=self.delivers)
 
     def written(self, event: CommitEvent) -> None:
-        """Tell those who need no delivery, once the transaction has ended well."""
+        """Log an event and wake the delivery, after its transaction has succeeded."""
         if self._logs:
             _log.info("%s %s", COMMIT, event.to_text())
         if self.delivers:
@@ -131,7 +123,7 @@ _LEASE_MARGIN_S: Final = 20.0
 
 
 class Delivery:
-    """Takes events out of the table and sends them; any number of servers may do so at once.
+    """Sends the events of the table; several servers may do so at once.
 
     An event is leased while it is being sent, so that no other server sends it needlessly.
     Where the sender is ended in between, or the answer is lost, it is sent again: a receiver
@@ -146,7 +138,7 @@ class Delivery:
         settings: WebhookSettings,
         metrics: Metrics,
         *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = utc_now,
         look_every_s: float = _LOOK_EVERY_S,
     ) -> None:
         self._database = database
@@ -168,7 +160,7 @@ class Delivery:
                 _log.warning("commit events cannot be delivered yet: %s", failure)
                 tried = 0
             if tried < _AT_ONCE:
-                await self._until_there_may_be_more()
+                await self._wait_for_events()
 
     async def deliver_due(self) -> int:
         """Try what is due now, once; return how many that were.
@@ -188,7 +180,7 @@ class Delivery:
     async def close(self) -> None:
         await self._webhook.close()
 
-    async def _until_there_may_be_more(self) -> None:
+    async def _wait_for_events(self) -> None:
         try:
             async with asyncio.timeout(self._look_every_s):
                 await self._commits.fresh.wait()
@@ -226,7 +218,7 @@ class Delivery:
 def open_delivery(
     database: Database, commits: Commits, settings: CommitsSettings, metrics: Metrics
 ) -> Delivery | None:
-    """The delivery that the settings ask for; None without a receiver."""
+    """Return the delivery that the settings describe, or None without a receiver."""
     webhook = settings.webhook
     if webhook.url is None or webhook.secret is None:
         return None

@@ -15,7 +15,7 @@ COMMIT: Final = "J01"
 
 @dataclass(frozen=True, slots=True)
 class CommitEvent:
-    """`id` is the same for every delivery of one event, and for no other event."""
+    """A confirmed call. Its `id` is the same for every delivery, and unique."""
 
     id: str
     at: datetime
@@ -24,7 +24,7 @@ class CommitEvent:
     session_id: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The event as it is sent, logged and kept."""
+        """Return the event as it is sent, logged and kept."""
         return {
             "event": COMMIT,
             "id": self.id,
@@ -87,7 +87,7 @@ def insert_event(connection: sa.Connection, event: CommitEvent, *, to_deliver: b
 def claim(
     connection: sa.Connection, worker: str, now: datetime, *, lease: timedelta, most: int
 ) -> Sequence[Parcel]:
-    """Lease what is due, oldest first; nobody else is given it before the lease ends."""
+    """Lease the events that are due, oldest first; no other server gets them meanwhile."""
     due = EVENTS.c.due_at <= now
     asked = sa.select(EVENTS.c.id).where(due).order_by(EVENTS.c.at, EVENTS.c.id).limit(most)
     ids = connection.execute(asked).scalars().all()
@@ -126,12 +126,12 @@ def failed(
 
 
 def waiting(connection: sa.Connection) -> int:
-    """How many are still to be delivered."""
+    """Return how many events are still to be delivered."""
     asked = sa.select(sa.func.count()).select_from(EVENTS).where(EVENTS.c.due_at.is_not(None))
     return connection.execute(asked).scalar_one()
 
 
 def delete_events_before(connection: sa.Connection, end: datetime) -> None:
-    """Delete old events of which nothing is left to be done."""
+    """Delete old events that need no delivery any more."""
     over = sa.and_(EVENTS.c.at < end, EVENTS.c.due_at.is_(None))
     connection.execute(EVENTS.delete().where(over))

@@ -74,12 +74,12 @@ class LoadedReformulation:
 
 
 def load_reformulation(path: Path, environ: Mapping[str, str]) -> LoadedReformulation:
-    """Read a reformulator. Never raises for what stands in it: all problems come together."""
+    """Read a reformulator, or return all its problems at once."""
     document = read_yaml(path, environ)
     written, wrong = validate(ReformulatorYaml, document)
     if written is None:
         return LoadedReformulation(None, (*document.problems, *wrong))
-    problems = [*document.problems, *_judged(written, document)]
+    problems = [*document.problems, *_written_problems(written, document)]
     if any(problem.severity == "error" for problem in problems):
         return LoadedReformulation(None, tuple(problems))
     intents = [
@@ -113,7 +113,7 @@ def load_reformulation(path: Path, environ: Mapping[str, str]) -> LoadedReformul
 def reformulation_problems(
     reformulation: Reformulation, library: Library, entities: Sequence[str] | None
 ) -> Iterator[Problem]:
-    """What does not go together with the library and the rule pack.
+    """Yield what does not fit the library and the rule pack.
 
     `entities` are those of the adapter's pack, None when it has none.
     """
@@ -143,7 +143,7 @@ def reformulation_problems(
             yield Problem(what, reformulation.where, "unknown-entity")
 
 
-def _judged(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:
+def _written_problems(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:
     names: set[str] = set()
     for number, intent in enumerate(written.intents):
         where = document.where(("intents", number, "name"))
@@ -155,16 +155,18 @@ def _judged(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:
             yield Problem(f"intent {intent.name!r} is defined twice", where, "duplicate-intent")
         names.add(intent.name)
     if written.prompt is not None:
-        yield from _text(written.prompt, document, ("prompt",), PROMPT_VARIABLES)
+        yield from _text_problems(written.prompt, document, ("prompt",), PROMPT_VARIABLES)
         if "intents" not in examine(written.prompt).variables:
             what = "prompt: has to name the `intents`, so that the model knows what it may answer"
             yield Problem(what, document.where(("prompt",)), "intents-missing")
     for language, text in written.proposal.items():
         keys = ("proposal", language) if language else ("proposal",)
-        yield from _text(text, document, keys, PROPOSAL_VARIABLES)
+        yield from _text_problems(text, document, keys, PROPOSAL_VARIABLES)
 
 
-def _text(text: str, document: Document, keys: Keys, known: frozenset[str]) -> Iterator[Problem]:
+def _text_problems(
+    text: str, document: Document, keys: Keys, known: frozenset[str]
+) -> Iterator[Problem]:
     found = examine(text)
     unknown = sorted(found.variables - known)
     if found.problem is not None:

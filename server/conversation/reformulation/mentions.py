@@ -1,4 +1,4 @@
-"""What a conversation names: its targets, and how a text stands in it, if it does."""
+"""The targets that a conversation names."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from server.core.turn import Intent
 from server.text.language import load_language
 
 Read = Callable[[str], Intent]
-"""A text to what the adapter's rule pack makes of it."""
+"""Reads a text by the adapter's rule pack."""
 
 _QUOTED: Final = re.compile(r"“[^”]*”")
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -26,11 +26,11 @@ class Mentions:
         self._entities = tuple(entities)
 
     def in_text(self, text: str) -> tuple[str, ...]:
-        """The targets that a text names, each once, in their order."""
+        """Return the targets that a text names, each once, in their order."""
         return self.of(self._read(text)) if self._read is not None else ()
 
     def of(self, read: Intent) -> tuple[str, ...]:
-        """The targets among the entities that were read."""
+        """Return the targets among the entities of an intent."""
         for entity in self._entities:
             found = tuple(dict.fromkeys(_texts(read.entities.get(entity))))
             if found:
@@ -38,7 +38,7 @@ class Mentions:
         return ()
 
     def is_hardly_more(self, text: str, read: Intent) -> bool:
-        """Whether a text says little besides its target, as an answer to “which one?” does."""
+        """Return whether a text says little besides its target, as the answer “#001” does."""
         left = list(text)
         for entity in self._entities:
             for start, end in read.places.get(entity, ()):
@@ -46,15 +46,15 @@ class Mentions:
         return len(_WORDS.findall("".join(left))) <= _MOST_WORDS_BESIDE
 
     def latest(self, messages: Sequence[Message]) -> tuple[str, ...]:
-        """The targets of the latest message that names any; more than one when it names more."""
+        """Return the targets of the latest message that names any."""
         for message in reversed(messages):
-            found = self.in_text(_said(message))
+            found = self.in_text(_spoken_text(message))
             if found:
                 return found
         return ()
 
     def as_written(self, target: str, messages: Sequence[Message]) -> str | None:
-        """`target` as the latest of the messages that holds it has it; None where none does.
+        """Return `target` as it is written in the latest message that has it; None if none does.
 
         Its words have to stand together. Articles and words such as “order” do not count; a
         target of such words alone names nothing, and stands nowhere.
@@ -64,10 +64,10 @@ class Mentions:
             return None
         for message in reversed(messages):
             words = _words(message.content)
-            at = _found(wanted, [word for word, _ in words])
+            at = _index_of(wanted, [word for word, _ in words])
             if at is not None:
                 for known in self.in_text(message.content):
-                    if _found(wanted, [word for word, _ in _words(known)]) is not None:
+                    if _index_of(wanted, [word for word, _ in _words(known)]) is not None:
                         return known
                 start, end = words[at][1].start(), words[at + len(wanted) - 1][1].end()
                 numbered = message.content[:start].endswith("#")
@@ -76,13 +76,13 @@ class Mentions:
 
 
 def is_pronoun(target: str) -> bool:
-    """Whether a target stands for another one: “it”, “that one”."""
+    """Return whether a target stands for another one: “it”, “that one”."""
     words = [word for word, _ in _words(target)]
     return bool(words) and _PRONOUNS.issuperset(words)
 
 
-def _said(message: Message) -> str:
-    """What a message speaks of. What the assistant quotes is an example, and means nothing."""
+def _spoken_text(message: Message) -> str:
+    """Return the text of a message, without what the assistant quotes as examples."""
     return message.content if message.role == "user" else _QUOTED.sub(" ", message.content)
 
 
@@ -93,13 +93,13 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> list[tuple[str, re.Match[str]]]:
-    """The words that count, each with its place."""
+    """Return the words that count, each with its match."""
     every = ((found[0].casefold(), found) for found in _WORDS.finditer(text))
     return [(word, found) for word, found in every if word not in _EMPTY]
 
 
-def _found(wanted: Sequence[str], words: Sequence[str]) -> int | None:
-    """Where `wanted` stands in `words`, one behind the other."""
+def _index_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
+    """Return where `wanted` stands in `words` in one piece, or None."""
     size = len(wanted)
     places = (at for at in range(len(words) - size + 1) if list(words[at : at + size]) == wanted)
     return next(places, None)

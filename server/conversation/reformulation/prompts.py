@@ -19,7 +19,7 @@ _TEXTS: Final = Path(__file__).with_name("texts.yaml")
 
 
 def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
-    """The shape of a model's reading; with `intents`, its verb is one of them or unknown."""
+    """Return the JSON schema of a model's reply, whose verb is one of `intents` if given."""
     verb: dict[str, Any] = {"type": "string"}
     if intents is not None:
         verb["enum"] = [*intents, UNKNOWN]
@@ -32,14 +32,14 @@ def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
 
 
 @cache
-def shipped() -> Mapping[str, str]:
-    """The `prompt`, `proposal` and `clarify` of those who write none themselves."""
+def shipped_texts() -> Mapping[str, str]:
+    """Return the `prompt`, `proposal` and `clarify` that ship with the server."""
     texts: Mapping[str, str] = read_yaml(_TEXTS, {}).data
     return texts
 
 
 def prompt_for(prompt: str | None, intents: Sequence[OfferedIntent]) -> str:
-    """The instruction, with every intent that may be answered.
+    """Return the model's instruction, which lists every intent.
 
     Raises:
         jinja2.TemplateError: the author's text cannot be rendered.
@@ -47,33 +47,33 @@ def prompt_for(prompt: str | None, intents: Sequence[OfferedIntent]) -> str:
     offered = [
         {"name": i.name, "description": i.description, "examples": i.examples} for i in intents
     ]
-    return SANDBOX.from_string(prompt or shipped()["prompt"]).render(intents=offered).strip()
+    return SANDBOX.from_string(prompt or shipped_texts()["prompt"]).render(intents=offered).strip()
 
 
 def title_of(intent: str) -> str:
-    """An intent as people read it: `cancel_order` is Cancel Order."""
+    """Return an intent as people read it: `cancel_order` is Cancel Order."""
     return intent.replace("_", " ").title()
 
 
 def proposal_text(
     reformulation: Reformulation, understood: Understanding, language: str = ""
 ) -> str:
-    """The question that a customer answers with yes or no.
+    """Return the question that a customer answers with yes or no.
 
     Raises:
         jinja2.TemplateError: the author's text cannot be rendered.
     """
     intent = understood.intent or ""
-    text = _in(reformulation.proposal, language) or shipped()["proposal"]
+    text = _text_in(reformulation.proposal, language) or shipped_texts()["proposal"]
     context = {"intent": intent, "title": title_of(intent), "target": understood.target}
     return SANDBOX.from_string(text).render(context).strip()
 
 
 def clarify_text(reformulation: Reformulation, language: str = "") -> str:
-    """What is asked when it is not clear what is wanted."""
-    return (_in(reformulation.clarify, language) or shipped()["clarify"]).strip()
+    """Return what is asked when it is not clear what is wanted."""
+    return (_text_in(reformulation.clarify, language) or shipped_texts()["clarify"]).strip()
 
 
-def _in(texts: Mapping[str, str], language: str) -> str:
-    """The text for a language, else the one for all, else the first."""
+def _text_in(texts: Mapping[str, str], language: str) -> str:
+    """Return the text for a language, else the one for all, else the first."""
     return texts.get(language) or texts.get("") or next(iter(texts.values()), "")

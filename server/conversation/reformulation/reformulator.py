@@ -26,8 +26,8 @@ _ROLES: Final = tuple(role for role in get_args(SpeakerRole) if role != "system"
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What rules made of a message; `open` when a model may know more than they do."""
+class _RuleResult:
+    """What rules understood; `open` when a model may know more than they do."""
 
     understood: Understanding
     open: bool = False
@@ -69,16 +69,16 @@ class Reformulator:
         if last is None:
             return unclear("nobody has said anything yet")
         before, message = messages[:last], messages[last]
-        found = self._by_rules(before, message)
+        found = self._read_by_rules(before, message)
         if found is not None and not found.open:
             return found.understood
         if self._model is None:
             return found.understood if found else unclear("no rule fits, and there is no model")
-        understood = await self._by_model(self._model, messages, before, message)
+        understood = await self._read_by_model(self._model, messages, before, message)
         return found.understood if found and understood.intent is None else understood
 
-    def _by_rules(self, before: Sequence[Message], message: Message) -> "_Found | None":
-        """What the rules say, if they know; they may know that it is nothing."""
+    def _read_by_rules(self, before: Sequence[Message], message: Message) -> _RuleResult | None:
+        """Return what the rules understand, None when they do not know."""
         if self._read is None:
             return None
         read = self._read(message.content)
@@ -91,36 +91,38 @@ class Reformulator:
             found = Understanding(
                 offered, target, "rules", read.explanation, read.confidence, not own
             )
-            return _Found(found, open=len(targets) > 1)
+            return _RuleResult(found, open=len(targets) > 1)
         if read.method != "default":
-            return _Found(unclear(read.explanation))
+            return _RuleResult(unclear(read.explanation))
         if len(own) == 1 and self._mentions.is_hardly_more(message.content, read):
-            return self._asked_before(before, own[0])
+            return self._earlier_request(before, own[0])
         return None
 
-    def _asked_before(self, before: Sequence[Message], target: str) -> "_Found | None":
-        """What was asked for earlier, of which the target is named only now."""
+    def _earlier_request(self, before: Sequence[Message], target: str) -> _RuleResult | None:
+        """Return what was asked for earlier without the target, which is named only now."""
         for message in reversed(before):
             if message.role == "user" and self._read is not None:
                 read = self._read(message.content)
                 offered = self._offered(read)
                 if offered is not None:
                     why = "the target of what was asked before"
-                    return _Found(Understanding(offered, target, "rules", why, read.confidence))
+                    return _RuleResult(
+                        Understanding(offered, target, "rules", why, read.confidence)
+                    )
         return None
 
     def _offered(self, read: Intent) -> str | None:
         name = normalize_target(read.name)
         return name if name in self.reformulation.intents and read.method != "default" else None
 
-    async def _by_model(
+    async def _read_by_model(
         self,
         model: ChatModel,
         messages: Sequence[Message],
         before: Sequence[Message],
         message: Message,
     ) -> Understanding:
-        said = await self._said_by(model, messages)
+        said = await self._ask_model(model, messages)
         if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
             return unclear("the model did not say what is wanted")
         verb = normalize_target(said["verb"])
@@ -144,8 +146,8 @@ class Reformulator:
         why = f"read by {model.name}"
         return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
 
-    async def _said_by(self, model: ChatModel, messages: Sequence[Message]) -> Any:
-        """What the model makes of the conversation; None when it cannot be had in time."""
+    async def _ask_model(self, model: ChatModel, messages: Sequence[Message]) -> Any:
+        """Return what the model reads in the conversation, None when it fails or is late."""
         asked = [Message("system", self.reformulation.prompt), *messages]
         by_list = schema_for(self.reformulation.intents)
         try:
@@ -163,7 +165,7 @@ class Reformulator:
 
 
 def normalize_target(verb: str) -> str:
-    """A verb as the list has it: ` Cancel-Order ` is `cancel_order`."""
+    """Return a verb in its one spelling: ` Cancel-Order ` becomes `cancel_order`."""
     return "_".join(verb.strip().lower().replace("-", " ").replace("_", " ").split())
 
 

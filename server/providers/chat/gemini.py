@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
+
+from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.factory import DEFAULT_MODELS
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal
-from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
+from server.providers.failures import ProviderUnreachable
+from server.providers.spec import ChatOptions, ProviderSpec
 
 _KEPT: Final = (
     "description", "title", "minItems", "maxItems", "minProperties", "maxProperties",
@@ -24,22 +26,22 @@ _LARGEST: Final = 1000
 
 
 def to_gemini(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema for `responseSchema`, or for the parameters of a function."""
-    return _Converter(schema).converted(schema, 0)
+    """Return a JSON schema as Gemini takes it."""
+    return _SchemaConverter(schema).convert(schema, 0)
 
 
-class _Converter:
+class _SchemaConverter:
     def __init__(self, whole: Mapping[str, Any]) -> None:
         self._whole = whole
         self._left = _LARGEST
 
-    def converted(self, schema: Any, depth: int) -> dict[str, Any]:
+    def convert(self, schema: Any, depth: int) -> dict[str, Any]:
         self._left -= 1
         if not isinstance(schema, Mapping) or depth > _DEEPEST or self._left < 0:
             return {"type": "STRING"}
-        return self._of(_merged(schema, self._whole), depth + 1)
+        return self._convert_merged(_merged(schema, self._whole), depth + 1)
 
-    def _of(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    def _convert_merged(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {
             key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }
@@ -49,13 +51,13 @@ class _Converter:
         if len(real) < len(choices) or "null" in _list(schema.get("type")):
             found["nullable"] = True
         if len(real) == 1:
-            return self.converted(real[0], depth) | found
+            return self.convert(real[0], depth) | found
         if real:
-            return found | {"anyOf": [self.converted(part, depth) for part in real]}
+            return found | {"anyOf": [self.convert(part, depth) for part in real]}
         if len(types) > 1:
             parts = [{**schema, "type": kind} for kind in types]
-            return found | {"anyOf": [self.converted(part, depth) for part in parts]}
-        kind = types[0] if types else _guessed(schema)
+            return found | {"anyOf": [self.convert(part, depth) for part in parts]}
+        kind = types[0] if types else _implied_type(schema)
         found["type"] = kind.upper()
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
@@ -63,10 +65,10 @@ class _Converter:
         if kind == "string" and given and all(isinstance(choice, str) for choice in given):
             found |= {"format": "enum", "enum": given}
         if kind == "array":
-            found["items"] = self.converted(schema.get("items", {}), depth)
+            found["items"] = self.convert(schema.get("items", {}), depth)
         if kind == "object" and isinstance(properties := schema.get("properties"), Mapping):
             found["properties"] = {
-                name: self.converted(part, depth) for name, part in properties.items()
+                name: self.convert(part, depth) for name, part in properties.items()
             }
             found["propertyOrdering"] = list(properties)
             if required := [name for name in _list(schema.get("required")) if name in properties]:
@@ -75,12 +77,12 @@ class _Converter:
 
 
 def _merged(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what it refers to, and all parts of `allOf`, put into it."""
+    """Return the schema with its reference and all parts of `allOf` merged into it."""
     merged = dict(schema)
     for _ in range(_DEEPEST):
         parts = [*_list(merged.pop("allOf", None))]
         if isinstance(reference := merged.pop("$ref", None), str):
-            parts.append(_found(reference, whole))
+            parts.append(_resolve_reference(reference, whole))
         if not parts:
             break
         for part in parts:
@@ -93,7 +95,7 @@ def _merged(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def _found(reference: str, whole: Mapping[str, Any]) -> Any:
+def _resolve_reference(reference: str, whole: Mapping[str, Any]) -> Any:
     place: Any = whole
     for step in reference.removeprefix("#").split("/")[1:]:
         step = step.replace("~1", "/").replace("~0", "~")
@@ -101,7 +103,7 @@ def _found(reference: str, whole: Mapping[str, Any]) -> Any:
     return place
 
 
-def _guessed(schema: Mapping[str, Any]) -> str:
+def _implied_type(schema: Mapping[str, Any]) -> str:
     if "properties" in schema:
         return "object"
     return "array" if "items" in schema else "string"
@@ -125,32 +127,35 @@ _DONE: Final = frozenset({"STOP", "MAX_TOKENS"})
 _REASON: Final = re.compile(r"[A-Z_]{2,40}")
 
 
+class GeminiChatOptions(ChatOptions):
+    """Models of Google Gemini."""
+
+    model: str | None = None
+    """Model where none is named; without one, `GEMINI_MODEL`, else `gemini-2.5-flash`."""
+    base_url: str = "https://generativelanguage.googleapis.com/v1beta"
+    """The API up to and with its version."""
+    api_key: SecretStr | None = None
+    """Sent as `x-goog-api-key`; without one, `GEMINI_API_KEY`, to Google and this machine only."""
+
+
 class GeminiChat:
     """Posts to `{base_url}/models/{model}:generateContent`.
 
     Models that could think aloud first are asked not to, where they can be.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "https://generativelanguage.googleapis.com/v1beta",
-        api_key: str | None = None,
-        timeout_s: float = 30.0,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["gemini"]
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: GeminiChatOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'gemini' at {host}"
         name = quote(self._model.removeprefix("models/"), safe="")
-        self._url = f"{base_url.rstrip('/')}/models/{name}"
+        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
         # In a header, not in the address: addresses are written into logs.
-        headers = {"x-goog-api-key": api_key} if api_key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=timeout_s)
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+        key = options.api_key
+        headers = {"x-goog-api-key": key.get_secret_value()} if key else {}
+        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._temperature = options.temperature
+        self._max_tokens = options.max_tokens
         self._thinking_can_be_off = True
 
     @property
@@ -159,7 +164,7 @@ class GeminiChat:
 
     async def warm(self) -> None:
         """Ask for one token: that finds a wrong key or name out."""
-        await self._answered(self._asked([Message("user", "hi")], 1))
+        await self._post(self._asked([Message("user", "hi")], 1))
 
     async def complete(
         self,
@@ -177,9 +182,9 @@ class GeminiChat:
             }
         if tools:
             asked["tools"] = [{"functionDeclarations": [_declared(tool) for tool in tools]}]
-        answer = await self._answered(asked)
-        with self._translated():
-            self._not_blocked(answer)
+        answer = await self._post(asked)
+        with self._errors():
+            self._refuse_blocked(answer)
             candidate = answer["candidates"][0]
             parts = _parts(candidate)
             return self._reply(
@@ -192,12 +197,15 @@ class GeminiChat:
         said: list[str] = []
         reason: str | None = None
         last: Mapping[str, Any] = {}
-        with self._translated():
-            async with aclosing(self._events(self._asked(messages, max_tokens))) as events:
+        asked = self._asked(messages, max_tokens)
+        url = f"{self._url}:streamGenerateContent?alt=sse"
+        stream = self._http.events(url, lambda: self._without_thoughts(asked), self._learn)
+        with self._errors():
+            async with aclosing(stream) as events:
                 async for event in events:
                     if "error" in event:
                         break
-                    self._not_blocked(event)
+                    self._refuse_blocked(event)
                     last = event
                     for candidate in event.get("candidates", ())[:1]:
                         reason = candidate.get("finishReason") or reason
@@ -206,12 +214,12 @@ class GeminiChat:
                             yield text
         if reason is None:
             raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
-        with self._translated():
+        with self._errors():
             reply = self._reply("".join(said), reason, last)
         yield reply
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         told = [message.content for message in messages if message.role == "system"]
@@ -233,50 +241,31 @@ class GeminiChat:
             asked["systemInstruction"] = {"parts": [{"text": text} for text in told]}
         return asked
 
-    async def _answered(self, asked: dict[str, Any]) -> Mapping[str, Any]:
-        with self._translated():
-            while True:
-                body = self._quietly(asked)
-                try:
-                    answer = await self._wire.post(f"{self._url}:generateContent", body)
-                except ProviderRefusal as refusal:
-                    if not self._learn(refusal, body):
-                        raise
-                else:
-                    if not isinstance(answer, dict):
-                        raise TypeError("no object")
-                    return answer
+    async def _post(self, asked: dict[str, Any]) -> Mapping[str, Any]:
+        with self._errors():
+            answer = await self._http.post(
+                f"{self._url}:generateContent", lambda: self._without_thoughts(asked), self._learn
+            )
+            if not isinstance(answer, dict):
+                raise TypeError("no object")
+            return answer
 
-    async def _events(self, asked: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        while True:
-            body = self._quietly(asked)
-            url = f"{self._url}:streamGenerateContent?alt=sse"
-            try:
-                async with aclosing(self._wire.events(url, body)) as events:
-                    async for event in events:
-                        yield event
-            except ProviderRefusal as refusal:
-                if not self._learn(refusal, body):
-                    raise
-            else:
-                return
-
-    def _quietly(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Without thoughts: they would use up the tokens of the reply."""
+    def _without_thoughts(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the request with thinking off: thoughts would use up the tokens of the reply."""
         if not self._thinking_can_be_off:
             return asked
         config = {**asked["generationConfig"], "thinkingConfig": {"thinkingBudget": 0}}
         return asked | {"generationConfig": config}
 
     def _learn(self, refusal: ProviderRefusal, body: Mapping[str, Any]) -> bool:
-        """Some models cannot think, others cannot help it, and both refuse to be asked."""
+        """Stop switching thinking off for a model that refuses the switch."""
         asked_for = "thinkingConfig" in body["generationConfig"]
         if refusal.status == 400 and asked_for and "think" in refusal.reason.lower():
             self._thinking_can_be_off = False
             return True
         return False
 
-    def _not_blocked(self, answer: Mapping[str, Any]) -> None:
+    def _refuse_blocked(self, answer: Mapping[str, Any]) -> None:
         if reason := answer.get("promptFeedback", {}).get("blockReason"):
             raise self._declined(reason)
 
@@ -304,24 +293,13 @@ class GeminiChat:
             f"{self._described} declined to answer{f' ({reason})' if named else ''}"
         )
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self._described, expected="reply"):
-            try:
-                yield
-            except ProviderRefusal as refusal:
-                # A wrong key is a bad request to Gemini.
-                status = 401 if "API_KEY_INVALID" in refusal.reason else refusal.status
-                raise refused(
-                    self._described,
-                    status,
-                    model=self._model,
-                    missing_hint="check the model's name",
-                    key_hint="set GEMINI_API_KEY or models.gemini.api_key",
-                    retry_after=refusal.retry_after,
-                ) from None
-            except AttributeError:  # a list where an object should be
-                raise TypeError from None
+    def _errors(self) -> AbstractContextManager[None]:
+        return provider_errors(
+            self._described,
+            model=self._model,
+            missing_hint="check the model's name",
+            key_hint="set GEMINI_API_KEY or models.gemini.api_key",
+        )
 
 
 def _declared(tool: ToolDefinition) -> dict[str, Any]:
@@ -345,3 +323,13 @@ def _calls(parts: Sequence[Mapping[str, Any]]) -> Iterator[FunctionCall]:
     for part in parts:
         if called := part.get("functionCall"):
             yield FunctionCall(str(called["name"]), dict(called.get("args") or {}))
+
+
+PROVIDER: Final = ProviderSpec(
+    client=GeminiChat,
+    options=GeminiChatOptions,
+    default_model="gemini-2.5-flash",
+    model_variable="GEMINI_MODEL",
+    key_variable="GEMINI_API_KEY",
+    key_host="generativelanguage.googleapis.com",
+)

@@ -5,45 +5,54 @@ import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
+
+from pydantic import Field
 
 from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderRejected, ProviderUnavailable
-from server.providers.chat.factory import DEFAULT_MODELS
-from server.providers.chat.llama_engine import LlamaEngine, Piece
+from server.providers.chat.llama_engine import DEFAULT_MODEL, LlamaEngine, Piece
 from server.providers.chat.structured import call_schema, describe_tools, with_call
+from server.providers.spec import ChatLimits, ProviderSpec
+from server.settings.fields import Seconds, Strict
 
-_Heard = Piece | ProviderError | None
-"""None when all was said."""
+_Event = Piece | ProviderError | None
+"""None at the end."""
+
+
+class LlamaCppOptions(Strict):
+    """A model in the server's own process."""
+
+    model: str | None = None
+    """Name or GGUF file where none is named; without one, `LLAMA_CPP_MODEL`, else SmolLM2."""
+    timeout_s: Seconds = 60.0
+    """Seconds until an answer, until the first word of a stream, and between its words."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """How freely words are chosen; 0 takes the likeliest, so that answers repeat."""
+    max_tokens: int = Field(default=512, ge=1, le=1_000_000)
+    """Most tokens of one reply."""
+    context_tokens: int = Field(default=2048, ge=128, le=1_000_000)
+    """Tokens that the model keeps in view, question and answer together."""
+    threads: int | None = Field(default=None, ge=1, le=256)
+    """Threads for one computation; without a number, one for each core."""
 
 
 class LlamaCppChat:
     """Loaded on first use, or by `warm`. One call at a time; nothing is ever downloaded."""
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        context_tokens: int = 2048,
-        threads: int | None = None,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["llama_cpp"]
-        self._temperature = temperature
-        self._max_tokens = max_tokens
-        self._context_tokens = context_tokens
-        self._threads = threads
+    def __init__(self, model: str, options: LlamaCppOptions) -> None:
+        self._model = model
+        self._options = options
         self._engine: LlamaEngine | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="speaking")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
 
     @property
     def name(self) -> str:
         return f"llama_cpp:{self._model}"
 
     async def warm(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._loaded)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
 
     async def complete(
         self,
@@ -56,7 +65,7 @@ class LlamaCppChat:
         if tools:
             messages, schema = describe_tools(messages, tools), call_schema(tools)
         reply = Reply("", self.name)
-        async with aclosing(self._said(messages, schema, max_tokens)) as pieces:
+        async with aclosing(self._generate(messages, schema, max_tokens)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = piece
@@ -65,7 +74,7 @@ class LlamaCppChat:
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
     ) -> AsyncGenerator[str | Reply, None]:
-        async with aclosing(self._said(messages, None, max_tokens)) as pieces:
+        async with aclosing(self._generate(messages, None, max_tokens)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -74,32 +83,32 @@ class LlamaCppChat:
             self._thread.submit(self._engine.close)
         self._thread.shutdown(wait=False)
 
-    async def _said(
+    async def _generate(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
     ) -> AsyncGenerator[str | Reply, None]:
         loop = asyncio.get_running_loop()
-        heard: asyncio.Queue[_Heard] = asyncio.Queue()
-        enough = threading.Event()
+        events: asyncio.Queue[_Event] = asyncio.Queue()
+        stopped = threading.Event()
 
-        def tell(piece: _Heard) -> None:
-            loop.call_soon_threadsafe(heard.put_nowait, piece)
+        def send(piece: _Event) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, piece)
 
-        def speak() -> None:
+        def generate() -> None:
             try:
-                for piece in self._spoken(messages, schema, limit):
-                    if enough.is_set():
+                for piece in self._pieces(messages, schema, limit):
+                    if stopped.is_set():
                         return
-                    tell(piece)
+                    send(piece)
             except ProviderError as failure:
-                tell(failure)
+                send(failure)
             else:
-                tell(None)
+                send(None)
 
-        speaking = loop.run_in_executor(self._thread, speak)
+        running = loop.run_in_executor(self._thread, generate)
         said: list[str] = []
         last = Piece("", 0, 0)
         try:
-            while (piece := await heard.get()) is not None:
+            while (piece := await events.get()) is not None:
                 if isinstance(piece, ProviderError):
                     raise piece
                 last = piece
@@ -107,34 +116,46 @@ class LlamaCppChat:
                     said.append(piece.text)
                     yield piece.text
         finally:
-            enough.set()  # whoever stops listening stops the thread within a token
-            speaking.cancel()
+            stopped.set()  # whoever stops listening stops the thread within a token
+            running.cancel()
         tokens = TokenUsage(last.read, last.written)
         yield Reply("".join(said), self.name, tokens=tokens, cut=last.cut)
 
-    def _spoken(
+    def _pieces(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
     ) -> Iterator[Piece]:
         try:
-            yield from self._loaded().say(
+            yield from self._load().say(
                 messages,
                 schema=schema,
-                temperature=self._temperature,
-                max_tokens=limit or self._max_tokens,
+                temperature=self._options.temperature,
+                max_tokens=limit or self._options.max_tokens,
             )
         except ProviderError:
             raise
         except Exception as failed:  # a library's own code may raise anything
             raise ProviderRejected(f"{self.name} could not answer: {failed}") from failed
 
-    def _loaded(self) -> LlamaEngine:
+    def _load(self) -> LlamaEngine:
         if self._engine is None:
             try:
                 self._engine = LlamaEngine(
-                    self._model, context_tokens=self._context_tokens, threads=self._threads
+                    self._model,
+                    context_tokens=self._options.context_tokens,
+                    threads=self._options.threads,
                 )
             except ProviderError:
                 raise
             except Exception as failed:  # the same, such as a template that it cannot read
                 raise ProviderUnavailable(f"{self.name} cannot be loaded: {failed}") from failed
         return self._engine
+
+
+PROVIDER: Final = ProviderSpec(
+    client=LlamaCppChat,
+    options=LlamaCppOptions,
+    default_model=DEFAULT_MODEL,
+    model_variable="LLAMA_CPP_MODEL",
+    # One call at a time, and what fails in this process fails again.
+    limits=ChatLimits(max_retries=0, max_concurrent=1),
+)

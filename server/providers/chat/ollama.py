@@ -6,17 +6,31 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import ollama
+from pydantic import Field
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.spec import ChatOptions, ProviderSpec
 
 _T = TypeVar("_T")
 
 _UNKNOWN: Final = -1
 """The client's status for an error that came in mid-stream."""
+
+
+class OllamaChatOptions(ChatOptions):
+    """Models of an Ollama server."""
+
+    model: str | None = None
+    """Model where none is named; without one, `OLLAMA_MODEL`, else `llama3.2`."""
+    base_url: str = "http://localhost:11434"
+    """Where Ollama listens."""
+    context_tokens: int | None = Field(default=None, ge=128, le=10_000_000)
+    """Tokens that the model keeps in view; without a number, Ollama chooses."""
+    keep_alive: str | None = None
+    """How long Ollama keeps the model loaded, as `10m`; without it, Ollama chooses."""
 
 
 class OllamaChat:
@@ -25,25 +39,18 @@ class OllamaChat:
     Models that could think aloud first are asked not to.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "http://localhost:11434",
-        timeout_s: float = 30.0,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        context_tokens: int | None = None,
-        keep_alive: str | None = None,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["ollama"]
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: OllamaChatOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'ollama' at {host}"
-        self._client = ollama.AsyncClient(host=base_url, timeout=timeout_s)
-        self._keep_alive = keep_alive
-        self._options: dict[str, Any] = {"temperature": temperature, "num_predict": max_tokens}
-        if context_tokens is not None:
-            self._options["num_ctx"] = context_tokens
+        self._client = ollama.AsyncClient(host=options.base_url, timeout=options.timeout_s)
+        self._keep_alive = options.keep_alive
+        self._options: dict[str, Any] = {
+            "temperature": options.temperature,
+            "num_predict": options.max_tokens,
+        }
+        if options.context_tokens is not None:
+            self._options["num_ctx"] = options.context_tokens
 
     @property
     def name(self) -> str:
@@ -75,7 +82,8 @@ class OllamaChat:
             )
         )
         if not answer.done:
-            raise ProviderRejected(f"{self._described} returned something that is no reply")
+            what = "returned something that is not a valid reply"
+            raise ProviderRejected(f"{self._described} {what}")
         return self._reply(answer.message.content or "", answer)
 
     async def stream(
@@ -142,3 +150,11 @@ class OllamaChat:
 
 def _spoken(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [{"role": message.role, "content": message.content} for message in messages]
+
+
+PROVIDER: Final = ProviderSpec(
+    client=OllamaChat,
+    options=OllamaChatOptions,
+    default_model="llama3.2",
+    model_variable="OLLAMA_MODEL",
+)

@@ -2,17 +2,19 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
-from server.providers.chat.factory import DEFAULT_MODELS
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal
-from server.providers.failures import ProviderUnreachable, refused, translated
+from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
+from server.providers.failures import ProviderUnreachable
+from server.providers.spec import ChatOptions, ProviderSpec
 
 _WORTH_ANOTHER_TRY: Final = frozenset({400, 415, 422, 500, 501})
 """How servers refuse a parameter; some of them fall over it instead."""
@@ -25,7 +27,7 @@ _FORMS: Final = ("json_schema", "json_object with schema", "json_object", "none"
 
 
 class Dialect:
-    """Starts with all that OpenAI documents, and gives up what is refused, for good."""
+    """What a server understands: at first all that OpenAI documents, then less what it refuses."""
 
     def __init__(self) -> None:
         self._forms = list(_FORMS)
@@ -33,7 +35,7 @@ class Dialect:
         self._dropped: set[str] = set()
 
     def body(self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The request as this server takes it."""
+        """Return the request as this server takes it."""
         body = {key: value for key, value in asked.items() if key not in self._dropped}
         body[self._limit] = body.pop("max_tokens")
         if schema is None:
@@ -49,10 +51,11 @@ class Dialect:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def learn(self, status: int, reason: str, body: Mapping[str, Any]) -> bool:
-        """Whether another try, without what was refused, is worth it."""
-        if status not in _WORTH_ANOTHER_TRY:
+    def learn(self, refusal: ProviderRefusal, body: Mapping[str, Any]) -> bool:
+        """Return whether another try, without what was refused, is worth it."""
+        if refusal.status not in _WORTH_ANOTHER_TRY:
             return False
+        reason = refusal.reason
         if "max_completion_tokens" in reason and "max_tokens" in body:
             self._limit = "max_completion_tokens"
             return True
@@ -61,8 +64,8 @@ class Dialect:
                 self._dropped.add(optional)
                 return True
         if "response_format" in body and _ABOUT_FORMAT.search(reason):
-            refused = _form_of(body["response_format"])
-            if self._forms[0] == refused:  # others may have learnt the same meanwhile
+            # Other requests may have learnt the same in the meantime.
+            if self._forms[0] == _form_of(body["response_format"]):
                 self._forms.pop(0)
             return True
         return False
@@ -73,7 +76,7 @@ def _form_of(asked: Mapping[str, Any]) -> str:
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether a schema is closed everywhere, as OpenAI wants it to be for `strict`."""
+    """Return whether a schema is closed everywhere, as OpenAI requires for `strict`."""
     if isinstance(schema, list):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):
@@ -90,11 +93,22 @@ def is_strict(schema: Any) -> bool:
 
 
 def _with_system(messages: list[dict[str, str]], told: str) -> list[dict[str, str]]:
-    """One system message, at the head: some chat templates take no other."""
+    """Return the messages with `told` in one system message at the head."""
     if messages and messages[0]["role"] == "system":
         head = {"role": "system", "content": f"{messages[0]['content']}\n\n{told}"}
         return [head, *messages[1:]]
     return [{"role": "system", "content": told}, *messages]
+
+
+class OpenAIChatOptions(ChatOptions):
+    """Models of OpenAI, or any server that speaks its protocol."""
+
+    model: str | None = None
+    """Model where none is named; without one, `OPENAI_MODEL`, else `gpt-4o-mini`."""
+    base_url: str = "https://api.openai.com/v1"
+    """The API up to and with `/v1`."""
+    api_key: SecretStr | None = None
+    """Sent as a bearer token; without one, `OPENAI_API_KEY`, to OpenAI and this machine only."""
 
 
 class OpenAIChat:
@@ -104,24 +118,16 @@ class OpenAIChat:
     is told in words.
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "https://api.openai.com/v1",
-        api_key: str | None = None,
-        timeout_s: float = 30.0,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-    ) -> None:
-        self._model = model or DEFAULT_MODELS["openai"]
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: OpenAIChatOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'openai' at {host}"
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._wire = JsonHttp(headers=headers, timeout_s=timeout_s)
-        self._temperature = temperature
-        self._max_tokens = max_tokens
+        self._url = f"{options.base_url.rstrip('/')}/chat/completions"
+        key = options.api_key
+        headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
+        self._temperature = options.temperature
+        self._max_tokens = options.max_tokens
         self._dialect = Dialect()
 
     @property
@@ -143,8 +149,10 @@ class OpenAIChat:
         asked = self._asked(messages, max_tokens)
         if tools:
             asked["tools"] = [tool.to_openai_schema() for tool in tools]
-        with self._translated():
-            answer = await self._answered(asked, schema)
+        with self._errors():
+            answer = await self._http.post(
+                self._url, lambda: self._dialect.body(asked, schema), self._dialect.learn
+            )
             choice = answer["choices"][0]
             message = choice["message"]
             if message.get("refusal"):
@@ -163,8 +171,11 @@ class OpenAIChat:
         asked |= {"stream": True, "stream_options": {"include_usage": True}}
         said: list[str] = []
         reason = usage = None
-        with self._translated():
-            async with aclosing(self._events(asked)) as events:
+        with self._errors():
+            stream = self._http.events(
+                self._url, lambda: self._dialect.body(asked, None), self._dialect.learn
+            )
+            async with aclosing(stream) as events:
                 async for event in events:
                     if "error" in event:
                         break
@@ -180,7 +191,7 @@ class OpenAIChat:
         yield reply
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         return {
@@ -189,32 +200,6 @@ class OpenAIChat:
             "temperature": self._temperature,
             "max_tokens": max_tokens or self._max_tokens,
         }
-
-    async def _answered(
-        self, asked: Mapping[str, Any], schema: Mapping[str, Any] | None
-    ) -> Mapping[str, Any]:
-        while True:
-            body = self._dialect.body(asked, schema)
-            try:
-                answer: Mapping[str, Any] = await self._wire.post(self._url, body)
-            except ProviderRefusal as refusal:
-                if not self._dialect.learn(refusal.status, refusal.reason, body):
-                    raise
-            else:
-                return answer
-
-    async def _events(self, asked: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-        while True:
-            body = self._dialect.body(asked, None)
-            try:
-                async with aclosing(self._wire.events(self._url, body)) as events:
-                    async for event in events:
-                        yield event
-            except ProviderRefusal as refusal:
-                if not self._dialect.learn(refusal.status, refusal.reason, body):
-                    raise
-            else:
-                return
 
     def _reply(
         self,
@@ -235,22 +220,13 @@ class OpenAIChat:
             cut=reason == "length",
         )
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self._described, expected="reply"):
-            try:
-                yield
-            except ProviderRefusal as refusal:
-                raise refused(
-                    self._described,
-                    refusal.status,
-                    model=self._model,
-                    missing_hint="check the model's name and models.openai.base_url",
-                    key_hint="set OPENAI_API_KEY or models.openai.api_key",
-                    retry_after=refusal.retry_after,
-                ) from None
-            except AttributeError:  # a list where an object should be
-                raise TypeError from None
+    def _errors(self) -> AbstractContextManager[None]:
+        return provider_errors(
+            self._described,
+            model=self._model,
+            missing_hint="check the model's name and models.openai.base_url",
+            key_hint="set OPENAI_API_KEY or models.openai.api_key",
+        )
 
 
 def _text(content: object) -> str:
@@ -274,3 +250,13 @@ def _call(function: Mapping[str, Any]) -> FunctionCall:
 def _count(usage: Mapping[str, Any] | None, kind: str) -> int | None:
     found = (usage or {}).get(kind)
     return found if isinstance(found, int) else None
+
+
+PROVIDER: Final = ProviderSpec(
+    client=OpenAIChat,
+    options=OpenAIChatOptions,
+    default_model="gpt-4o-mini",
+    model_variable="OPENAI_MODEL",
+    key_variable="OPENAI_API_KEY",
+    key_host="api.openai.com",
+)

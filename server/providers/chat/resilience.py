@@ -1,4 +1,4 @@
-"""What stands before a model: a bound on callers, retries, and a circuit breaker."""
+"""A model behind a bound on callers, retries and a circuit breaker."""
 
 import asyncio
 from collections.abc import (
@@ -21,94 +21,25 @@ from server.core.ports import ChatModel
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.failures import ProviderBusy, ProviderUnreachable
+from server.providers.spec import ChatLimits
+
+_T = TypeVar("_T")
+
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 30.0
+"""Who asks to be left alone for longer is not worth waiting for within one question."""
 
 
 class QueueFull(ProviderUnavailable):
-    """Too many asked at once; the provider itself may be well."""
-
-
-class BoundedChatModel:
-    """At most `max_concurrent` calls at a time, each with `timeout_s` for every step.
-
-    A step is a whole answer, the first word of a stream, or each word after it. Who waits
-    for a turn waits as long at most.
-    """
-
-    def __init__(self, model: ChatModel, *, max_concurrent: int, timeout_s: float) -> None:
-        self._model = model
-        self._timeout_s = timeout_s
-        self._max_concurrent = max_concurrent
-        self._places = asyncio.Semaphore(max_concurrent)
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    async def warm(self) -> None:
-        async with self._place(), self._in_time():
-            await self._model.warm()
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        tools: Sequence[ToolDefinition] = (),
-        max_tokens: int | None = None,
-    ) -> Reply:
-        async with self._place(), self._in_time():
-            return await self._model.complete(
-                messages, schema=schema, tools=tools, max_tokens=max_tokens
-            )
-
-    async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int | None = None
-    ) -> AsyncGenerator[str | Reply, None]:
-        async with self._place():
-            pieces = self._model.stream(messages, max_tokens=max_tokens)
-            async with aclosing(pieces):
-                while (piece := await self._next(pieces)) is not None:
-                    yield piece  # the clock stands still while the reader is busy
-
-    async def close(self) -> None:
-        await self._model.close()
-
-    async def _next(self, pieces: AsyncGenerator[str | Reply, None]) -> str | Reply | None:
-        async with self._in_time():
-            return await anext(pieces, None)
-
-    @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await self._places.acquire()
-        except TimeoutError:
-            raise QueueFull(
-                f"{self.name} already answers {self._max_concurrent} at once, and none was done "
-                f"within {self._timeout_s:g} s"
-            ) from None
-        try:
-            yield
-        finally:
-            self._places.release()
-
-    @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                yield
-        except TimeoutError:
-            raise ProviderTimedOut(
-                f"{self.name} did not answer within {self._timeout_s:g} s"
-            ) from None
+    """Too many calls at once; the provider itself may be well."""
 
 
 class CircuitOpen(ProviderUnavailable):
     """Not asked, because it failed too often just now."""
 
 
-class Breaker:
-    """Counts failures in a row. Open after `max_failures`; after `pause_s` one may try.
+class CircuitBreaker:
+    """Counts failures in a row. Open after `max_failures`; after `pause_s` one call may try.
 
     `now` is a clock in seconds.
     """
@@ -120,7 +51,7 @@ class Breaker:
         self._pause_s = pause_s
         self._now = now
         self._failures = 0
-        self._shut_until = 0.0
+        self._open_until = 0.0
         self._why = ""
         self._trying = False
 
@@ -139,7 +70,7 @@ class Breaker:
         except (ProviderUnavailable, ProviderTimedOut) as failure:
             self._failures += 1
             self._why = str(failure)
-            self._shut_until = self._now() + self._pause_s
+            self._open_until = self._now() + self._pause_s
             raise
         except ProviderRejected:
             self._failures = 0  # it is there, and it answered
@@ -151,10 +82,10 @@ class Breaker:
                 self._trying = False
 
     def _admit(self, name: str) -> bool:
-        """Whether this call is the one that tries after a pause."""
+        """Return whether this call is the one that tries after a pause."""
         if self._failures < self._max_failures:
             return False
-        left_s = self._shut_until - self._now()
+        left_s = self._open_until - self._now()
         if left_s > 0 or self._trying:
             when = f"in {left_s:.0f} s" if left_s > 0 else "right now"
             raise CircuitOpen(
@@ -165,72 +96,43 @@ class Breaker:
         return True
 
 
-class BreakingChatModel:
-    """Another model behind a breaker."""
+class ResilientChatModel:
+    """Another model, asked within limits.
 
-    def __init__(self, model: ChatModel, breaker: Breaker) -> None:
-        self._model = model
-        self._breaker = breaker
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    async def warm(self) -> None:
-        with self._breaker.guarding(self.name):
-            await self._model.warm()
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        tools: Sequence[ToolDefinition] = (),
-        max_tokens: int | None = None,
-    ) -> Reply:
-        with self._breaker.guarding(self.name):
-            return await self._model.complete(
-                messages, schema=schema, tools=tools, max_tokens=max_tokens
-            )
-
-    async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int | None = None
-    ) -> AsyncGenerator[str | Reply, None]:
-        with self._breaker.guarding(self.name):
-            async with aclosing(self._model.stream(messages, max_tokens=max_tokens)) as pieces:
-                async for piece in pieces:
-                    yield piece
-
-    async def close(self) -> None:
-        await self._model.close()
-
-
-_T = TypeVar("_T")
-
-FIRST_PAUSE_S: Final = 1.0
-LONGEST_PAUSE_S: Final = 30.0
-"""Who asks to be left alone for longer is not worth waiting for within one question."""
-
-
-class RetryingChatModel:
-    """Tries up to `max_retries` times more: after 1 s, 2 s, 4 s, or when it is asked to.
-
-    A stream is tried again only as long as none of it was heard.
+    - At most `max_concurrent` attempts run at a time; others wait, for `timeout_s` at most.
+    - A whole answer, the first word of a stream, and each word after it take `timeout_s`
+      at most.
+    - What fails in passing is tried `max_retries` times more: after 1 s, 2 s, 4 s, or when
+      the provider asks for it. A stream is tried again only as long as none of it was heard.
+    - After `max_failures` failures in a row it is not asked for `pause_s`.
     """
 
     def __init__(
-        self, model: ChatModel, *, max_retries: int, first_pause_s: float = FIRST_PAUSE_S
+        self,
+        model: ChatModel,
+        limits: ChatLimits,
+        *,
+        first_pause_s: float = FIRST_PAUSE_S,
+        now: Callable[[], float] = monotonic,
     ) -> None:
         self._model = model
-        self._max_retries = max_retries
+        self._limits = limits
         self._first_pause_s = first_pause_s
+        self._places = asyncio.Semaphore(limits.max_concurrent)
+        self._breaker = CircuitBreaker(
+            max_failures=limits.max_failures, pause_s=limits.pause_s, now=now
+        )
 
     @property
     def name(self) -> str:
         return self._model.name
 
     async def warm(self) -> None:
-        await self._again(self._model.warm)
+        async def attempt() -> None:
+            async with self._attempt(), self._in_time():
+                await self._model.warm()
+
+        await self._retry(attempt)
 
     async def complete(
         self,
@@ -240,20 +142,22 @@ class RetryingChatModel:
         tools: Sequence[ToolDefinition] = (),
         max_tokens: int | None = None,
     ) -> Reply:
-        return await self._again(
-            lambda: self._model.complete(
-                messages, schema=schema, tools=tools, max_tokens=max_tokens
-            )
-        )
+        async def attempt() -> Reply:
+            async with self._attempt(), self._in_time():
+                return await self._model.complete(
+                    messages, schema=schema, tools=tools, max_tokens=max_tokens
+                )
+
+        return await self._retry(attempt)
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
     ) -> AsyncGenerator[str | Reply, None]:
-        async def begin() -> tuple[AsyncGenerator[str | Reply, None], str | Reply | None]:
-            pieces = self._model.stream(messages, max_tokens=max_tokens)
+        async def attempt() -> tuple[AsyncGenerator[str | Reply, None], str | Reply | None]:
+            pieces = self._stream_once(messages, max_tokens)
             return pieces, await anext(pieces, None)
 
-        pieces, first = await self._again(begin)
+        pieces, first = await self._retry(attempt)
         async with aclosing(pieces):
             if first is not None:
                 yield first
@@ -263,10 +167,49 @@ class RetryingChatModel:
     async def close(self) -> None:
         await self._model.close()
 
-    async def _again(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+    async def _stream_once(
+        self, messages: Sequence[Message], max_tokens: int | None
+    ) -> AsyncGenerator[str | Reply, None]:
+        stream = self._model.stream(messages, max_tokens=max_tokens)
+        async with self._attempt(), aclosing(stream) as pieces:
+            while True:
+                async with self._in_time():
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    return
+                yield piece  # the clock stands still while the reader is busy
+
+    @asynccontextmanager
+    async def _attempt(self) -> AsyncIterator[None]:
+        """Wait for a place, unless the breaker is open."""
+        timeout_s = self._limits.timeout_s
+        with self._breaker.guarding(self.name):
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._places.acquire()
+            except TimeoutError:
+                raise QueueFull(
+                    f"{self.name} already answers {self._limits.max_concurrent} at once, and none "
+                    f"was done within {timeout_s:g} s"
+                ) from None
+            try:
+                yield
+            finally:
+                self._places.release()
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        timeout_s = self._limits.timeout_s
+        try:
+            async with asyncio.timeout(timeout_s):
+                yield
+        except TimeoutError:
+            raise ProviderTimedOut(f"{self.name} did not answer within {timeout_s:g} s") from None
+
+    async def _retry(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         async for trial in AsyncRetrying(
             retry=retry_if_exception(_may_pass),
-            stop=stop_after_attempt(self._max_retries + 1),
+            stop=stop_after_attempt(self._limits.max_retries + 1),
             wait=self._pause_s,
             reraise=True,
         ):

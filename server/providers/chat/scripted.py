@@ -16,6 +16,7 @@ from server.errors import (
     ProviderTimedOut,
     ProviderUnavailable,
 )
+from server.providers.spec import ChatLimits, ProviderSpec
 from server.settings.documents import read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
@@ -78,6 +79,10 @@ class ScriptedRequest:
     max_tokens: int | None = None
 
 
+class ScriptedOptions(ChatLimits):
+    """Replies that were written down."""
+
+
 class ScriptedChat:
     """Says its lines in order, and the last one that fits again and again.
 
@@ -85,7 +90,11 @@ class ScriptedChat:
     failures to raise, or whole lines. `asked` keeps what each call was given.
     """
 
-    def __init__(self, model: str | Sequence[str | Reply | OrbitError | Line] | None) -> None:
+    def __init__(
+        self,
+        model: str | Sequence[str | Reply | OrbitError | Line] | None,
+        _options: ScriptedOptions | None = None,
+    ) -> None:
         self._file = Path(model) if isinstance(model, str) else None
         self._lines: tuple[Line, ...] = ()
         self._said: set[int] = set()
@@ -165,3 +174,6 @@ def _read(entry: LineYaml, name: str) -> Line:
     failure = _FAILURES[entry.fails](f"{name}: as the script says") if entry.fails else None
     reply = Reply(entry.text, name, calls=calls, cut=entry.cut)
     return Line(reply, entry.when, entry.delay_s, failure)
+
+
+PROVIDER: Final = ProviderSpec(client=ScriptedChat, options=ScriptedOptions)

@@ -7,6 +7,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final, NoReturn
 
+import jsonschema_rs
+
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.ports import ChatModel
 from server.core.tools import ToolDefinition
@@ -16,37 +18,34 @@ _FENCED: Final = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?\s*```\s*\Z", re.
 _LONGEST: Final = 1_000_000
 
 
-class NoJson(ValueError):
-    """The text is no JSON; the message says where it stops being so."""
+class NotJson(ValueError):
+    """The text is not JSON; the message says where it stops being so."""
 
 
-def json_in(text: str) -> Any:
-    """The one JSON value that `text` is, in a Markdown fence or without.
+def parse_json(text: str) -> Any:
+    """Return the JSON value that `text` is, in a Markdown fence or without.
 
     Raises:
-        NoJson: it is none, or one that other programs would not read (`NaN`).
+        NotJson: it is none, or one that other programs would not read (`NaN`).
     """
     if len(text) > _LONGEST:
-        raise NoJson("it is too long")
+        raise NotJson("it is too long")
     fenced = _FENCED.match(text)
     try:
         return json.loads(fenced[1] if fenced else text, parse_constant=_refuse)
     except json.JSONDecodeError as broken:
-        raise NoJson(f"it is no JSON ({broken.msg} at character {broken.pos})") from None
+        raise NotJson(f"it is no JSON ({broken.msg} at character {broken.pos})") from None
     except RecursionError:
-        raise NoJson("it is nested too deeply") from None
+        raise NotJson("it is nested too deeply") from None
     except ValueError:  # such as an integer of 5000 digits
-        raise NoJson("it holds a number that cannot be used") from None
+        raise NotJson("it holds a number that cannot be used") from None
 
 
-def misfit(data: Any, schema: Mapping[str, Any]) -> str | None:
-    """Where and how `data` breaks `schema`, without the data itself; None when it fits.
+def schema_violation(data: Any, schema: Mapping[str, Any]) -> str | None:
+    """Return where and how `data` breaks `schema`, without the data itself; None when it fits.
 
     Patterns run in linear time.
     """
-    # Only servers with a model that fills in schemas need it.
-    import jsonschema_rs
-
     validator = jsonschema_rs.validator_for(
         dict(schema), pattern_options=jsonschema_rs.RegexOptions()
     )
@@ -91,7 +90,7 @@ class StructuredChatModel:
         )
         if schema is None or reply.calls:
             return reply
-        data, amiss = _read(reply, schema)
+        data, amiss = _read_data(reply, schema)
         if amiss is None:
             return replace(reply, data=data)
         if reply.cut:  # it would run into the same limit again
@@ -99,14 +98,14 @@ class StructuredChatModel:
                 f"{self.name} ran into its limit of tokens before its JSON was done"
             )
         mended = await self._model.complete(
-            [*messages, Message("assistant", reply.text[:_SHOWN]), _again(amiss)],
+            [*messages, Message("assistant", reply.text[:_SHOWN]), _correction(amiss)],
             schema=schema,
             max_tokens=max_tokens,
         )
-        data, amiss = _read(mended, schema)
+        data, amiss = _read_data(mended, schema)
         if amiss is not None:
             raise ProviderRejected(f"{self.name} did not keep to the schema: {amiss}")
-        return replace(mended, data=data, tokens=_both(reply.tokens, mended.tokens))
+        return replace(mended, data=data, tokens=_sum_tokens(reply.tokens, mended.tokens))
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
@@ -119,22 +118,22 @@ class StructuredChatModel:
         await self._model.close()
 
 
-def _read(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None]:
-    """The data of a reply, and what is wrong with it."""
+def _read_data(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None]:
+    """Return the data of a reply, and what is wrong with it."""
     data = reply.data
     if data is None:
         try:
-            data = json_in(reply.text)
-        except NoJson as no:
+            data = parse_json(reply.text)
+        except NotJson as no:
             return None, str(no)
-    return data, misfit(data, schema)
+    return data, schema_violation(data, schema)
 
 
-def _again(amiss: str) -> Message:
+def _correction(amiss: str) -> Message:
     return Message("user", f"That cannot be used: {amiss}. Answer with nothing but valid JSON.")
 
 
-def _both(first: TokenUsage, second: TokenUsage) -> TokenUsage:
+def _sum_tokens(first: TokenUsage, second: TokenUsage) -> TokenUsage:
     return TokenUsage(
         None if first.prompt is second.prompt is None
         else (first.prompt or 0) + (second.prompt or 0),
@@ -148,7 +147,7 @@ _NONE: Final = "none"
 
 
 def call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
-    """What a call of one of `tools` looks like, or the decision for none of them."""
+    """Return the JSON schema of a call of one of `tools`, or of the decision for none."""
     calls = [
         {
             "type": "object",
@@ -172,7 +171,7 @@ def call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
 
 
 def describe_tools(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
-    """The messages, and before them what the functions are."""
+    """Return the messages with a description of the functions before them."""
     listed = "\n".join(json.dumps(tool.to_openai_schema()["function"]) for tool in tools)
     told = (
         f"You can call one of these functions:\n{listed}\n"
@@ -185,10 +184,10 @@ def describe_tools(messages: Sequence[Message], tools: Sequence[ToolDefinition])
 
 
 def with_call(reply: Reply, tools: Sequence[ToolDefinition]) -> Reply:
-    """The reply with the call that its text is; any other text stays text."""
+    """Return the reply with the call that its text describes; any other text stays text."""
     try:
-        found = json_in(reply.text)
-    except NoJson:
+        found = parse_json(reply.text)
+    except NotJson:
         return reply
     if not isinstance(found, Mapping):
         return reply

@@ -3,13 +3,12 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from server import plugins
 from server.core.ports import Embedder, Vectors
 from server.errors import PluginInvalid
+from server.providers.spec import find_provider
 from server.settings.models import EmbeddingsSettings
 
 
@@ -48,7 +47,7 @@ class CachedEmbedder:
         task = self._underway.get(text)
         if task is None:
             task = self._underway[text] = asyncio.create_task(self._fetch(text))
-            task.add_done_callback(_look)
+            task.add_done_callback(_note_failure)
         # Shielded: one that gives up must not take the answer from another that waits.
         return (await asyncio.shield(task)).copy()
 
@@ -68,8 +67,8 @@ class CachedEmbedder:
         return rows
 
 
-def _look(task: asyncio.Task[Vectors]) -> None:
-    """Take note of a failure that all who waited for it have given up on."""
+def _note_failure(task: asyncio.Task[Vectors]) -> None:
+    """Mark a failure as seen when everybody who waited for it has given up."""
     if not task.cancelled():
         task.exception()
 
@@ -81,43 +80,18 @@ def build_embedder(
     *,
     metered: Callable[[Embedder], Embedder] = lambda embedder: embedder,
 ) -> Embedder:
-    """The embedder of a provider, with a cache in front of it.
+    """Return the embedder of a provider, with a cache in front of it.
 
     `metered` goes between the two, so that what the cache answers is no call.
-
-    A provider of an operator's own, named by dotted path, is called with `model` alone.
 
     Raises:
         PluginInvalid: `provider` names nothing that embeds.
     """
-    made = plugins.resolve("embedding provider", provider)(model, **_options(provider, settings))
-    if not isinstance(made, Embedder):
+    spec = find_provider("embedding provider", provider)
+    options = spec.options_in(settings.section(provider), {})
+    client = spec.client(model or spec.default_model, options)
+    if not isinstance(client, Embedder):
         raise PluginInvalid(
             f"embedding provider {provider!r} needs name, fingerprint, warm, embed and close"
         )
-    return CachedEmbedder(metered(made), size=settings.query_cache_size)
-
-
-def _options(provider: str, settings: EmbeddingsSettings) -> dict[str, Any]:
-    match provider:
-        case "local":
-            return {"threads": settings.local.threads}
-        case "ollama":
-            ollama = settings.ollama
-            return {
-                "base_url": ollama.base_url,
-                "timeout_s": ollama.timeout_s,
-                "max_retries": ollama.max_retries,
-                "batch_size": ollama.batch_size,
-            }
-        case "openai":
-            openai = settings.openai
-            return {
-                "base_url": openai.base_url,
-                "api_key": openai.api_key.get_secret_value() if openai.api_key else None,
-                "timeout_s": openai.timeout_s,
-                "max_retries": openai.max_retries,
-                "batch_size": openai.batch_size,
-                "dimensions": openai.dimensions,
-            }
-    return {}
+    return CachedEmbedder(metered(client), size=settings.query_cache_size)

@@ -7,11 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
+from pydantic import Field
 
 from server.core.ports import Vectors
 from server.errors import ProviderError, ProviderRejected
 from server.providers.embeddings.local_models import DEFAULT_MODEL, LoadedModel, load
 from server.providers.embeddings.requests import unit_rows
+from server.providers.spec import ProviderSpec
+from server.settings.fields import Strict
 
 MAX_BATCH: Final = 64
 """Texts in one computation: enough to share the work, few enough to answer soon."""
@@ -34,7 +37,7 @@ class Batcher:
         self._drainer: asyncio.Task[None] | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """(len(texts), d) rows, in the order of `texts`, which is not empty."""
+        """Return (len(texts), d) rows, in the order of `texts`, which is not empty."""
         loop = asyncio.get_running_loop()
         futures = [loop.create_future() for _ in texts]
         self._waiting.extend(zip(texts, futures, strict=True))
@@ -72,12 +75,24 @@ class Batcher:
                     future.set_result(row)
 
 
+class LocalEmbeddingOptions(Strict):
+    """Embeddings in the server's own process."""
+
+    threads: int | None = Field(default=None, ge=1, le=256)
+    """Threads for one computation; without a number, the encoder chooses."""
+
+
+_DEFAULTS: Final = LocalEmbeddingOptions()
+
+
 class LocalEmbedder:
     """Loaded on first use, or by `warm`. Nothing is ever downloaded."""
 
-    def __init__(self, model: str | None = None, *, threads: int | None = None) -> None:
-        self._model = model or DEFAULT_MODEL
-        self._threads = threads
+    def __init__(
+        self, model: str = DEFAULT_MODEL, options: LocalEmbeddingOptions = _DEFAULTS
+    ) -> None:
+        self._model = model
+        self._threads = options.threads
         self._loaded: LoadedModel | None = None
         self._batcher = Batcher(self._encode)
 
@@ -115,3 +130,8 @@ class LocalEmbedder:
         except Exception as failed:  # an encoder's own code may raise anything
             raise ProviderRejected(f"{self.name} could not embed: {failed}") from failed
         return unit_rows(raw, len(texts), self.name)
+
+
+PROVIDER: Final = ProviderSpec(
+    client=LocalEmbedder, options=LocalEmbeddingOptions, default_model=DEFAULT_MODEL
+)

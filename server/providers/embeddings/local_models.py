@@ -24,7 +24,7 @@ _AHEAD: Final[dict[_Wanted, "Future[LoadedModel]"]] = {}
 
 
 def load_ahead(model: str | None, threads: int | None) -> None:
-    """Begin to load a model that will be asked for, while the caller goes on with its start."""
+    """Begin to load a model in the background."""
     wanted = (model or DEFAULT_MODEL, threads)
     if wanted not in _AHEAD:
         loading: Future[LoadedModel] = Future()

@@ -6,34 +6,40 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import ollama
+from pydantic import Field
 
 from server.core.ports import Vectors
 from server.providers.embeddings.requests import call, unit_rows
 from server.providers.failures import refused
+from server.providers.spec import ProviderSpec
+from server.settings.fields import Seconds, Strict
 
 _T = TypeVar("_T")
 
-DEFAULT_MODEL: Final = "nomic-embed-text"
+
+class OllamaEmbeddingOptions(Strict):
+    """Embeddings from an Ollama server."""
+
+    base_url: str = "http://localhost:11434"
+    """Where Ollama listens."""
+    timeout_s: Seconds = 30.0
+    """Seconds that one request may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """How often a failed request is tried again."""
+    batch_size: int = Field(default=32, ge=1, le=2048)
+    """Texts in one request."""
 
 
 class OllamaEmbedder:
     """Asks `base_url` for vectors, `batch_size` texts at a time."""
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "http://localhost:11434",
-        timeout_s: float = 30.0,
-        max_retries: int = 2,
-        batch_size: int = 32,
-    ) -> None:
-        self._model = model or DEFAULT_MODEL
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: OllamaEmbeddingOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"embedding provider 'ollama' at {host}"
-        self._client = ollama.AsyncClient(host=base_url, timeout=timeout_s)
-        self._max_retries = max_retries
-        self._batch_size = batch_size
+        self._client = ollama.AsyncClient(host=options.base_url, timeout=options.timeout_s)
+        self._max_retries = options.max_retries
+        self._batch_size = options.batch_size
         self._digest = "unknown"
 
     @property
@@ -80,3 +86,8 @@ class OllamaEmbedder:
                 ) from None
 
         return await call(self._described, attempt, max_retries=self._max_retries)
+
+
+PROVIDER: Final = ProviderSpec(
+    client=OllamaEmbedder, options=OllamaEmbeddingOptions, default_model="nomic-embed-text"
+)

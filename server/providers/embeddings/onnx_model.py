@@ -17,7 +17,7 @@ _CHUNK: Final = 1 << 20
 class OnnxModel:
     """Tokens in, the mean of the last hidden states out.
 
-    A model whose first output is (n, d) already is taken at its word.
+    An output that is (n, d) already is used as it is.
     """
 
     def __init__(self, folder: Path, threads: int | None) -> None:
@@ -37,7 +37,7 @@ class OnnxModel:
         self.revision = _digest(folder / "model.onnx")
 
     def encode(self, texts: list[str]) -> np.ndarray[Any, Any]:
-        """(n, d) float32, not normalised."""
+        """Return (n, d) float32 rows, not normalised."""
         encodings = self._tokenizer.encode_batch(texts)
         mask = np.array([e.attention_mask for e in encodings], dtype=np.int64)
         offered = {
@@ -57,7 +57,7 @@ class OnnxModel:
 
 
 def _digest(path: Path) -> str:
-    """Of the first and last megabyte and the size: weights that differ, differ there."""
+    """Return a digest of the size and the first and last megabyte."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         head = stream.read(_CHUNK)

@@ -6,38 +6,47 @@ from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
+from pydantic import Field, SecretStr
 
 from server.core.ports import Vectors
 from server.providers.embeddings.requests import call, unit_rows
 from server.providers.failures import refused
+from server.providers.spec import ProviderSpec
+from server.settings.fields import Seconds, Strict
 
-DEFAULT_MODEL: Final = "text-embedding-3-small"
+
+class OpenAIEmbeddingOptions(Strict):
+    """Embeddings from OpenAI, or any server that speaks its protocol."""
+
+    base_url: str = "https://api.openai.com/v1"
+    """The API up to and with `/v1`."""
+    api_key: SecretStr | None = None
+    """Sent as a bearer token; write `${OPENAI_API_KEY}` rather than the key."""
+    timeout_s: Seconds = 30.0
+    """Seconds that one request may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """How often a failed request is tried again."""
+    batch_size: int = Field(default=128, ge=1, le=2048)
+    """Texts in one request."""
+    dimensions: int | None = Field(default=None, ge=1, le=65_536)
+    """Length of the vectors to ask for, where the model offers a choice."""
 
 
 class OpenAIEmbedder:
     """Posts to `{base_url}/embeddings`, `batch_size` texts at a time."""
 
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        base_url: str = "https://api.openai.com/v1",
-        api_key: str | None = None,
-        timeout_s: float = 30.0,
-        max_retries: int = 2,
-        batch_size: int = 128,
-        dimensions: int | None = None,
-    ) -> None:
-        self._model = model or DEFAULT_MODEL
-        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    def __init__(self, model: str, options: OpenAIEmbeddingOptions) -> None:
+        self._model = model
+        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._host = host
         self._described = f"embedding provider 'openai' at {host}"
-        self._url = f"{base_url.rstrip('/')}/embeddings"
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx.AsyncClient(timeout=timeout_s, headers=headers)
-        self._max_retries = max_retries
-        self._batch_size = batch_size
-        self._dimensions = dimensions
+        self._url = f"{options.base_url.rstrip('/')}/embeddings"
+        key = options.api_key.get_secret_value() if options.api_key else None
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx.AsyncClient(timeout=options.timeout_s, headers=headers)
+        self._max_retries = options.max_retries
+        self._batch_size = options.batch_size
+        self._dimensions = options.dimensions
 
     @property
     def name(self) -> str:
@@ -78,3 +87,8 @@ class OpenAIEmbedder:
             )
         items: list[Mapping[str, Any]] = response.json()["data"]
         return [item["embedding"] for item in sorted(items, key=lambda item: int(item["index"]))]
+
+
+PROVIDER: Final = ProviderSpec(
+    client=OpenAIEmbedder, options=OpenAIEmbeddingOptions, default_model="text-embedding-3-small"
+)

@@ -34,7 +34,7 @@ async def call(provider: str, attempt: Callable[[], Awaitable[_T]], *, max_retri
 
 
 def _may_pass(failure: BaseException) -> bool:
-    """A refused connection is not worth waiting for within one question."""
+    """Return whether it is worth trying again; a refused connection is not."""
     return isinstance(failure, ProviderBusy | ProviderTimedOut)
 
 
@@ -42,7 +42,7 @@ _SMALLEST_NORM: Final = 1e-12
 
 
 def unit_rows(raw: Sequence[Any] | np.ndarray[Any, Any], count: int, provider: str) -> Vectors:
-    """`raw` as (count, d) float32 rows of unit length.
+    """Return `raw` as (count, d) float32 rows of unit length.
 
     Raises:
         ProviderRejected: not `count` rows of one length, not numbers, not finite, or a

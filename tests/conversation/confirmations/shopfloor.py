@@ -191,7 +191,7 @@ async def floor(
     try:
         yield Floor(adapter, tool, desk, database, trail, sink, clock)
     finally:
-        await desk.finish()
+        await desk.drain()
         await store.close()
         await database.close()
         await trail.close()

@@ -392,13 +392,13 @@ async def test_clearing_a_conversation_lets_go_of_what_waits(tmp_path: Path) -> 
 async def test_what_was_running_when_the_server_ended_is_not_run_again(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
         one, two = [await shop.say(f"erase {name}", name) for name in ("one", "two")]
-        taken = await shop.desk.take(shop.caller, "one", held_id(one))
+        taken = await shop.desk.claim(shop.caller, "one", held_id(one))
         await shop.desk.commit(taken)
-        await shop.desk.take(shop.caller, "two", held_id(two))
+        await shop.desk.claim(shop.caller, "two", held_id(two))
     async with floor(tmp_path) as shop:
         await shop.desk.recover()
         assert [row["state"] for row in await shop.rows()] == ["interrupted", "held"]
-        with pytest.raises(ProposalSettled, match="nobody knows whether it was done"):
+        with pytest.raises(ProposalSettled, match="it is unknown whether it was done"):
             await shop.confirm(held_id(one), session="one")
         await shop.confirm(held_id(two), session="two")
         assert shop.tool.ran == [("erase", {"text": "two"})]
@@ -413,6 +413,6 @@ async def test_who_leaves_after_the_yes_does_not_stop_it(tmp_path: Path) -> None
                 break
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
-        await shop.desk.finish()
+        await shop.desk.drain()
         assert shop.tool.ran == [("pay", {"amount": 20.0, "currency": "EUR"})]
         assert [row["state"] for row in await shop.rows()] == ["done"]

@@ -7,8 +7,8 @@ import pytest
 
 from server import plugins
 from server.core.chat_messages import Reply
-from server.providers.chat.factory import DEFAULT_MODELS
 from server.providers.chat.scripted import ScriptedChat
+from server.providers.spec import find_provider
 from server.settings.loader import load_settings
 from tests.providers.chat.speaking import said
 
@@ -34,8 +34,9 @@ async def test_the_script_speaks(tmp_path: Path) -> None:
 def test_every_provider_and_its_default_is_listed() -> None:
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\| (?:`([^`]+)`|(SmolLM2)|)", PAGE, re.MULTILINE)
     listed = {name: model or other for name, model, other in rows}
-    assert listed.keys() == plugins.TABLES["chat provider"].keys()
-    assert {name: model for name, model in listed.items() if name in DEFAULT_MODELS} == {
-        **DEFAULT_MODELS,
-        "llama_cpp": "SmolLM2",
+    assert listed == {
+        name: "SmolLM2"
+        if name == "llama_cpp"
+        else find_provider("chat provider", name).default_model or ""
+        for name in plugins.known("chat provider")
     }

@@ -8,10 +8,11 @@ from pydantic import SecretStr
 from server.adapters.resources import SharedResources
 from server.core.ports import ChatModel
 from server.errors import PluginInvalid, ProviderUnavailable
-from server.providers.chat.factory import build_chat_model, key_for, located, resolve_model
-from server.settings.chat_models import ModelsSettings, OllamaModels
+from server.providers.chat.factory import absolute_model, build_chat_model, resolve_model
+from server.providers.chat.ollama import OllamaChatOptions
+from server.providers.spec import find_provider
 from server.settings.loader import load_settings
-from server.settings.models import Settings
+from server.settings.models import ModelsSettings, Settings
 from tests.providers.chat.speaking import heard, said
 from tests.support.gemini_server import gemini
 from tests.support.loopback import Reply, serving
@@ -40,7 +41,7 @@ async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
         (("ollama", None), {}, {"OLLAMA_MODEL": "qwen3"}, ("ollama", "qwen3")),
         (
             ("ollama", None),
-            {"ollama": OllamaModels(model="gemma3")},
+            {"ollama": OllamaChatOptions(model="gemma3")},
             {"OLLAMA_MODEL": "qwen3"},
             ("ollama", "gemma3"),
         ),
@@ -48,7 +49,7 @@ async def test_an_unknown_provider_is_named_with_those_there_are() -> None:
         (("gemini", None), {}, {}, ("gemini", "gemini-2.5-flash")),
         (("gemini", None), {}, {"GEMINI_MODEL": " "}, ("gemini", "gemini-2.5-flash")),
         (("llama_cpp", None), {}, {}, ("llama_cpp", "smollm2-135m-instruct")),
-        (("my.own:Model", None), {}, {"LLM_PROVIDER": "ollama"}, ("my.own:Model", None)),
+        (("builtins:str", None), {}, {"LLM_PROVIDER": "ollama"}, ("builtins:str", None)),
     ],
 )
 def test_what_is_left_out_comes_from_settings_and_then_from_variables(
@@ -60,23 +61,25 @@ def test_what_is_left_out_comes_from_settings_and_then_from_variables(
     assert resolve_model(*asked, ModelsSettings.model_validate(settings), environ) == meant
 
 
-async def test_a_workshop_makes_each_model_once_and_closes_it(tmp_path: Path) -> None:
+async def test_shared_resources_make_each_model_once_and_closes_it(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text("replies: [Good day.]\n")
     settings = Settings(data_dir=tmp_path / "data", models_dir=tmp_path)
-    workshop = SharedResources(settings, {"LLM_PROVIDER": "scripted"})
-    model = workshop.chat_model("scripted", "script.yaml")
+    resources = await SharedResources.open(settings, {"LLM_PROVIDER": "scripted"})
+    model = resources.chat_model("scripted", "script.yaml")
     assert isinstance(model, ChatModel)
-    assert model is workshop.chat_model(None, "script.yaml")
+    assert model is resources.chat_model(None, "script.yaml")
     assert (await model.complete(said("hi"))).text == "Good day."
     assert (await heard(model, "hi"))[0] == ["Good", " day."]
-    await workshop.close()
+    await resources.close()
     counted = f'orbit_model_calls_total{{model="{model.name}",outcome="success"}} 2.0'
-    assert counted in workshop.metrics.text().decode()
+    assert counted in resources.metrics.text().decode()
 
 
 async def test_a_model_of_ollama_is_built_from_settings() -> None:
     with ollama_stand_in() as served:
-        settings = ModelsSettings(ollama=OllamaModels(base_url=served.base_url, max_tokens=2))
+        settings = ModelsSettings.model_validate(
+            {"ollama": {"base_url": served.base_url, "max_tokens": 2}}
+        )
         model = build_chat_model("ollama", "gemma3:270m", settings, {}, folder=Path())
         reply = await model.complete(said("hi"))
         await model.close()
@@ -84,7 +87,9 @@ async def test_a_model_of_ollama_is_built_from_settings() -> None:
 
 
 async def test_a_provider_that_is_down_is_found_out_when_it_is_asked() -> None:
-    settings = ModelsSettings(ollama=OllamaModels(base_url="http://127.0.0.1:9", max_retries=0))
+    settings = ModelsSettings.model_validate(
+        {"ollama": {"base_url": "http://127.0.0.1:9", "max_retries": 0}}
+    )
     model = build_chat_model("ollama", "m", settings, {}, folder=Path())
     with pytest.raises(ProviderUnavailable, match=r"'ollama' at 127.0.0.1:9 cannot be reached"):
         await model.complete(said("hi"))
@@ -110,9 +115,10 @@ HOME = "https://api.openai.com/v1"
 def test_the_key_of_a_variable_goes_home_or_nowhere(
     written: str | None, base_url: str, sent: str | None
 ) -> None:
-    secret = None if written is None else SecretStr(written)
     environ = {"OPENAI_API_KEY": "of-the-variable"}
-    assert key_for(secret, environ, "OPENAI_API_KEY", base_url, "api.openai.com") == sent
+    section = {"base_url": base_url, "api_key": written}
+    key = find_provider("chat provider", "openai").options_in(section, environ).api_key
+    assert key == (None if sent is None else SecretStr(sent))
 
 
 @pytest.mark.parametrize(
@@ -134,16 +140,16 @@ async def test_names_and_keys_come_from_a_file_of_variables(
         config.write_text(f"models:\n  {provider}:\n    base_url: {served.base_url}{path}\n")
         loaded = load_settings(config, {})
         assert loaded.settings is not None
-        workshop = SharedResources(loaded.settings, loaded.environ)
-        model = workshop.chat_model(None, None)
+        resources = await SharedResources.open(loaded.settings, loaded.environ)
+        model = resources.chat_model(None, None)
         assert (await model.complete(said("hi"))).text == "Hello there."
-        await workshop.close()
+        await resources.close()
     assert model.name == f"{provider}:small"
     assert served.asked[0].headers[header] == sent
 
 
 def test_paths_of_models_start_at_their_folder(tmp_path: Path) -> None:
-    assert located("models/small.gguf", tmp_path) == str(tmp_path / "models" / "small.gguf")
-    assert located("/models/small.gguf", tmp_path) == "/models/small.gguf"
-    assert located("gemma3:270m", tmp_path) == "gemma3:270m"
-    assert located(None, tmp_path) is None
+    assert absolute_model("models/small.gguf", tmp_path) == str(tmp_path / "models" / "small.gguf")
+    assert absolute_model("/models/small.gguf", tmp_path) == "/models/small.gguf"
+    assert absolute_model("gemma3:270m", tmp_path) == "gemma3:270m"
+    assert absolute_model(None, tmp_path) is None

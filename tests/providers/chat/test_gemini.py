@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.gemini import GeminiChat
+from server.providers.chat.gemini import PROVIDER, GeminiChat, GeminiChatOptions
 from server.providers.failures import ProviderBusy
 from tests.providers.chat.speaking import broken_off, heard, said
 from tests.support.gemini_server import gemini
@@ -32,12 +33,12 @@ def served() -> Iterator[Service]:
 async def chatting(
     served: Service, model: str | None = None, **options: Any
 ) -> AsyncIterator[GeminiChat]:
-    chat = GeminiChat(
-        model,
+    settings = GeminiChatOptions(
         base_url=f"{served.base_url}/v1beta",
-        api_key="sk-secret",
+        api_key=SecretStr("sk-secret"),
         **{"timeout_s": 5.0, **options},
     )
+    chat = GeminiChat(model or str(PROVIDER.default_model), settings)
     try:
         yield chat
     finally:
@@ -203,7 +204,7 @@ async def test_when_to_come_back_is_heard(served: Service) -> None:
 async def test_an_answer_that_is_no_reply_is_refused(served: Service, body: Any) -> None:
     served.answers = [Answer(body)]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match=r"no reply|declined"):
+        with pytest.raises(ProviderRejected, match=r"not a valid reply|declined"):
             await chat.complete(said("hi"))
 
 

@@ -11,8 +11,9 @@ from server.core.chat_messages import Message
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderRejected, ProviderUnavailable
 from server.providers.chat.factory import build_chat_model
-from server.providers.chat.llama_cpp import LlamaCppChat
-from server.settings.chat_models import LlamaCppModels, ModelsSettings
+from server.providers.chat.llama_cpp import LlamaCppChat, LlamaCppOptions
+from server.providers.chat.llama_engine import DEFAULT_MODEL
+from server.settings.models import ModelsSettings
 from tests.providers.chat.speaking import heard, said
 from tests.support.local_model import needs_local_model
 
@@ -23,7 +24,7 @@ SAY = "Say in one sentence: 15% of 200 is 30."
 
 @pytest.fixture
 async def chat() -> AsyncIterator[LlamaCppChat]:
-    made = LlamaCppChat(context_tokens=512)
+    made = LlamaCppChat(DEFAULT_MODEL, LlamaCppOptions(context_tokens=512))
     yield made
     await made.close()
 
@@ -59,7 +60,7 @@ async def test_it_cannot_leave_a_schema() -> None:
     model = build_chat_model(
         "llama_cpp",
         None,
-        ModelsSettings(llama_cpp=LlamaCppModels(context_tokens=512, timeout_s=600)),
+        ModelsSettings.model_validate({"llama_cpp": {"context_tokens": 512, "timeout_s": 600}}),
         {},
         folder=Path(),
     )
@@ -126,7 +127,7 @@ async def test_nobody_can_end_a_message_from_inside(chat: LlamaCppChat) -> None:
     ],
 )
 async def test_what_is_no_model_says_what_would_be(model: str, message: str) -> None:
-    chat = LlamaCppChat(model)
+    chat = LlamaCppChat(model, LlamaCppOptions())
     with pytest.raises(ProviderUnavailable, match=message):
         await chat.warm()
     await chat.close()
@@ -135,7 +136,7 @@ async def test_what_is_no_model_says_what_would_be(model: str, message: str) -> 
 @needs_local_model
 async def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"not a model")
-    chat = LlamaCppChat(str(tmp_path / "model.gguf"))
+    chat = LlamaCppChat(str(tmp_path / "model.gguf"), LlamaCppOptions())
     with pytest.raises(ProviderUnavailable, match="cannot be loaded; is it a GGUF file"):
         await chat.complete([Message("user", "hi")])
     await chat.close()

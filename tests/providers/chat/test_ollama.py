@@ -10,7 +10,7 @@ import pytest
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.ollama import OllamaChat
+from server.providers.chat.ollama import PROVIDER, OllamaChat, OllamaChatOptions
 from tests.providers.chat.speaking import broken_off, heard, said
 from tests.support.ollama_server import OllamaStandIn, ollama_stand_in, words
 
@@ -33,7 +33,8 @@ def served() -> Iterator[OllamaStandIn]:
 async def chatting(
     served: OllamaStandIn, model: str | None = None, **options: Any
 ) -> AsyncIterator[OllamaChat]:
-    chat = OllamaChat(model, base_url=served.base_url, **{"timeout_s": 5.0, **options})
+    settings = OllamaChatOptions(base_url=served.base_url, **{"timeout_s": 5.0, **options})
+    chat = OllamaChat(model or str(PROVIDER.default_model), settings)
     try:
         yield chat
     finally:
@@ -145,7 +146,7 @@ async def test_a_refusal_names_the_provider_and_never_its_words(
 async def test_an_answer_that_is_no_reply_is_refused(served: OllamaStandIn, raw: bytes) -> None:
     served.raw = raw
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="returned something that is no reply"):
+        with pytest.raises(ProviderRejected, match="returned something that is not a valid reply"):
             await chat.complete(said("hi"))
 
 

@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ProviderError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
-from server.providers.chat.openai import OpenAIChat, is_strict
+from server.providers.chat.openai import PROVIDER, OpenAIChat, OpenAIChatOptions, is_strict
 from server.providers.failures import ProviderBusy
 from tests.providers.chat.speaking import broken_off, heard, said
 from tests.support.loopback import Answer, Service, serving
@@ -34,12 +35,12 @@ def served() -> Iterator[Service]:
 async def chatting(
     served: Service, model: str | None = None, **options: Any
 ) -> AsyncIterator[OpenAIChat]:
-    chat = OpenAIChat(
-        model,
+    settings = OpenAIChatOptions(
         base_url=f"{served.base_url}/v1/",
-        api_key="sk-secret",
+        api_key=SecretStr("sk-secret"),
         **{"timeout_s": 5.0, **options},
     )
+    chat = OpenAIChat(model or str(PROVIDER.default_model), settings)
     try:
         yield chat
     finally:
@@ -194,14 +195,14 @@ async def test_when_to_come_back_is_heard(served: Service) -> None:
 async def test_an_answer_that_is_no_reply_is_refused(served: Service, body: Any) -> None:
     served.answers = [Answer(body)]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="no reply"):
+        with pytest.raises(ProviderRejected, match="not a valid reply"):
             await chat.complete(said("hi"))
 
 
 async def test_an_answer_without_an_end_is_refused(served: Service) -> None:
     served.answers = [Answer({"choices": "x" * (9 * 2**20)})]
     async with chatting(served) as chat:
-        with pytest.raises(ProviderRejected, match="no reply"):
+        with pytest.raises(ProviderRejected, match="not a valid reply"):
             await chat.complete(said("hi"))
 
 

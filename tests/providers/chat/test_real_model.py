@@ -14,9 +14,9 @@ import pytest
 from pydantic import BaseModel
 
 from server.core.ports import ChatModel
-from server.providers.chat.factory import DEFAULT_MODELS, build_chat_model
-from server.providers.chat.llama_engine import weights
-from server.settings.chat_models import ModelsSettings
+from server.providers.chat.factory import build_chat_model
+from server.providers.chat.llama_engine import DEFAULT_MODEL, weights
+from server.settings.models import ModelsSettings
 from tests.providers.chat.speaking import heard, said
 from tests.support.gemini_server import gemini
 from tests.support.local_model import needs_local_model, thinking
@@ -85,7 +85,7 @@ async def test_a_real_server_of_openais_protocol_says_what_the_model_says() -> N
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "llama_cpp.server", "--model", str(weights(DEFAULT_MODELS["llama_cpp"]))),
+        *("-m", "llama_cpp.server", "--model", str(weights(DEFAULT_MODEL))),
         *("--host", "127.0.0.1", "--port", str(port), "--n_ctx", "512", "--verbose", "false"),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,

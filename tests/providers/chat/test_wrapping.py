@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from contextlib import aclosing
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,16 +20,14 @@ from server.errors import (
 from server.metrics.metrics import Metrics
 from server.metrics.providers import MeteredChatModel
 from server.providers.chat.resilience import (
-    BoundedChatModel,
-    Breaker,
-    BreakingChatModel,
     CircuitOpen,
     QueueFull,
-    RetryingChatModel,
+    ResilientChatModel,
 )
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.providers.chat.structured import StructuredChatModel
 from server.providers.failures import ProviderBusy, ProviderUnreachable
+from server.providers.spec import ChatLimits
 from tests.providers.chat.speaking import broken_off, heard, said
 
 pytestmark = pytest.mark.anyio
@@ -42,8 +42,20 @@ NUMBER = {
 }
 
 
-def retrying(script: ChatModel, *, max_retries: int = 3) -> RetryingChatModel:
-    return RetryingChatModel(script, max_retries=max_retries, first_pause_s=0.001)
+def retrying(script: ChatModel, *, max_retries: int = 3) -> ResilientChatModel:
+    return ResilientChatModel(script, ChatLimits(max_retries=max_retries), first_pause_s=0.001)
+
+
+def breaking(
+    script: ChatModel, max_failures: int, now: Callable[[], float] = monotonic
+) -> ResilientChatModel:
+    limits = ChatLimits(max_retries=0, max_failures=max_failures, pause_s=30)
+    return ResilientChatModel(script, limits, now=now)
+
+
+def bounded(script: ChatModel, *, max_concurrent: int, timeout_s: float) -> ResilientChatModel:
+    limits = ChatLimits(max_retries=0, max_concurrent=max_concurrent, timeout_s=timeout_s)
+    return ResilientChatModel(script, limits)
 
 
 async def test_what_may_pass_is_tried_again() -> None:
@@ -77,13 +89,13 @@ async def test_the_last_failure_is_the_one_that_is_told() -> None:
 async def test_pauses_double_and_heed_what_the_provider_asks_for() -> None:
     pauses: list[float] = []
 
-    class Watched(RetryingChatModel):
+    class Watched(ResilientChatModel):
         def _pause_s(self, state: Any) -> float:
             pauses.append(super()._pause_s(state))
             return 0.0
 
     script = ScriptedChat([DOWN, DOWN, ProviderBusy("busy", retry_after_s=9.0), "done"])
-    await Watched(script, max_retries=3).complete(said("hi"))
+    await Watched(script, ChatLimits(max_retries=3)).complete(said("hi"))
     assert pauses == [1, 2, 9]
 
 
@@ -109,7 +121,7 @@ class Clock:
 async def test_after_failures_in_a_row_it_is_left_alone_and_then_tried_once() -> None:
     clock = Clock()
     script = ScriptedChat([DOWN, DOWN, DOWN, "well again"])
-    model = BreakingChatModel(script, Breaker(max_failures=2, pause_s=30, now=clock))
+    model = breaking(script, 2, clock)
 
     async def outcome() -> str:
         try:
@@ -133,7 +145,7 @@ async def test_after_failures_in_a_row_it_is_left_alone_and_then_tried_once() ->
 async def test_only_one_tries_while_the_others_are_told_at_once() -> None:
     clock = Clock()
     script = ScriptedChat([DOWN, Line(Reply("back", "m"), delay_s=0.01)])
-    model = BreakingChatModel(script, Breaker(max_failures=1, pause_s=30, now=clock))
+    model = breaking(script, 1, clock)
     with pytest.raises(ProviderUnreachable):
         await model.complete(said("hi"))
     clock.seconds = 31
@@ -147,7 +159,7 @@ async def test_only_one_tries_while_the_others_are_told_at_once() -> None:
 async def test_a_trial_that_was_cancelled_leaves_room_for_another() -> None:
     clock = Clock()
     script = ScriptedChat([DOWN, Line(Reply("slow", "m"), delay_s=60), "back"])
-    model = BreakingChatModel(script, Breaker(max_failures=1, pause_s=30, now=clock))
+    model = breaking(script, 1, clock)
     with pytest.raises(ProviderUnreachable):
         await model.complete(said("hi"))
     clock.seconds = 31
@@ -161,7 +173,7 @@ async def test_a_trial_that_was_cancelled_leaves_room_for_another() -> None:
 
 async def test_who_was_refused_did_not_find_it_down() -> None:
     script = ScriptedChat([ProviderRejected("no"), ProviderRejected("no"), "yes"])
-    model = BreakingChatModel(script, Breaker(max_failures=1, pause_s=30))
+    model = breaking(script, 1)
     for _ in range(2):
         with pytest.raises(ProviderRejected):
             await model.complete(said("hi"))
@@ -185,13 +197,13 @@ class Crowded(ScriptedChat):
 
 async def test_no_more_are_asked_at_once_than_allowed() -> None:
     script = Crowded([Line(Reply("ok", "m"), delay_s=0.005)])
-    model = BoundedChatModel(script, max_concurrent=2, timeout_s=30)
+    model = bounded(script, max_concurrent=2, timeout_s=30)
     await asyncio.gather(*(model.complete(said("hi")) for _ in range(7)))
     assert (script.most, len(script.asked)) == (2, 7)
 
 
 async def test_who_waits_too_long_for_a_place_is_told_so() -> None:
-    model = BoundedChatModel(ScriptedChat(["one two"]), max_concurrent=1, timeout_s=0.05)
+    model = bounded(ScriptedChat(["one two"]), max_concurrent=1, timeout_s=0.05)
     async with aclosing(model.stream(said("hi"))) as stream:
         await anext(stream)  # its reader takes its time, which counts as nobody's
         with pytest.raises(QueueFull, match="scripted already answers 1 at once"):
@@ -202,14 +214,14 @@ async def test_who_waits_too_long_for_a_place_is_told_so() -> None:
 
 async def test_who_takes_too_long_is_stopped() -> None:
     script = ScriptedChat([Line(Reply("slow", "m"), delay_s=60), "quick"])
-    model = BoundedChatModel(script, max_concurrent=1, timeout_s=0.05)
+    model = bounded(script, max_concurrent=1, timeout_s=0.05)
     with pytest.raises(ProviderTimedOut, match=r"scripted did not answer within 0.05 s"):
         await model.complete(said("hi"))
     assert (await model.complete(said("hi"))).text == "quick"
 
 
 async def test_a_stream_left_early_gives_its_place_back() -> None:
-    model = BoundedChatModel(ScriptedChat(["one two three"]), max_concurrent=1, timeout_s=1)
+    model = bounded(ScriptedChat(["one two three"]), max_concurrent=1, timeout_s=1)
     async with aclosing(model.stream(said("hi"))) as stream:
         assert await anext(stream) == "one"
     assert (await model.complete(said("hi"))).text == "one two three"
@@ -218,7 +230,7 @@ async def test_a_stream_left_early_gives_its_place_back() -> None:
 async def test_a_stream_that_falls_silent_times_out() -> None:
     script = ScriptedChat([Line(Reply("slow", "m"), delay_s=60)])
     with pytest.raises(ProviderTimedOut, match=r"scripted did not answer within 0.05 s"):
-        await heard(BoundedChatModel(script, max_concurrent=1, timeout_s=0.05), "hi")
+        await heard(bounded(script, max_concurrent=1, timeout_s=0.05), "hi")
 
 
 @pytest.mark.parametrize(

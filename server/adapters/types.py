@@ -1,0 +1,66 @@
+"""What `type`, `datasource`, `adapter` and `implementation` of an adapter stand for.
+
+An adapter type is one class that decides what a question asks for. It is called with a
+`DeciderDependencies` and has the methods of `server.core.ports.Decider`; with
+`template_kinds` it may say which templates it answers. One row of
+`server.plugins.TABLES["retriever"]` gives it a short name for `implementation`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from server import plugins
+from server.core.ports import Decider
+from server.errors import PluginInvalid, Problem
+from server.library.model import Library, TemplateKind
+from server.retrievers.base import DeciderDependencies
+from server.settings.models import AdapterSettings
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterType:
+    """The class that an adapter's settings name; `label` is how readiness shows them."""
+
+    name: str
+    label: str
+    decider: Callable[[DeciderDependencies], Decider]
+    template_kinds: frozenset[TemplateKind] | None
+    """The templates that it answers; None for those of every kind."""
+
+    @classmethod
+    def of(cls, adapter: AdapterSettings) -> Self:
+        """Return the type of an adapter.
+
+        Raises:
+            PluginInvalid: its `implementation` names nothing.
+        """
+        found = plugins.resolve("retriever", adapter.implementation)
+        return cls(
+            getattr(found, "__name__", adapter.implementation),
+            f"{adapter.type}/{adapter.datasource}/{adapter.adapter}",
+            found,
+            getattr(found, "template_kinds", None),
+        )
+
+    def build(self, parts: DeciderDependencies) -> Decider:
+        """Return what decides for an adapter.
+
+        Raises:
+            PluginInvalid: the class cannot decide.
+        """
+        decider = self.decider(parts)
+        if not isinstance(decider, Decider):
+            raise PluginInvalid(f"{self.name!r} is not a retriever: it needs `decide` and `close`")
+        return decider
+
+    def template_problems(self, library: Library) -> Iterator[Problem]:
+        """Yield the templates that are of a kind it does not answer."""
+        kinds = self.template_kinds
+        for template in library.templates.values() if kinds is not None else ():
+            if kinds is not None and template.kind not in kinds:
+                what = (
+                    f"{template.id!r} is a {template.kind} template, which {self.name} does not "
+                    f"answer; it answers {' and '.join(sorted(kinds))} templates"
+                )
+                yield Problem(what, template.where, "foreign-template", template=template.id)
