@@ -17,6 +17,8 @@ from server.errors import ConfigurationInvalid, PluginInvalid, Problem
 from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
 from server.guards.options import guard_problems, options_of
+from server.intents.classifier import IntentClassifier
+from server.intents.detector import IntentDetector
 from server.library.model import Library
 from server.llm.models import AdapterModels, build_llm_decider, build_models
 from server.matching.matcher import Matcher
