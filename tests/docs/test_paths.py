@@ -62,7 +62,7 @@ def test_the_dotted_names_on_a_page_exist(page: Path) -> None:
     text = read(page)
     new = {path.removesuffix(".py").replace("/", ".") for path in NEW_FILE.findall(text)}
     settings = {f"server.{name}" for name in ServerSettings.model_fields}
-    named = set(DOTTED.findall(text)) - new - settings - {"server.log"}
+    named = set(DOTTED.findall(text)) - new - settings
     assert [name for name in sorted(named) if not exists(name)] == []
 
 
@@ -75,3 +75,20 @@ def test_the_architecture_has_the_layers_of_the_contract() -> None:
     contracts = tomllib.loads(read(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if "layers" in contract)
     assert "\n".join(("```", *layers, "```")) in read(ROOT / "docs" / "architecture.md")
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", read(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        known = "://" in link or (target.exists() and (not anchor or anchor in anchors(target)))
+        if not known:
+            broken.append(link)
+    assert broken == []
