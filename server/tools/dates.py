@@ -243,10 +243,7 @@ def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
         for each in (start, end)
     )
     zones = first.tzinfo, second.tzinfo
-    return (
-        first.replace(tzinfo=zones[0] or zones[1]),
-        second.replace(tzinfo=zones[1] or zones[0]),
-    )
+    return (first.replace(tzinfo=zones[0] or zones[1]), second.replace(tzinfo=zones[1] or zones[0]))
 
 
 def _complete_months(earlier: datetime, later: datetime) -> int:

@@ -10,11 +10,7 @@ from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.decimals import EXACT, add_up, divide, plain
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.numbers import (
-    MAX_DIGITS,
-    read_as_number,
-    read_numbers,
-)
+from server.tools.numbers import MAX_DIGITS, read_as_number, read_numbers
 
 MAX_VALUES: Final = 10_000
 """Most numbers one call may add or average."""

@@ -12,13 +12,7 @@ from server.text.dates import WEEKDAY_NAMES
 from server.text.span import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.dates import (
-    MAX_DATE_CHARS,
-    DateReader,
-    DateReading,
-    count_between,
-    to_the_second,
-)
+from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between, to_the_second
 from server.tools.vocabulary import time_unit_vocabulary
 
 MAX_DAYS: Final = 3_652_059

@@ -17,13 +17,7 @@ from server.tools.vocabulary import language_vocabulary
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
 
-ORDERS: Final = language_vocabulary(
-    "orders",
-    (
-        "asc",
-        "desc",
-    ),
-)
+ORDERS: Final = language_vocabulary("orders", ("asc", "desc"))
 
 _DATA: Final = ToolParameter(
     "data",

@@ -149,12 +149,7 @@ class HttpEngine:
             if paging is None:
                 break
             following = next_page(
-                following,
-                paging,
-                received,
-                page,
-                pages=gathered.pages,
-                items=len(gathered.items),
+                following, paging, received, page, pages=gathered.pages, items=len(gathered.items)
             )
             if following and gathered.reached(paging.max_pages, paging.max_items):
                 gathered.complete = False

@@ -108,10 +108,7 @@ class Gathered:
 
 
 def to_result(
-    operation: str,
-    arguments: Mapping[str, Any],
-    prepared: Mapping[str, Any],
-    gathered: Gathered,
+    operation: str, arguments: Mapping[str, Any], prepared: Mapping[str, Any], gathered: Gathered
 ) -> dict[str, Any]:
     """Return the result as templates and clients see it.
 

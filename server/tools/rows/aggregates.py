@@ -11,17 +11,7 @@ from server.tools.rows.fields import Rank, rank
 from server.tools.vocabulary import language_vocabulary
 
 AGGREGATES: Final = language_vocabulary(
-    "aggregates",
-    (
-        "sum",
-        "average",
-        "min",
-        "max",
-        "count",
-        "median",
-        "distinct",
-        "count_distinct",
-    ),
+    "aggregates", ("sum", "average", "min", "max", "count", "median", "distinct", "count_distinct")
 )
 """Each aggregate, and other words for it."""
 
