@@ -86,11 +86,7 @@ def with_changes(guards: GuardSet, changes: Iterable[Change]) -> ChangedGuards:
 
 
 def check_change(now: ChangedGuards, change: Change) -> None:
-    """Check a new change.
-
-    Raises:
-        RequestInvalid: it names what is not there, or what cannot be used.
-    """
+    """Raise `RequestInvalid` if a new change names what is not there, or cannot be used."""
     _apply(now.guards, dict(now.thresholds), change)
 
 
@@ -116,7 +112,6 @@ def _apply(guards: GuardSet, thresholds: dict[str, float], change: Change) -> Gu
 
 
 def _changed_category(category: Category, change: Change) -> Category:
-    """Add a pattern or an example to a category, or remove one."""
     action, _, what = change.kind.partition("_")
     texts = category.patterns if what == "pattern" else category.examples
     if action == "remove":

@@ -79,11 +79,7 @@ class Engine:
         harmless: Sequence[str],
         given: GivenThresholds,
     ) -> Self:
-        """Embed what is not known yet, and learn.
-
-        Raises:
-            ProviderError: examples could not be embedded.
-        """
+        """Embed what is not known yet and learn, or raise `ProviderError`."""
         categories = guards.semantic
         owned = [
             (reading, n)
@@ -107,7 +103,6 @@ class Engine:
 
     @property
     def needs_vectors(self) -> bool:
-        """Whether any category is recognised by meaning."""
         return self._scorer is not None
 
     @property
@@ -119,7 +114,6 @@ class Engine:
         return len(self._patterns)
 
     def allowed_exactly(self, text: str) -> GuardVerdict | None:
-        """Return the verdict where the very question, normalized, is on the allow-list."""
         if text not in self._exact:
             return None
         return GuardVerdict(
@@ -137,7 +131,6 @@ class Engine:
         return None
 
     def by_pattern(self, text: str) -> GuardVerdict | None:
-        """Return the verdict for the first pattern that is found in a normalized question."""
         hit = self._patterns.find(text)
         if hit is None:
             return None
@@ -197,9 +190,7 @@ class GuardQuestion:
         self._vectors: Vectors | None = None
 
     async def vectors(self) -> Vectors:
-        """Return the vectors of its readings, each embedded by itself so that matching,
-        which needs the same ones, finds them cached.
-        """
+        """Return the vectors of its readings, embedded singly as matching caches them."""
         if self._vectors is None:
             texts = self._readings(self._text)
             parts = await asyncio.gather(*(self._embedder.embed([text]) for text in texts))

@@ -59,11 +59,7 @@ class Guard:
         self._compared: Engine | None = None
 
     async def rebuild(self, changes: Iterable[Change]) -> None:
-        """Apply `changes` to the packs; questions go on being judged meanwhile.
-
-        Raises:
-            ProviderError: new examples could not be embedded; the guard is as it was.
-        """
+        """Apply `changes` to the packs; on a `ProviderError` the guard stays as it was."""
         changed = with_changes(self.packs, changes)
         for change in changed.unusable:
             _log.warning("guard %s: %s does not fit its packs", self.options.adapter, change)
@@ -73,12 +69,7 @@ class Guard:
         self._engine, self.changed = engine, changed
 
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
-        """Return what the guard makes of a question, now and with a change, counting nothing.
-
-        Raises:
-            RequestInvalid: the change cannot be made.
-            ProviderError: its example could not be embedded.
-        """
+        """Judge without counting, also with a change; raise `RequestInvalid` or `ProviderError`."""
         question = GuardQuestion(text, self._readings, self._embedder)
         answer = {"now": await self._try(self._ready(), question)}
         if change is not None:
@@ -88,10 +79,7 @@ class Guard:
         return answer
 
     async def check(self, turn: Turn, trace: Trace) -> GuardVerdict:
-        """Judge a question, and count, log and keep what came of it.
-
-        In shadow mode the verdict is not `enforced`, and everything else is as usual.
-        """
+        """Judge a question, and count, log and keep what came of it, in shadow mode as well."""
         since = perf_counter()
         options = self.options
         question = GuardQuestion(turn.text, self._readings, self._embedder)
@@ -138,7 +126,6 @@ class Guard:
     async def _judge(
         self, engine: Engine, question: GuardQuestion
     ) -> tuple[GuardVerdict, dict[str, Any]]:
-        """Return the verdict, and the scores as traces and trials show them."""
         options = self.options
         verdict, scores = await evaluate_set(
             engine,
@@ -164,7 +151,6 @@ class Guard:
     def _count(
         self, turn: Turn, verdict: GuardVerdict, other: GuardVerdict | None, seconds: float
     ) -> None:
-        """Put a decision into metrics, log and store."""
         options, outcome = self.options, verdict.outcome
         differs = other is not None and _restriction(other) != _restriction(verdict)
         self._metrics.guard_decided(
@@ -203,7 +189,6 @@ class Guard:
 
 
 def _restriction(verdict: GuardVerdict) -> tuple[str | None, str]:
-    """Return what two sets are compared by: the action and category, where it restricts."""
     restricts = verdict.action in ("block", "route", "flag")
     return (verdict.action, verdict.category) if restricts else (None, NOTHING)
 

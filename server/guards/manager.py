@@ -49,13 +49,7 @@ class GuardManager:
         readings: Readings,
         harmless: Sequence[str],
     ) -> Guard | None:
-        """Open the guard of an adapter; None when no pack judges its questions.
-
-        Raises:
-            ConfigurationInvalid: a pack cannot be used.
-            ProviderError: its examples could not be embedded.
-            StoreUnavailable: the database cannot be used.
-        """
+        """Open a guard, None without packs; raise `ConfigurationInvalid` or `Guard.rebuild`'s."""
         if not options.packs:
             self.forget(options.adapter)
             return None
@@ -77,7 +71,6 @@ class GuardManager:
         return guard
 
     def forget(self, adapter: str) -> None:
-        """Forget the guard of an adapter; its changes stay in the database."""
         self._guards.pop(adapter, None)
 
     @property
@@ -85,11 +78,7 @@ class GuardManager:
         return tuple(self._guards)
 
     def get(self, name: str) -> Guard:
-        """Return the guard of an adapter.
-
-        Raises:
-            AdapterUnknown: no guard stands before an adapter of that name.
-        """
+        """Return the guard of an adapter, or raise `AdapterUnknown`."""
         try:
             return self._guards[name]
         except KeyError:
@@ -97,11 +86,7 @@ class GuardManager:
             raise AdapterUnknown(f"no guard stands before {name!r}; guarded are: {known}") from None
 
     async def change(self, change: Change) -> Change:
-        """Make a change, which is in the database and in force when this returns.
-
-        Raises:
-            AdapterUnknown, RequestInvalid, ProviderError, StoreUnavailable: nothing is changed.
-        """
+        """Make a change, at once; nothing is changed when it raises an `OrbitError`."""
         guard = self.get(change.guard)
         store = await self._open_store()
         async with self._opening:

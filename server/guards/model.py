@@ -18,8 +18,6 @@ NOTHING: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class GuardRoute:
-    """Where a question goes instead: one of the two is set."""
-
     adapter: str | None = None
     template: str | None = None
 
@@ -62,7 +60,6 @@ class GuardSet:
 
     @property
     def semantic(self) -> tuple[Category, ...]:
-        """The categories that are recognised by meaning: those that have examples."""
         return tuple(category for category in self.categories if category.examples)
 
     def category(self, name: str) -> Category | None:

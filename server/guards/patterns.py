@@ -22,10 +22,7 @@ class PatternHit:
 
 
 class PatternStage:
-    """Finds the first category, in their order, one of whose patterns is in a text.
-
-    The patterns were checked when their packs and changes were read.
-    """
+    """Finds the first category, in their order, one of whose patterns is in a text."""
 
     def __init__(self, categories: Sequence[Category]) -> None:
         self._hits = [PatternHit(c.name, pattern) for c in categories for pattern in c.patterns]
@@ -47,7 +44,6 @@ class PatternStage:
         return len(self._hits)
 
     def find(self, text: str) -> PatternHit | None:
-        """Return the first hit in a normalized text."""
         if not self._hits:
             return None
         found = self._set.Match(text) if self._set else None

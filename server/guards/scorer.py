@@ -128,11 +128,7 @@ class ExampleVectors:
         self._known: dict[str, Vectors] | None = None
 
     async def of(self, texts: Sequence[str]) -> Vectors:
-        """Return (len(texts), d) unit rows, in their order.
-
-        Raises:
-            ProviderError: what is not known could not be embedded.
-        """
+        """Return (len(texts), d) unit rows, in their order, or raise `ProviderError`."""
         if self._known is None:
             self._known = await asyncio.to_thread(self._read)
         known = self._known

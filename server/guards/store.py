@@ -86,15 +86,10 @@ class GuardStore:
 
     @classmethod
     async def open(cls, url: str) -> Self:
-        """Open the store.
-
-        Raises:
-            StoreUnavailable: the database cannot be used.
-        """
+        """Open the store, or raise `StoreUnavailable`."""
         return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
 
     async def close(self) -> None:
-        """Write what waits, and close the database."""
         await self._behind.close()
         await self._database.close()
 
@@ -122,7 +117,6 @@ class GuardStore:
         self._behind.note(next(self._noted), (key, decided))
 
     async def _write(self, noted: Mapping[int, tuple[Counted, GuardDecision | None]]) -> None:
-        """Add to the counts, and keep the latest decisions."""
         counts = Counter(key for key, _ in noted.values())
         decided = [decision for _, decision in noted.values() if decision is not None]
         rows = [asdict(decision) | {"turn": decision.turn[:64]} for decision in decided]

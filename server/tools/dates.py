@@ -55,7 +55,6 @@ class DateReading:
     how: str = ""
 
     def describe(self) -> str:
-        """`2025-03-04 (month first)`; empty when there was nothing to choose."""
         return f"{self.value.isoformat()} ({self.how})" if self.how else ""
 
 
@@ -97,7 +96,6 @@ class DateReader:
             ) from None
 
     def _read(self, text: str, name: str) -> DateReading:
-        """Read a day, then the time and the zone that may follow it."""
         now = to_the_second(self._clock())
         for lead in _TIME.finditer(text):
             named = NAMED_TIMES.get(lead[1])
@@ -147,7 +145,6 @@ class DateReader:
 
 
 def _read_relative(text: str, now: datetime) -> DateReading | None:
-    """Read a day or moment counted from now: tomorrow, next friday, 3 days ago."""
     text, today = text.removeprefix("on ").removeprefix("the "), now.date()
     if text == "now":
         return DateReading(now, text)
@@ -173,19 +170,16 @@ def _read_relative(text: str, now: datetime) -> DateReading | None:
 
 
 def _moved(now: datetime, count: int, unit: str) -> date:
-    """`now` moved by whole units; a day for days and longer, a moment for shorter ones."""
     if unit in ("second", "minute", "hour"):
         return now + timedelta(**{f"{unit}s": count})
     return shift(now.date(), unit, count)
 
 
 def to_the_second(moment: datetime) -> datetime:
-    """Return the moment without what is smaller than a second."""
     return moment.replace(microsecond=0) if moment.microsecond else moment
 
 
 def _read_iso(text: str) -> DateReading | None:
-    """The common case, fast: ISO 8601 as machines write it."""
     if len(text) < 8 or not text[:4].isdecimal():
         return None
     try:
@@ -225,7 +219,7 @@ def count_between(start: date, end: date, unit: str) -> Number:
 
 
 def _elapsed(start: date, end: date) -> timedelta:
-    """The time that passes, also across a change of clocks in one zone."""
+    """Return the time that passes, also across a change of clocks in one zone."""
     if not isinstance(start, datetime) and not isinstance(end, datetime):
         return end - start
     first, second = _comparable(start, end)
@@ -237,7 +231,6 @@ def _elapsed(start: date, end: date) -> timedelta:
 
 
 def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
-    """Both as moments; one without a zone is read in that of the other."""
     first, second = (
         each if isinstance(each, datetime) else datetime(each.year, each.month, each.day)
         for each in (start, end)
@@ -247,7 +240,6 @@ def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
 
 
 def _complete_months(earlier: datetime, later: datetime) -> int:
-    """Months that are complete between two moments, by the earlier one's clock."""
     if later.tzinfo is not None:
         later = later.astimezone(earlier.tzinfo)
     months = (later.year - earlier.year) * 12 + later.month - earlier.month

@@ -44,7 +44,6 @@ class ToolExecutor:
         python: PythonCalls | None = None,
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
-        """`http` and `python` are the requests and functions of templates, if they have any."""
         self.registry = registry
         self._http = http
         self._python = python
@@ -62,11 +61,7 @@ class ToolExecutor:
         self._workers: dict[str, Workers[_Outcome]] = {}
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
-        """Run a call and return how it went.
-
-        A quick tool with small arguments runs at once, on the event loop; everything
-        else in a thread of that tool, given up after `timeout_s`.
-        """
+        """Run a call, for at most `timeout_s` unless it is quick and small: that runs inline."""
         start = perf_counter()
         tool = self._quick.get(call.tool)
         small = all(
@@ -86,20 +81,17 @@ class ToolExecutor:
         )
 
     def close(self) -> None:
-        """Let idle threads end."""
         for workers in self._workers.values():
             workers.close()
         if self._python is not None:
             self._python.close()
 
     async def aclose(self) -> None:
-        """Let idle threads end, and close connections."""
         self.close()
         if self._http is not None:
             await self._http.close()
 
     async def _run_call(self, call: ToolCall, timeout_s: float) -> _Outcome:
-        """Run the request or function of a template, which bounds its own time."""
         try:
             result = await self._calls[call.tool].run(call, timeout_s=timeout_s)
         except Exception as failure:  # services, and an operator's functions, may do anything
@@ -141,10 +133,7 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
 
 
 def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: str) -> _Outcome:
-    """Return the outcome of a failure; an unexpected one is logged as `what`.
-
-    The log has no words of the failure where those could hold something sensitive.
-    """
+    """Return the outcome of a failure; log what is unexpected, but no sensitive words."""
     if isinstance(failure, ToolTimedOut):
         return ToolResultStatus.TIMEOUT, None, str(failure)
     if isinstance(failure, ToolError):

@@ -44,16 +44,12 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
 
 
 def read_numbers(values: Sequence[Any], name_of: Callable[[int], str]) -> list[Decimal]:
-    """Return each of `values` as `read_number` does; `name_of` names the one at a place.
-
-    Raises:
-        ArgumentsInvalid: as `read_number`, for the first that is not a number.
-    """
+    """Return each of `values` as `read_number` does; `name_of` names the one at a place."""
     return [read_number(value, name_of(place)) for place, value in enumerate(values)]
 
 
 def read_as_number(text: str) -> Decimal | None:
-    """The number that `text` writes, or None when it writes something else."""
+    """Return the number that `text` writes, or None when it writes something else."""
     if len(text) > _MAX_CHARS or not any(map(str.isdecimal, text)):
         return None
     try:
@@ -63,11 +59,7 @@ def read_as_number(text: str) -> Decimal | None:
 
 
 def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
-    """Return `value` as a whole number from `least` to `most`.
-
-    Raises:
-        ArgumentsInvalid: not a number, not whole, or out of range.
-    """
+    """Return a whole number from `least` to `most`, or raise `ArgumentsInvalid`."""
     if type(value) is int and least <= value <= most:
         return value
     number = read_number(value, name)

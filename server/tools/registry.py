@@ -46,11 +46,7 @@ class ToolRegistry:
         return cls(_construct(name, path, offered) for name, path in paths.items())
 
     def get(self, name: str) -> Tool:
-        """Return the tool of that name.
-
-        Raises:
-            ToolUnknown: there is none; the message lists those there are.
-        """
+        """Return the tool of that name, or raise `ToolUnknown`."""
         try:
             return self._tools[name]
         except (KeyError, TypeError):

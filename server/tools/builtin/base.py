@@ -57,11 +57,7 @@ class BuiltinTools:
         }
 
     def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
-        """Run one operation; an argument that is None counts as not given.
-
-        Raises:
-            ToolUnknown, ArgumentsInvalid, ToolFailed.
-        """
+        """Run an operation, or raise `ToolUnknown`, `ArgumentsInvalid` or `ToolFailed`."""
         try:
             found = self._operations[operation]
         except (KeyError, TypeError):

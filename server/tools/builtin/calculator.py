@@ -121,11 +121,6 @@ def _quotient(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
 
 
 def _read_list(value: Any, name: str) -> list[Decimal]:
-    """Return the numbers of a list; text is a JSON array, or numbers in a row.
-
-    Raises:
-        ArgumentsInvalid: no list, an empty one, one that is too long, or no number in it.
-    """
     items = _split(value, name) if isinstance(value, str) else value
     if type(items) is not list and not isinstance(items, tuple):
         raise ArgumentsInvalid(f"{name} must be a list of numbers, not {described_value(value)}")

@@ -170,7 +170,6 @@ class DateTime(BuiltinTools):
 
 
 def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
-    """Return what an operation says of a date; `shape` is how it was asked for."""
     iso = value.isoformat()
     written = shape.write(value) if shape is not None else None
     return {
@@ -182,7 +181,6 @@ def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
 
 
 def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
-    """Return the answer, with how the date was read where that was a choice."""
     return answer | {"interpreted_as": reading.describe()} if reading.how else answer
 
 

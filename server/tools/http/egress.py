@@ -118,7 +118,6 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
 
 
 async def _resolve(host: str, port: int) -> list[Address]:
-    """Return the addresses of a host, in the resolver's order."""
     try:
         found = await anyio.getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError) as unknown:
@@ -155,7 +154,6 @@ class EgressTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the response's body is read from the connection as it is asked for."""
         url = request.url
         with _errors_of_httpx():
             response = await self._connections.handle_async_request(
@@ -181,8 +179,6 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response, with the errors of httpx."""
-
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response
 

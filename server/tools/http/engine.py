@@ -33,11 +33,7 @@ _MAX_BYTES: Final = 32_000_000
 
 
 class AnswerCache:
-    """The latest answers of one adapter, the oldest dropped first.
-
-    An answer is kept under its whole request, headers and key included, so that what
-    one identity may see is never given to another.
-    """
+    """The latest answers, by the whole request, so that no identity gets another one's."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,7 +41,6 @@ class AnswerCache:
         self._bytes = 0
 
     def get(self, request: FilledRequest) -> Received | None:
-        """Return the answer that is still fresh, or None."""
         entry = self._entries.get(request)
         if entry is None:
             return None
@@ -56,7 +51,6 @@ class AnswerCache:
         return received
 
     def put(self, request: FilledRequest, received: Received, ttl_s: float) -> None:
-        """Keep an answer for `ttl_s` seconds."""
         self._drop(request)
         self._entries[request] = (self._clock() + ttl_s, received)
         self._bytes += len(received.body)
@@ -114,7 +108,6 @@ class HttpEngine:
         return to_result(execution.operation, arguments, prepared, gathered)
 
     async def close(self) -> None:
-        """Close the pool; the engine is not used afterwards."""
         await self._client.aclose()
 
     async def _prepare(
@@ -231,10 +224,7 @@ class HttpCalls:
         *,
         egress: EgressPolicy | None = None,
     ) -> Self | None:
-        """Return the calls of a library over a pool of its own, or None when it makes none.
-
-        Without a `egress` none but public addresses are called.
-        """
+        """Return the calls of a library over a pool of its own, or None when it makes none."""
         templates = library.templates.values()
         if not any(isinstance(template.execution, HttpExecution) for template in templates):
             return None
@@ -244,12 +234,7 @@ class HttpCalls:
         )
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
-        """Make the call of `call.template_id` and return its mapped answer.
-
-        Raises:
-            ToolUnknown: that template makes no HTTP call.
-            ToolError: as `HttpEngine.run`.
-        """
+        """Make the call of a template; raise `ToolUnknown`, or as `HttpEngine.run`."""
         try:
             execution, defaults = self._runs[call.template_id]
         except KeyError:

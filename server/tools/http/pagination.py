@@ -14,7 +14,6 @@ from server.tools.http.response import Mapped, Received
 
 
 def first_page(request: FilledRequest, paging: Pagination) -> FilledRequest:
-    """Return the request for the first page."""
     if paging.size_param and paging.page_size:
         request = request.with_query(paging.size_param, paging.page_size)
     if paging.style in ("page", "offset"):
@@ -31,13 +30,7 @@ def next_page(
     pages: int,
     items: int,
 ) -> FilledRequest | None:
-    """Return the request for the page after this one, or None when it was the last.
-
-    `pages` and `items` count what has come in so far, this page included.
-
-    Raises:
-        ToolFailed: the service points to another host.
-    """
+    """Return the request after this page, or None; raise `ToolFailed` if it is on another host."""
     if page.single or not page.items:
         return None
     if paging.style == "link":

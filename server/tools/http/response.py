@@ -22,8 +22,6 @@ _CSV_TYPES: Final = ("text/csv", "application/csv")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An answer that came in whole."""
-
     host: str
     status: int
     headers: httpx.Headers
@@ -88,11 +86,7 @@ def read_answer(received: Received, expected: ResponseType, *, structured: bool)
 
 
 def read_json(received: Received) -> Any:
-    """Return the JSON of a body.
-
-    Raises:
-        AnswerUnreadable: not JSON, or nested deeper than anyone means.
-    """
+    """Return the JSON of a body, or raise `AnswerUnreadable`."""
     try:
         return json.loads(received.body)
     except (ValueError, RecursionError):
@@ -100,7 +94,6 @@ def read_json(received: Received) -> Any:
 
 
 def _read_csv(received: Received) -> list[dict[str, str]]:
-    """Return the rows of CSV with a header line; cells stay text."""
     rows: list[dict[str, str]] = []
     try:
         for row in csv.DictReader(io.StringIO(_read_text(received), newline=""), strict=True):

@@ -107,7 +107,6 @@ class Sender:
         raise failed
 
     async def _follow(self, request: FilledRequest, service: HttpService) -> Received:
-        """Send a request, and follow its redirects on the same host."""
         sent = self._client.build_request(
             request.method, request.url, headers=request.headers, content=request.content
         )
@@ -137,14 +136,13 @@ async def _read_body(response: httpx.Response, limit: int) -> bytes:
 
 
 def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
-    """Whether two addresses are of one host and port; https instead of http counts as well."""
+    """Return whether host and port are the same; https instead of http counts as well."""
     upgraded = (here.scheme, there.scheme) == ("http", "https") and there.port is None
     same = (here.scheme, here.port) == (there.scheme, there.port)
     return there.host == here.host and (same or upgraded)
 
 
 def _may_repeat(request: FilledRequest, error: httpx.TransportError) -> bool:
-    """Whether sending again can do no harm, and may help."""
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return False
     # A connection that was never made has carried nothing, whatever the method.
@@ -175,7 +173,6 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
 
 
 def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
-    """Return the failure for an answer with a status other than 2xx."""
     status = received.status
     try:
         phrase = f"{status} {HTTPStatus(status).phrase}"
@@ -189,7 +186,6 @@ def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
 
 
 def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
-    """Return the failure for a call that got no whole answer."""
     match error:
         case httpx.TimeoutException():
             return ToolTimedOut(f"{host} did not answer in time")
@@ -208,7 +204,6 @@ def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
 
 
 def _is_refused(error: httpx.TransportError) -> bool:
-    """Whether no connection was tried, because the policy admits none."""
     return _cause(error, AddressRefused) is not None
 
 
@@ -227,7 +222,6 @@ def _retry_after_s(headers: httpx.Headers) -> float:
 
 
 def redact_secrets(text: str, secrets: Sequence[str]) -> str:
-    """Return the text with every secret blacked out."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
     return text

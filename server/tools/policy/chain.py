@@ -140,11 +140,7 @@ class PolicyChain:
         self._recorder = recorder
 
     async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> CallOutcome:
-        """Judge a proposal, run it when nothing refuses it, and write down what happened.
-
-        Raises:
-            StoreUnavailable: the counts of rate limits cannot be reached.
-        """
+        """Judge a proposal, run and record it; raise `StoreUnavailable` without rate limits."""
         call, caller = proposal.call, proposal.caller
         checks = self._checks.get(call.template_id)
         if checks is None:
@@ -194,10 +190,7 @@ class PolicyChain:
         )
 
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
-        """Return the same tools for trying a library out: only arguments are judged.
-
-        Nothing is counted, written down or redacted, and nobody's role is asked for.
-        """
+        """Return the same tools for trials: only arguments are judged, and nothing is recorded."""
         checks = {
             name: replace(
                 each, intents=None, roles=None, limited=False, holds=False, redactor=Redactor(())
@@ -208,7 +201,6 @@ class PolicyChain:
         return PolicyChain(checks, self._rates, wrap(self._runner), silent)
 
     async def aclose(self) -> None:
-        """Close what runs the calls."""
         await self._runner.aclose()
 
     async def _run(
@@ -280,7 +272,6 @@ def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapp
 
 
 def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
-    """Return the call with the arguments and sources that may be shown."""
     secrets = redactor.secrets(call.arguments)
     sources = {
         name: replace(source, text=secrets.text(source.text)) if source.text else source
@@ -292,7 +283,6 @@ def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
 def _visible_result(
     redactor: Redactor, secrets: Secrets, result: ToolResult, arguments: Mapping[str, Any]
 ) -> ToolResult:
-    """Return the result without what the tool repeats of its sensitive arguments."""
     data, message = result.result, result.error_message
     if isinstance(data, Mapping):
         data = redactor.arguments(data)
@@ -313,7 +303,6 @@ class Guardrails:
     access: AccessSettings = field(default_factory=AccessSettings)
 
     async def close(self) -> None:
-        """Write what waits, and let go of what counts."""
         if self.trail is not None:
             await self.trail.close()
         await self.limits.close()
@@ -329,7 +318,6 @@ def build_chain(
     intent_tools: Mapping[str, tuple[str, ...]] | None = None,
     system: Mapping[str, frozenset[str]] | None = None,
 ) -> PolicyChain:
-    """Return the chain of an adapter; `intent_tools` and `system` as for `checks_of`."""
     access = guardrails.access
     roles = Roles(access.roles.names, access.roles.order)
     return PolicyChain(

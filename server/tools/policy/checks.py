@@ -41,7 +41,6 @@ class Roles:
         return role in self.names[1:]
 
     def admits(self, role: str, allowed: tuple[str, ...]) -> bool:
-        """Whether `role` may run what `allowed` names."""
         held = role if role in self.names else self.names[0]
         if self.order == "listed":
             return held in allowed
@@ -95,7 +94,6 @@ class ArgumentsCheck:
     def __init__(
         self, template: Template, open_types: frozenset[str], redactor: Redactor | None = None
     ) -> None:
-        """`open_types` as for `value_checks`."""
         self._checks: dict[str, tuple[ValueCheck, ...]] = {
             each.name: value_checks(each, template, open_types) for each in template.parameters
         }
@@ -131,7 +129,6 @@ class ArgumentsCheck:
         return Refusal("arguments_invalid", message)
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return what is wrong with a value for one parameter, or None."""
         return first_problem(value, self._checks[name])
 
 
@@ -182,7 +179,6 @@ class TemplateChecks:
     holds: bool = True
 
     def check_known(self, call: ToolCall) -> Refusal | None:
-        """Refuse a call whose tool and operation are not those of the template."""
         execution = self.template.execution
         if (call.tool, call.operation) != (execution.tool, execution.operation):
             return Refusal("tool_unknown", f"{self.template.id!r} does not run that tool")
@@ -193,7 +189,6 @@ class TemplateChecks:
     def check_allowed(
         self, caller: Caller, intent: str | None, *, any_intent: bool = False
     ) -> Refusal | None:
-        """Refuse a caller, or an intent, that the template is not for."""
         if not any_intent and self.intents is not None and intent not in self.intents:
             return Refusal("intent_forbids", "that is not something this question can ask for")
         if self.roles is None:
@@ -206,13 +201,11 @@ class TemplateChecks:
         return None
 
     def system_values(self, caller: Caller) -> Mapping[str, Any] | Refusal:
-        """Return the values of the parameters that only the server may fill."""
         if "user_id" not in self.system:
             return {}
         return _AUTH_REQUIRED if caller.user_id is None else {"user_id": caller.user_id}
 
     def check_confirmed(self, proposal: Proposal) -> Refusal | None:
-        """Refuse a call that has to wait for its user's yes."""
         needs_yes = self.template.policy.confirm or proposal.must_confirm
         if proposal.confirmed or not (self.holds and needs_yes):
             return None

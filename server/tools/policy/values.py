@@ -42,7 +42,6 @@ def value_checks(
 
 
 def first_problem(value: Any, checks: Iterable[ValueCheck]) -> str | None:
-    """Return what the first check that is not passed says."""
     return next((problem for check in checks if (problem := check(value)) is not None), None)
 
 
@@ -63,8 +62,6 @@ def _uuid_problem(value: Any) -> str | None:
 
 
 def _of_members(schema: Mapping[str, Any]) -> ValueCheck:
-    """Judge each member by the part of JSON Schema that says what a value is."""
-
     def check(value: Any) -> str | None:
         for number, member in enumerate(value):
             problem = _schema_problem(member, schema)
@@ -76,7 +73,6 @@ def _of_members(schema: Mapping[str, Any]) -> ValueCheck:
 
 
 def _schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """Return what a value is not, of type, enum, bounds, pattern, properties and items."""
     kind = str(schema.get("type", ""))
     expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
     if expected is not None:

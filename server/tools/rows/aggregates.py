@@ -17,15 +17,7 @@ AGGREGATES: Final = language_vocabulary(
 
 
 def aggregate(operation: str, values: Sequence[Any], label: str) -> Any:
-    """Return what `operation`, one of `AGGREGATES`, makes of values that are not null.
-
-    The sum of nothing is 0; of nothing there is no average, median, minimum or maximum.
-    `label` names the field, for messages.
-
-    Raises:
-        ArgumentsInvalid: a value is not a number where numbers are needed.
-        ToolFailed: there are no values, and the operation needs one.
-    """
+    """Reduce values that are not null, or raise `ToolFailed` (none) or `ArgumentsInvalid`."""
     if not values and operation in _OF_SOMETHING:
         raise ToolFailed(f"There is no value of {label!r} to take the {operation} of")
     return _AGGREGATES[operation](values, label)

@@ -133,7 +133,6 @@ def _in(target: Any) -> Condition:
 
 
 def _items(target: Any) -> list[Any]:
-    """Return the values of a list, of a JSON array, or between commas."""
     if isinstance(target, str) and target.lstrip().startswith("["):
         target = parse_json_rows(target, "value")
     elif isinstance(target, str):
@@ -159,7 +158,6 @@ def _is_textual(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return a value as folded text, in which parts are looked for."""
     if isinstance(value, str):
         return value.casefold()
     if isinstance(value, bool):
@@ -172,7 +170,6 @@ def _text(value: Any) -> str:
 
 
 def _truth(value: Any) -> bool | None:
-    """Return what a value means as true or false; None when it is neither."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -128,7 +128,6 @@ def rank(value: Any) -> Rank:
 
 
 def rank_text(text: str) -> Rank:
-    """Return where text stands: among the numbers if it writes one."""
     if text[:1].isalpha():
         return TEXT, text.casefold()
     if len(text) <= _MAX_NUMERAL_CHARS and _NUMERAL.fullmatch(text):

@@ -54,11 +54,7 @@ def read_rows(data: Any, name: str) -> list[Row]:
 
 
 def parse_json_rows(text: str, name: str) -> Any:
-    """Return what JSON text holds.
-
-    Raises:
-        ArgumentsInvalid: the text is not JSON, too long, or nested too deeply.
-    """
+    """Return what JSON text holds, or raise `ArgumentsInvalid`: not JSON, too long, or too deep."""
     if len(text) > MAX_JSON_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {MAX_JSON_CHARS} characters")
     try:
@@ -77,11 +73,7 @@ def parse_json_rows(text: str, name: str) -> Any:
 
 
 def check_values(values: Iterable[Any], name: str) -> None:
-    """Check that JSON can express every value, level by level.
-
-    Raises:
-        ArgumentsInvalid: there is such a value.
-    """
+    """Raise `ArgumentsInvalid` if JSON cannot express a value; levels are checked one by one."""
     level = list(values)
     for _ in range(MAX_DEPTH):
         kinds = set(map(type, level))
