@@ -28,7 +28,18 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
     Raises:
         ArgumentsInvalid: not a number, not finite, or beyond `MAX_DIGITS`.
     """
-    number = _to_decimal(value, name, percent=percent)
+    if isinstance(value, Decimal):
+        number = value
+    elif isinstance(value, str):
+        number = _read_text(value, name, percent=percent)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        # Decimal(huge) and str(huge) take long, so the size is looked at first.
+        huge = value.bit_length() > 4 * MAX_DIGITS
+        number = Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
+    elif isinstance(value, float):
+        number = Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
+    else:
+        raise ArgumentsInvalid(f"{name} must be a number, not {described_value(value)}")
     if not number.is_finite():
         raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a finite number")
     if not number:
@@ -70,20 +81,6 @@ def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
             f"{name} is {shown_value(value)}, and must be from {least} to {most}"
         )
     return int(number)
-
-
-def _to_decimal(value: Any, name: str, *, percent: bool) -> Decimal:
-    if isinstance(value, Decimal):
-        return value
-    if isinstance(value, str):
-        return _read_text(value, name, percent=percent)
-    if isinstance(value, int) and not isinstance(value, bool):
-        # Decimal(huge) and str(huge) take long, so the size is looked at first.
-        huge = value.bit_length() > 4 * MAX_DIGITS
-        return Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
-    if isinstance(value, float):
-        return Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
-    raise ArgumentsInvalid(f"{name} must be a number, not {described_value(value)}")
 
 
 def _read_text(value: str, name: str, *, percent: bool) -> Decimal:

@@ -70,7 +70,15 @@ class BuiltinTools:
         readers = self._readers[operation]
         read = {name: readers[name](value, name) for name, value in (defaults | given).items()}
         answer = found.run(read)
-        understood = {name: _as_data(value, read[name]) for name, value in given.items()}
+        understood: dict[str, Any] = {}  # numbers as they were read, dates as ISO text
+        for name, value in given.items():
+            match read[name]:
+                case Decimal() as number:
+                    understood[name] = plain(number)
+                case list() as numbers if numbers and isinstance(numbers[0], Decimal):
+                    understood[name] = [plain(number) for number in numbers]
+                case _:
+                    understood[name] = value.isoformat() if isinstance(value, date) else value
         return {"result": None, "operation": operation, "input": understood} | answer
 
 
@@ -86,15 +94,6 @@ def _reader_of(parameter: ToolParameter, readers: Mapping[str, ArgumentReader]) 
         most = 10**MAX_DIGITS if parameter.maximum is None else int(parameter.maximum)
         return partial(read_integer, least=least, most=most)
     return lambda value, _: value
-
-
-def _as_data(given: Any, read: Any) -> Any:
-    """Return an argument as the result repeats it: numbers as they were read, dates as ISO text."""
-    if isinstance(read, Decimal):
-        return plain(read)
-    if isinstance(read, list) and read and isinstance(read[0], Decimal):
-        return [plain(number) for number in read]
-    return given.isoformat() if isinstance(given, date) else given
 
 
 class Knowledge(BuiltinTools):

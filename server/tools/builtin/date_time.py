@@ -2,23 +2,26 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.date_formats import Format, read_format
 from server.text.dates import WEEKDAY_NAMES
+from server.text.language import TimeUnit, shipped_languages
 from server.text.span import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between, to_the_second
-from server.tools.vocabulary import time_unit_vocabulary
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
 
-UNITS: Final = time_unit_vocabulary()
+UNITS: Final = {
+    f"{unit}s": (unit, *(w for each in shipped_languages() for w in each.units.get(unit, ())))
+    for unit in get_args(TimeUnit)
+}
 
 DIFFERENCE_UNIT: Final = ToolParameter(
     "unit", "string", "What to count", required=False, default="days", vocabulary=UNITS

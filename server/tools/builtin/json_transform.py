@@ -10,15 +10,13 @@ from server.errors import ArgumentsInvalid
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.rows.aggregates import AGGREGATES, aggregate
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition
-from server.tools.rows.fields import Rank, find_row_field, rank
+from server.tools.rows.fields import Rank, find_row_field, language_vocabulary, rank
 from server.tools.rows.reader import Row, parse_json_rows, read_rows
-from server.tools.vocabulary import language_vocabulary
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
 
-ORDERS: Final = language_vocabulary("orders", ("asc", "desc"))
-
+ORDERS: Final = language_vocabulary("orders")
 _DATA: Final = ToolParameter(
     "data",
     "array",

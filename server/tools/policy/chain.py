@@ -168,7 +168,7 @@ class PolicyChain:
             return replace(refused, to_confirm=call)
         refusal = await self._recorder.record_start(proposal, checks, arguments)
         if refusal is None and checks.limited:
-            refusal = await self._rates.count(template, caller)
+            refusal = await self._rates.look(template, caller, count=True)
         if refusal is None and proposal.commit is not None:
             try:
                 await proposal.commit()

@@ -1,18 +1,21 @@
 """What a template asks of a call: known, allowed, not too often, right arguments, and a yes."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, get_args
+from uuid import UUID
 
 from server.access.rate_limits import LimitStatus, RateLimits
 from server.core.redaction import REDACTED, Redactor
 from server.core.suggestions import shown_value
-from server.core.tools import ToolCall
+from server.core.tools import JsonType, ToolCall
 from server.core.turn import Caller
-from server.library.model import BuiltinExecution, Library, Template
+from server.library.constraints import Constraints
+from server.library.model import BuiltinExecution, Library, Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
+from server.library.parameters import is_compared_with_data
 from server.tools.policy.proposal import Proposal, Refusal
-from server.tools.policy.values import ValueCheck, first_problem, value_checks
 from server.tools.registry import ToolRegistry
 
 SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
@@ -55,22 +58,15 @@ class Rates:
     limits: RateLimits
     adapter: str
 
-    async def look(self, template: Template, caller: Caller) -> Refusal | None:
-        """Refuse a call that the counts leave no room for, without counting it."""
-        return _rate_refusal(
-            await self.limits.peek(template.policy.rate_limit, self._identity(template, caller))
-        )
-
-    async def count(self, template: Template, caller: Caller) -> Refusal | None:
-        """Count a call that is about to run; refuse it if others used up the limit meanwhile."""
-        return _rate_refusal(
-            await self.limits.take(template.policy.rate_limit, self._identity(template, caller))
-        )
-
-    def _identity(self, template: Template, caller: Caller) -> str:
+    async def look(
+        self, template: Template, caller: Caller, *, count: bool = False
+    ) -> Refusal | None:
+        """Refuse a call that the counts leave no room for; `count` it if they do."""
         # Quoted, so that no user id can be mistaken for another part of the name.
         who = f"key:{caller.key_id}" if caller.user_id is None else f"user:{caller.user_id}"
-        return f"tool/{self.adapter}/{template.id}/{who!r}"
+        identity = f"tool/{self.adapter}/{template.id}/{who!r}"
+        check = self.limits.take if count else self.limits.peek
+        return _rate_refusal(await check(template.policy.rate_limit, identity))
 
 
 def _rate_refusal(status: LimitStatus | None) -> Refusal | None:
@@ -88,14 +84,40 @@ def _rate_refusal(status: LimitStatus | None) -> Refusal | None:
 _WAITS: Final = ((3600, "hour"), (60, "minute"), (1, "second"))
 
 
+ValueCheck = Callable[[Any], str | None]
+"""Returns what is wrong with a value, or None."""
+
+
+def _value_checks(
+    parameter: Parameter, template: Template, open_types: frozenset[str]
+) -> tuple[ValueCheck, ...]:
+    """Return what a parameter of a template asks of its value, its type first.
+
+    `open_types` are the domain's own types that it knows patterns for: the values that it
+    lists for one of them are then not all there are.
+    """
+    compared = is_compared_with_data(parameter, template)
+    checks: list[ValueCheck] = [_of_type(CUSTOM if compared else parameter.descriptor)]
+    constraints = parameter.constraints
+    if parameter.type in open_types:
+        constraints = replace(constraints, enum=())
+    if constraints != Constraints():
+        checks.append(constraints.problem)
+    if parameter.format == "uuid":
+        checks.append(_uuid_problem)
+    if parameter.items is not None:
+        checks.append(_of_members(parameter.items))
+    return tuple(checks)
+
+
 class ArgumentsCheck:
-    """Judges the arguments of one template, and changes none."""
+    """Judges the arguments of one template, and converts none: digits in text stay a text."""
 
     def __init__(
         self, template: Template, open_types: frozenset[str], redactor: Redactor | None = None
     ) -> None:
         self._checks: dict[str, tuple[ValueCheck, ...]] = {
-            each.name: value_checks(each, template, open_types) for each in template.parameters
+            each.name: _value_checks(each, template, open_types) for each in template.parameters
         }
         self._needed = [each.name for each in template.parameters if each.is_needed]
         self._defaults = {p.name: p.default for p in template.parameters if p.default is not None}
@@ -115,7 +137,7 @@ class ArgumentsCheck:
                     problems.append(f"{name[:60]} is missing")
                 continue
             value = given[name]
-            problem = first_problem(value, checks)
+            problem = next(filter(None, (check(value) for check in checks)), None)
             if problem is not None:
                 shown = REDACTED if self._redactor.covers(name) else shown_value(value)
                 problems.append(f"{name[:60]}: {shown} {problem}")
@@ -129,7 +151,66 @@ class ArgumentsCheck:
         return Refusal("arguments_invalid", message)
 
     def problem(self, name: str, value: Any) -> str | None:
-        return first_problem(value, self._checks[name])
+        return next(filter(None, (check(value) for check in self._checks[name])), None)
+
+
+def _of_type(descriptor: ParameterType) -> ValueCheck:
+    def check(value: Any) -> str | None:
+        expected = descriptor.expected(value)
+        return None if expected is None else f"has to be {expected}"
+
+    return check
+
+
+def _uuid_problem(value: Any) -> str | None:
+    try:
+        UUID(value)
+    except (ValueError, TypeError, AttributeError):
+        return "has to be a UUID"
+    return None
+
+
+def _of_members(schema: Mapping[str, Any]) -> ValueCheck:
+    def check(value: Any) -> str | None:
+        for number, member in enumerate(value):
+            problem = _schema_problem(member, schema)
+            if problem is not None:
+                return f"has a member (number {number + 1}) that {problem}"
+        return None
+
+    return check
+
+
+def _schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
+    kind = str(schema.get("type", ""))
+    expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
+    if expected is not None:
+        return f"has to be {expected}"
+    problem = Constraints.of_schema(schema).problem(value)
+    if problem is not None:
+        return problem
+    if isinstance(value, Mapping):
+        return _properties_problem(value, schema)
+    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+        for member in value:
+            problem = _schema_problem(member, schema["items"])
+            if problem is not None:
+                return f"has a member that {problem}"
+    return None
+
+
+def _properties_problem(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    properties = schema.get("properties") or {}
+    for name in schema.get("required") or ():
+        if name not in value:
+            return f"lacks {name!r}"
+    if schema.get("additionalProperties") is False and not properties.keys() >= value.keys():
+        return "has a field that is not declared"
+    for name, part in properties.items():
+        problem = _schema_problem(value[name], part) if name in value else None
+        if problem is not None:
+            return f"has a {name!r} that {problem}"
+    return None
 
 
 def size_problem(arguments: Mapping[str, Any]) -> str | None:

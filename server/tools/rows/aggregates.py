@@ -7,12 +7,9 @@ from typing import Any, Final
 from server.errors import ToolFailed
 from server.text.decimals import add_up, divide, plain
 from server.tools.numbers import read_numbers
-from server.tools.rows.fields import Rank, rank
-from server.tools.vocabulary import language_vocabulary
+from server.tools.rows.fields import Rank, language_vocabulary, rank
 
-AGGREGATES: Final = language_vocabulary(
-    "aggregates", ("sum", "average", "min", "max", "count", "median", "distinct", "count_distinct")
-)
+AGGREGATES: Final = language_vocabulary("aggregates")
 """Each aggregate, and other words for it."""
 
 

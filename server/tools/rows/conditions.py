@@ -10,32 +10,13 @@ from server.core.suggestions import described_value
 from server.errors import ArgumentsInvalid
 from server.text.decimals import plain
 from server.tools.numbers import read_number
-from server.tools.rows.fields import MISSING, NUMBER, TEXT, rank
+from server.tools.rows.fields import MISSING, NUMBER, TEXT, language_vocabulary, rank
 from server.tools.rows.reader import check_values, parse_json_rows
-from server.tools.vocabulary import language_vocabulary
 
 Condition = Callable[[Any], bool]
 """Whether a value, or `MISSING`, is one that was asked for."""
 
-OPERATORS: Final = language_vocabulary(
-    "operators",
-    (
-        "eq",
-        "ne",
-        "gt",
-        "gte",
-        "lt",
-        "lte",
-        "contains",
-        "not_contains",
-        "in",
-        "not_in",
-        "starts_with",
-        "ends_with",
-        "exists",
-        "missing",
-    ),
-)
+OPERATORS: Final = language_vocabulary("operators")
 """Each operator, and other words for it."""
 
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})

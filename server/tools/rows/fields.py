@@ -5,14 +5,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
+from server.core.tools import Vocabulary
 from server.errors import ArgumentsInvalid
 from server.text.decimals import plain
+from server.text.language import COMMON, load_language, shipped_languages
 from server.tools.numbers import read_as_number, read_number
 from server.tools.rows.reader import Row
+
+
+def language_vocabulary(kind: Literal["operators", "aggregates", "orders"]) -> Vocabulary:
+    """Return what every shipped language calls each of the values of a kind."""
+    words: dict[str, tuple[str, ...]] = {}
+    for language in (load_language(COMMON), *shipped_languages()):
+        for value, names in getattr(language, kind).items():
+            words[value] = (*words.get(value, ()), *names)
+    return words
+
 
 MISSING: Final = object()
 """The value of a field that a row does not have."""
