@@ -48,11 +48,8 @@ class ToolExecutor:
         self._http = http
         self._python = python
         self._threads_per_tool = threads_per_tool
-        self._calls: dict[str, HttpCalls | PythonCalls] = {}
-        if http is not None:
-            self._calls[HTTP_TOOL] = http
-        if python is not None:
-            self._calls[PYTHON_TOOL] = python
+        calls = {HTTP_TOOL: http, PYTHON_TOOL: python}
+        self._calls = {name: each for name, each in calls.items() if each is not None}
         self._quick = {
             tool.name: tool
             for tool in registry
@@ -105,18 +102,15 @@ class ToolExecutor:
             tool = self.registry.get(call.tool)
         except ToolError as unknown:
             return ToolResultStatus.ERROR, None, str(unknown)
-        workers = self._workers.get(call.tool)
-        if workers is None:
-            workers = self._workers[call.tool] = Workers(call.tool, self._threads_per_tool)
+        workers = self._workers.setdefault(call.tool, Workers(call.tool, self._threads_per_tool))
         try:
             return await workers.run(lambda: _run(tool, call), timeout_s=timeout_s)
         except TimeoutError:
-            message = f"{call.tool} did not finish within {timeout_s:g} s"
-            return ToolResultStatus.TIMEOUT, None, message
+            late = f"{call.tool} did not finish within {timeout_s:g} s"
+            return ToolResultStatus.TIMEOUT, None, late
         except WorkersBusy as busy:
             _log.warning("tool %s is busy: %s", call.tool, busy)
-            message = f"{call.tool} is busy: {busy}; try again later"
-            return ToolResultStatus.ERROR, None, message
+            return ToolResultStatus.ERROR, None, f"{call.tool} is busy: {busy}; try again later"
 
 
 def _run(tool: Tool, call: ToolCall) -> _Outcome:

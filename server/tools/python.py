@@ -137,9 +137,7 @@ class PythonCalls:
             raise _timed_out(call, timeout_s) from None
 
     async def _in_thread(self, function: Function, call: ToolCall, timeout_s: float) -> Any:
-        workers = self._workers.get(call.template_id)
-        if workers is None:
-            workers = self._workers[call.template_id] = Workers(call.operation, _THREADS)
+        workers = self._workers.setdefault(call.template_id, Workers(call.operation, _THREADS))
 
         def work() -> tuple[Any, Exception | None]:
             # Carried out as a value: a TimeoutError of the function's is not the deadline's.

@@ -28,7 +28,6 @@ DIFFERENCE_UNIT: Final = ToolParameter(
 )
 
 _DAY: Final = timedelta(days=1)
-_OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
 _FORMAT_HELP: Final = "iso, long, YYYY-MM-DD, %d/%m/%Y …"
 
 
@@ -125,28 +124,26 @@ class DateTime(BuiltinTools):
             {"date": self._reader.read, "date-format": read_format, "timezone": find_zone},
         )
 
+    def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
+        try:
+            return super().run(operation, arguments)
+        except OverflowError:
+            raise ToolFailed("The date lies outside the years 1 to 9999") from None
+
     def _now(self, given: Arguments) -> dict[str, Any]:
         now = to_the_second(self._clock())
         if "timezone" in given:
-            try:
-                now = now.astimezone(given["timezone"])
-            except OverflowError:
-                raise ToolFailed(_OUT_OF_RANGE) from None
+            now = now.astimezone(given["timezone"])
         answer = _date_answer(now, given.get("format"))
         return answer | {"time": answer["iso"][11:19], "timezone": str(now.tzinfo)}
 
     def _format(self, given: Arguments) -> dict[str, Any]:
-        return _interpreted(
-            _date_answer(given["date"].value, given["format_string"]), given["date"]
-        )
+        reading = given["date"]
+        return _interpreted(_date_answer(reading.value, given["format_string"]), reading)
 
     def _diff(self, given: Arguments) -> dict[str, Any]:
         start, end, unit = given["date1"], given["date2"], given["unit"]
-        try:
-            between = count_between(start.value, end.value, unit)
-        except OverflowError:
-            raise ToolFailed(_OUT_OF_RANGE) from None
-        answer = {"result": between, "unit": unit}
+        answer = {"result": count_between(start.value, end.value, unit), "unit": unit}
         if start.how or end.how:
             readings = {"date1": start.describe(), "date2": end.describe()}
             notes = [f"{name}: {note}" for name, note in readings.items() if note]
@@ -155,11 +152,7 @@ class DateTime(BuiltinTools):
 
     def _add_days(self, given: Arguments) -> dict[str, Any]:
         reading = given["date"]
-        try:
-            moved = reading.value + _DAY * given["days"]
-        except OverflowError:
-            raise ToolFailed(_OUT_OF_RANGE) from None
-        return _interpreted(_date_answer(moved), reading)
+        return _interpreted(_date_answer(reading.value + _DAY * given["days"]), reading)
 
     def _parse(self, given: Arguments) -> dict[str, Any]:
         text, shape = given["date_string"], given.get("format")

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
 import httpx
@@ -18,15 +18,13 @@ from server.library.http_model import (
     ResponseType,
     secrets_of,
 )
-from server.library.model import Library, Template
+from server.library.model import Library
 from server.library.placeholders import ExpressionFailed
 from server.tools.http.egress import EgressPolicy, open_client
 from server.tools.http.pagination import Gathered, first_page, next_page, to_result
 from server.tools.http.request import FilledRequest, encode_value, fill_request
 from server.tools.http.response import Mapped, Received, map_answer, read_answer
 from server.tools.http.sender import Sender, redact_secrets
-
-DEFAULT_CONCURRENCY: Final = 64
 
 _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 32_000_000
@@ -73,7 +71,7 @@ class HttpEngine:
     def __init__(
         self,
         *,
-        max_concurrency: int = DEFAULT_CONCURRENCY,
+        max_concurrency: int = 64,
         transport: httpx.AsyncBaseTransport | None = None,
         egress: EgressPolicy | None = None,
     ) -> None:
@@ -141,14 +139,14 @@ class HttpEngine:
             gathered.add(received, page)
             if paging is None:
                 break
-            following = next_page(
-                following, paging, received, page, pages=gathered.pages, items=len(gathered.items)
-            )
-            if following and gathered.reached(paging.max_pages, paging.max_items):
+            following = next_page(following, paging, received, page, gathered)
+            enough = gathered.pages >= paging.max_pages or len(gathered.items) >= paging.max_items
+            if following and enough:
                 gathered.complete = False
                 break
-        if paging is not None:
-            gathered.cut(paging.max_items)
+        if paging is not None and len(gathered.items) > paging.max_items:
+            del gathered.items[paging.max_items :]
+            gathered.complete = False
         return gathered
 
     async def _receive(
@@ -205,16 +203,12 @@ def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str
 class HttpCalls:
     """Runs templates over HTTP; a call reaches nothing but the request of its own template."""
 
-    def __init__(self, templates: Iterable[Template], engine: HttpEngine) -> None:
+    def __init__(
+        self, runs: Mapping[str, tuple[HttpExecution, Mapping[str, Any]]], engine: HttpEngine
+    ) -> None:
+        """`runs` are the executions of templates, and the defaults of their parameters."""
+        self._runs = runs
         self._engine = engine
-        self._runs: dict[str, tuple[HttpExecution, Mapping[str, Any]]] = {
-            template.id: (
-                template.execution,
-                {p.name: p.default for p in template.parameters if p.default is not None},
-            )
-            for template in templates
-            if isinstance(template.execution, HttpExecution)
-        }
 
     @classmethod
     def of(
@@ -225,13 +219,19 @@ class HttpCalls:
         egress: EgressPolicy | None = None,
     ) -> Self | None:
         """Return the calls of a library over a pool of its own, or None when it makes none."""
-        templates = library.templates.values()
-        if not any(isinstance(template.execution, HttpExecution) for template in templates):
+        runs = {
+            template.id: (
+                template.execution,
+                {p.name: p.default for p in template.parameters if p.default is not None},
+            )
+            for template in library.templates.values()
+            if isinstance(template.execution, HttpExecution)
+        }
+        if not runs:
             return None
-        concurrency = library.domain.http.max_concurrency
-        return cls(
-            templates, HttpEngine(max_concurrency=concurrency, transport=transport, egress=egress)
-        )
+        limit = library.domain.http.max_concurrency
+        engine = HttpEngine(max_concurrency=limit, transport=transport, egress=egress)
+        return cls(runs, engine)
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
         """Make the call of a template; raise `ToolUnknown`, or as `HttpEngine.run`."""
@@ -239,9 +239,8 @@ class HttpCalls:
             execution, defaults = self._runs[call.template_id]
         except KeyError:
             raise ToolUnknown(f"template {call.template_id!r} makes no HTTP call") from None
-        return await self._engine.run(
-            execution, {**defaults, **call.arguments}, timeout_s=timeout_s
-        )
+        arguments = {**defaults, **call.arguments}
+        return await self._engine.run(execution, arguments, timeout_s=timeout_s)
 
     async def close(self) -> None:
         await self._engine.close()

@@ -26,9 +26,7 @@ def next_page(
     paging: Pagination,
     received: Received,
     page: Mapped,
-    *,
-    pages: int,
-    items: int,
+    gathered: "Gathered",
 ) -> FilledRequest | None:
     """Return the request after this page, or None; raise `ToolFailed` if it is on another host."""
     if page.single or not page.items:
@@ -41,9 +39,9 @@ def next_page(
         following = request.with_query(paging.param, page.next)
         return None if following == request else following
     short = bool(paging.page_size) and len(page.items) < paging.page_size
-    if short or (page.total is not None and items >= page.total):
+    if short or (page.total is not None and len(gathered.items) >= page.total):
         return None
-    step = pages if paging.style == "page" else items
+    step = gathered.pages if paging.style == "page" else len(gathered.items)
     return request.with_query(paging.param, paging.start + step)
 
 
@@ -55,8 +53,9 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     here = urlsplit(request.address)
     there = urlsplit(urljoin(request.url, target))
     if (there.scheme, there.netloc.lower()) != (here.scheme, here.netloc):
-        what = "put its next page on another host, which is not followed"
-        raise ToolFailed(f"{received.host} {what}")
+        raise ToolFailed(
+            f"{received.host} put its next page on another host, which is not followed"
+        )
     pairs = (pair.partition("=") for pair in there.query.split("&") if pair)
     named = tuple((name, value if equals else None) for name, equals, value in pairs)
     # A key that travels in the query is not always repeated in the link.
@@ -90,14 +89,6 @@ class Gathered:
         self.single = page.single
         if page.total is not None:
             self.total = page.total
-
-    def reached(self, max_pages: int, max_items: int) -> bool:
-        return self.pages >= max_pages or len(self.items) >= max_items
-
-    def cut(self, max_items: int) -> None:
-        if len(self.items) > max_items:
-            del self.items[max_items:]
-            self.complete = False
 
 
 def to_result(

@@ -214,7 +214,12 @@ def _fill_body(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | N
     if body.kind == "json":
         return to_json(encode_scalar(filled)).encode()
     if body.kind == "form":
-        pairs = {name: _form_text(value) for name, value in dict(filled).items()}
+        pairs = {
+            name: [*map(encode_value, value)]
+            if isinstance(value, list | tuple)
+            else encode_value(value)
+            for name, value in dict(filled).items()
+        }
         return urlencode(pairs, doseq=True).encode()
     return encode_value(filled).encode()
 
@@ -232,11 +237,3 @@ def _fill_value(value: Any, arguments: Mapping[str, Any]) -> Any:
     if isinstance(value, list | tuple):
         return [item for item in (_fill_value(v, arguments) for v in value) if item is not NO_VALUE]
     return value
-
-
-def _form_text(value: Any) -> str | list[str]:
-    return (
-        [encode_value(item) for item in value]
-        if isinstance(value, list | tuple)
-        else encode_value(value)
-    )

@@ -72,36 +72,30 @@ class AuditRecorder:
             return None
         shown = _visible_arguments(checks.redactor, arguments)
         try:
-            await self.trail.write(self._event(proposal, "started", "", 0.0, shown))
+            await self.trail.write(self._event(proposal, "started", shown))
         except StoreUnavailable:
             return Refusal(
                 "audit_unavailable", "this is written down when it is done, and cannot be now"
             )
         return None
 
-    def record_end(
-        self,
-        proposal: Proposal,
-        template: Template | None,
-        outcome: Outcome,
-        reason: str,
-        duration_ms: float,
-        arguments: Mapping[str, Any],
-    ) -> None:
+    def record_end(self, proposal: Proposal, template: Template | None, ended: CallOutcome) -> None:
         """Note how a call ended. Refusals are noted even where calls are not."""
         if self.trail is None:
             return
-        if template and not template.policy.log_invocations and outcome in _OUTCOMES.values():
+        if template and not template.policy.log_invocations and not ended.refusal:
             return
-        self.trail.note(self._event(proposal, outcome, reason, duration_ms, arguments))
+        reason, taken_ms = ended.result.error_message or "", ended.result.execution_time_ms
+        shown = ended.call.arguments
+        self.trail.note(self._event(proposal, ended.outcome, shown, reason, taken_ms))
 
     def _event(
         self,
         proposal: Proposal,
         outcome: Outcome,
-        reason: str,
-        duration_ms: float,
         arguments: Mapping[str, Any],
+        reason: str = "",
+        duration_ms: float = 0.0,
     ) -> Event:
         call, caller = proposal.call, proposal.caller
         return Event(
@@ -224,12 +218,9 @@ class PolicyChain:
             secrets = redactor.secrets(call.arguments)
             shown = _visible_call(redactor, asked)
             result = _visible_result(redactor, secrets, result, call.arguments)
-        outcome = _OUTCOMES[result.status]
-        message = result.error_message or ""
-        self._recorder.record_end(
-            proposal, template, outcome, message, result.execution_time_ms, shown.arguments
-        )
-        return CallOutcome(result, shown, outcome, None, secrets)
+        ended = CallOutcome(result, shown, _OUTCOMES[result.status], None, secrets)
+        self._recorder.record_end(proposal, template, ended)
+        return ended
 
     def _refused(
         self, proposal: Proposal, checks: TemplateChecks | None, refusal: Refusal
@@ -244,23 +235,17 @@ class PolicyChain:
             shown = _visible_call(checks.redactor, call)
             secrets = checks.redactor.secrets(call.arguments)
         refusal = replace(refusal, message=secrets.text(refusal.message))
-        self._recorder.record_end(
-            proposal,
-            None if checks is None else checks.template,
-            refusal.outcome,
-            refusal.message,
-            0.0,
-            shown.arguments,
-        )
         result = ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=ToolResultStatus.ERROR,
+            call.tool,
+            call.operation,
+            ToolResultStatus.ERROR,
             execution_time_ms=0.0,
             parameters=shown.arguments,
             error_message=refusal.message,
         )
-        return CallOutcome(result, shown, refusal.outcome, refusal, secrets)
+        ended = CallOutcome(result, shown, refusal.outcome, refusal, secrets)
+        self._recorder.record_end(proposal, checks.template if checks else None, ended)
+        return ended
 
 
 def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
