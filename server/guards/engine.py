@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
+import re2
 
 from server.core.ports import Embedder, Vectors
 from server.guards.model import FAILED, Allowed, Category, GuardSet, GuardVerdict
-from server.guards.patterns import PatternStage
 from server.guards.scorer import ExampleVectors, GuardScorer, learn_scorer
 from server.text.normalizer import normalize_text
 
@@ -45,6 +45,46 @@ class GivenThresholds:
         if category.threshold is not None:
             return Threshold(category.threshold, "pack")
         return Threshold(calibrated, "calibrated")
+
+
+_MEMORY: Final = 64 << 20
+"""RE2 gives up rather than use more for its automaton; then patterns are tried singly."""
+
+_ALWAYS: Final = ""
+"""A pattern that fits every text: a pass that does not report it has given up."""
+
+
+class PatternStage:
+    """Finds the first category, in their order, one of whose patterns is in a text."""
+
+    def __init__(self, categories: Sequence[Category]) -> None:
+        self._hits = [(c.name, pattern) for c in categories for pattern in c.patterns]
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        options.max_mem = _MEMORY
+        together = re2.Set.SearchSet(options)
+        for pattern in (*(pattern for _, pattern in self._hits), _ALWAYS):
+            together.Add(pattern)
+        try:
+            together.Compile()
+        except re2.error:  # too many patterns for one automaton
+            together = None
+        self._set: re2.Set | None = together
+        self._single = [re2.compile(pattern, options) for _, pattern in self._hits]
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def find(self, text: str) -> tuple[str, str] | None:
+        """Return the first category that a normalized text is in, and the pattern of it."""
+        if not self._hits:
+            return None
+        found = self._set.Match(text) if self._set else None
+        if not found or len(self._hits) not in found:
+            found = [n for n, pattern in enumerate(self._single) if pattern.search(text)]
+        first = min((n for n in found if n < len(self._hits)), default=None)
+        return None if first is None else self._hits[first]
 
 
 class Engine:
@@ -134,8 +174,7 @@ class Engine:
         hit = self._patterns.find(text)
         if hit is None:
             return None
-        category = self._by_name[hit.category]
-        why = f"pattern {hit.pattern}"
+        category, why = self._by_name[hit[0]], f"pattern {hit[1]}"
         return GuardVerdict(category.action, category.name, "regex", 1.0, why, route=category.route)
 
     def by_meaning(self, vectors: Vectors) -> tuple[GuardVerdict, dict[str, float]]:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -29,34 +29,22 @@ from server.metrics.metrics import Metrics
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, slots=True)
 class Guard:
     """Judges the questions of one adapter. `rebuild` has to be awaited before the first."""
 
-    def __init__(
-        self,
-        options: GuardOptions,
-        packs: GuardSet,
-        compared: GuardSet | None,
-        *,
-        embedder: Embedder,
-        vectors: ExampleVectors,
-        readings: Readings,
-        harmless: Sequence[str],
-        metrics: Metrics,
-        store: GuardStore,
-    ) -> None:
-        self.options = options
-        self.packs = packs
-        self._compared_packs = compared
-        self._embedder = embedder
-        self._vectors = vectors
-        self._readings = readings
-        self._harmless = tuple(harmless)
-        self._metrics = metrics
-        self._store = store
-        self.changed = ChangedGuards(packs, {})
-        self._engine: Engine | None = None
-        self._compared: Engine | None = None
+    options: GuardOptions
+    packs: GuardSet
+    compared_packs: GuardSet | None
+    embedder: Embedder
+    vectors: ExampleVectors
+    readings: Readings
+    harmless: Sequence[str]
+    metrics: Metrics
+    store: GuardStore
+    changed: ChangedGuards = field(init=False)
+    _engine: Engine = field(init=False)
+    _compared: Engine | None = field(init=False, default=None)
 
     async def rebuild(self, changes: Iterable[Change]) -> None:
         """Apply `changes` to the packs; on a `ProviderError` the guard stays as it was."""
@@ -64,14 +52,14 @@ class Guard:
         for change in changed.unusable:
             _log.warning("guard %s: %s does not fit its packs", self.options.adapter, change)
         engine = await self._build(changed.guards, changed.thresholds)
-        if self._compared is None and self._compared_packs is not None:
-            self._compared = await self._build(self._compared_packs, {})
+        if self._compared is None and self.compared_packs is not None:
+            self._compared = await self._build(self.compared_packs, {})
         self._engine, self.changed = engine, changed
 
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
         """Judge without counting, also with a change; raise `RequestInvalid` or `ProviderError`."""
-        question = GuardQuestion(text, self._readings, self._embedder)
-        answer = {"now": await self._try(self._ready(), question)}
+        question = GuardQuestion(text, self.readings, self.embedder)
+        answer = {"now": await self._try(self._engine, question)}
         if change is not None:
             changed = with_changes(self.packs, (*self.changed.active, change))
             engine = await self._build(changed.guards, changed.thresholds)
@@ -82,9 +70,9 @@ class Guard:
         """Judge a question, and count, log and keep what came of it, in shadow mode as well."""
         since = perf_counter()
         options = self.options
-        question = GuardQuestion(turn.text, self._readings, self._embedder)
+        question = GuardQuestion(turn.text, self.readings, self.embedder)
         with trace.stage("guard") as details:
-            verdict, scores = await self._judge(self._ready(), question)
+            verdict, scores = await self._judge(self._engine, question)
             verdict = replace(verdict, enforced=not options.shadow)
             if verdict.action == "block":
                 verdict = replace(verdict, response=self._response(verdict, turn))
@@ -100,11 +88,11 @@ class Guard:
 
     def describe(self) -> dict[str, Any]:
         """Return its categories with their thresholds, its mode, and its changes, JSON-ready."""
-        engine, options = self._ready(), self.options
+        engine, options = self._engine, self.options
         return {
             "adapter": options.adapter,
             "packs": self.packs.name,
-            "compared": self._compared_packs.name if self._compared_packs else None,
+            "compared": self.compared_packs.name if self.compared_packs else None,
             "mode": "shadow" if options.shadow else "enforce",
             "fail_closed": options.fail_closed,
             "patterns": engine.pattern_count,
@@ -115,13 +103,9 @@ class Guard:
             "changes": len(self.changed.active),
         }
 
-    def _ready(self) -> Engine:
-        assert self._engine is not None  # noqa: S101  `rebuild` comes first
-        return self._engine
-
     async def _build(self, guards: GuardSet, by_admin: dict[str, float]) -> Engine:
         given = GivenThresholds(self.options.threshold, by_admin)
-        return await Engine.build(guards, self._vectors, self._readings, self._harmless, given)
+        return await Engine.build(guards, self.vectors, self.readings, self.harmless, given)
 
     async def _judge(
         self, engine: Engine, question: GuardQuestion
@@ -153,7 +137,7 @@ class Guard:
     ) -> None:
         options, outcome = self.options, verdict.outcome
         differs = other is not None and _restriction(other) != _restriction(verdict)
-        self._metrics.guard_decided(
+        self.metrics.guard_decided(
             options.adapter,
             outcome,
             intent=verdict.category,
@@ -163,9 +147,9 @@ class Guard:
         )
         for stage in verdict.failures:
             policy = "closed" if options.fail_closed else "open"
-            self._metrics.guard_failed(options.adapter, stage, policy)
+            self.metrics.guard_failed(options.adapter, stage, policy)
         if differs:
-            self._metrics.guards_differ(options.adapter)
+            self.metrics.guards_differ(options.adapter)
         preview = redact_question(turn.text, limit=options.preview_chars)
         fields = {"adapter": options.adapter, "turn": turn.id} | verdict.to_dict()
         _log.log(
@@ -185,7 +169,7 @@ class Guard:
             kept = GuardDecision(
                 datetime.now(UTC), options.adapter, turn.id, preview, verdict.to_dict(), compared
             )
-        self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
+        self.store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
 
 
 def _restriction(verdict: GuardVerdict) -> tuple[str | None, str]:

@@ -101,18 +101,16 @@ class GuardManager:
                 raise
 
     async def counts(self, name: str) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        return await store.counts(self.get(name).options.adapter)
+        return await (await self._store_of(name)).counts(name)
 
     async def decisions(self, name: str, *, limit: int, differing: bool) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        guard = self.get(name).options.adapter
-        found = await store.decisions(guard, limit=limit, differing=differing)
+        store = await self._store_of(name)
+        found = await store.decisions(name, limit=limit, differing=differing)
         return [decided.to_dict() for decided in found]
 
     async def changes(self, name: str) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        return [c.to_dict() for c in await store.changes(self.get(name).options.adapter)]
+        store = await self._store_of(name)
+        return [change.to_dict() for change in await store.changes(name)]
 
     async def close(self) -> None:
         if self._watcher is not None:
@@ -120,6 +118,10 @@ class GuardManager:
             await asyncio.gather(self._watcher, return_exceptions=True)
         if self._store is not None:
             await self._store.close()
+
+    async def _store_of(self, name: str) -> GuardStore:
+        self.get(name)
+        return await self._open_store()
 
     async def _open_store(self) -> GuardStore:
         async with self._opening:
