@@ -120,7 +120,11 @@ def _changed_category(category: Category, change: Change) -> Category:
         texts = tuple(text for text in texts if text != change.text)
     else:
         if what == "pattern":
-            _check_pattern(change.text)
+            problem = pattern_problem(change.text)
+            if problem is not None:
+                raise RequestInvalid(f"pattern cannot be used: {problem}")
+            if not change.text or matches_nothing(change.text):
+                raise RequestInvalid("this pattern matches the empty text, so every question")
         elif not change.text.strip():
             raise RequestInvalid("an example cannot be empty")
         if change.text in texts:
@@ -129,14 +133,6 @@ def _changed_category(category: Category, change: Change) -> Category:
     if what == "pattern":
         return replace(category, patterns=texts)
     return replace(category, examples=texts)
-
-
-def _check_pattern(pattern: str) -> None:
-    problem = pattern_problem(pattern)
-    if problem is not None:
-        raise RequestInvalid(f"pattern cannot be used: {problem}")
-    if not pattern or matches_nothing(pattern):
-        raise RequestInvalid("this pattern matches the empty text, so every question")
 
 
 def _allow(guards: GuardSet, change: Change) -> GuardSet:

@@ -98,11 +98,11 @@ class Engine:
         given: GivenThresholds,
     ) -> None:
         self.guards = guards
-        self._patterns = PatternStage(guards.categories)
+        self.patterns = PatternStage(guards.categories)
         self._by_name = {category.name: category for category in guards.categories}
         self._semantic = guards.semantic
-        self._scorer = scorer
-        self._similar = tuple(similar)
+        self.scorer = scorer
+        self.similar = tuple(similar)
         self._exact = {normalize_text(a.question) for a in guards.allowed}
         self.thresholds = {
             category.name: given.of(category, scorer.thresholds[n])
@@ -141,18 +141,6 @@ class Engine:
             place += len(found)
         return cls(guards, scorer, similar, given)
 
-    @property
-    def needs_vectors(self) -> bool:
-        return self._scorer is not None
-
-    @property
-    def allows_by_similarity(self) -> bool:
-        return bool(self._similar)
-
-    @property
-    def pattern_count(self) -> int:
-        return len(self._patterns)
-
     def allowed_exactly(self, text: str) -> GuardVerdict | None:
         if text not in self._exact:
             return None
@@ -161,7 +149,7 @@ class Engine:
         )
 
     def allowed_by_similarity(self, vectors: Vectors) -> GuardVerdict | None:
-        for entry, rows in self._similar:
+        for entry, rows in self.similar:
             if not rows.size or not vectors.size or entry.similarity is None:
                 continue
             cosine = min(float((vectors @ rows.T).max()), 1.0)
@@ -171,7 +159,7 @@ class Engine:
         return None
 
     def by_pattern(self, text: str) -> GuardVerdict | None:
-        hit = self._patterns.find(text)
+        hit = self.patterns.find(text)
         if hit is None:
             return None
         category, why = self._by_name[hit[0]], f"pattern {hit[1]}"
@@ -179,12 +167,10 @@ class Engine:
 
     def by_meaning(self, vectors: Vectors) -> tuple[GuardVerdict, dict[str, float]]:
         """Return the verdict by the likeliest category over its threshold, and all scores."""
-        if self._scorer is None or not vectors.size:
+        if self.scorer is None or not vectors.size:
             return GuardVerdict(None), {}
         found = dict(
-            zip(
-                (c.name for c in self._semantic), self._scorer.scores(vectors).tolist(), strict=True
-            )
+            zip((c.name for c in self._semantic), self.scorer.scores(vectors).tolist(), strict=True)
         )
         best = max(found, key=lambda name: found[name])
         # What is likelier to be allowed is not restricted, however likely it seems.
@@ -242,9 +228,8 @@ async def evaluate_set(
 ) -> tuple[GuardVerdict, dict[str, float]]:
     """Return the verdict of one set, and the score of each category that was compared.
 
-    A stage that fails or is late is in the verdict's `failures`, and is never taken for a
-    stage that found nothing: open, the other stage still judges; closed, only a stage
-    that ran can let the question pass.
+    A stage that fails or is late has not found nothing: open, the other one still judges;
+    closed, only a stage that ran can let the question pass.
     """
     allowed = engine.allowed_exactly(question.plain)
     if allowed is not None:
@@ -258,8 +243,8 @@ async def evaluate_set(
         _note(failures, "regex", failure)
     scores: dict[str, float] = {}
     restricts = found is not None and found.action != "allow"
-    if (found is None and engine.needs_vectors) or (
-        engine.allows_by_similarity and (found is None or restricts)
+    if (found is None and engine.scorer is not None) or (
+        engine.similar and (found is None or restricts)
     ):
         try:
             async with asyncio.timeout(stage_timeout_s):

@@ -95,7 +95,7 @@ class Guard:
             "compared": self.compared_packs.name if self.compared_packs else None,
             "mode": "shadow" if options.shadow else "enforce",
             "fail_closed": options.fail_closed,
-            "patterns": engine.pattern_count,
+            "patterns": len(engine.patterns),
             "categories": [_category_row(engine, each) for each in engine.guards.categories],
             "allowed": [
                 {"question": a.question, "similarity": a.similarity} for a in engine.guards.allowed

@@ -24,11 +24,7 @@ _WATCH_EVERY_S: Final = 2.0
 
 
 class GuardManager:
-    """Opens guards, and keeps them in step with the changes in the database.
-
-    A change that is made here holds at once; one that another process makes, a command
-    or a second server, within two seconds. Nothing is opened before the first guard is.
-    """
+    """Opens guards, and takes up changes in the database, of other processes within 2 s."""
 
     def __init__(self, database_url: str, state_dir: Path, metrics: Metrics) -> None:
         self._database_url = database_url

@@ -68,11 +68,10 @@ class GuardSet:
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """What a guard makes of one question.
+    """What a guard makes of one question; `action` is None when no category fits.
 
-    `action` is None when no category fits. `confidence` is 1 for a pattern, and a
-    calibrated probability for meaning. `enforced` is False in shadow mode: the turn goes
-    on as if the action were None. `failures` are the stages that could not judge.
+    `confidence` is 1 for a pattern, else a calibrated probability. `enforced` is False in
+    shadow mode. `failures` are the stages that could not judge.
     """
 
     action: Action | None
@@ -87,7 +86,6 @@ class GuardVerdict:
 
     @property
     def outcome(self) -> str:
-        """One word for counters: block, route, flag, allow, pass, or `would_…`."""
         if self.action is None:
             return "pass"
         if not self.enforced and self.action in ("block", "route"):
@@ -95,7 +93,6 @@ class GuardVerdict:
         return self.action
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON-ready data, without the words of the response."""
         data: dict[str, Any] = {
             "outcome": self.outcome,
             "category": self.category,
@@ -119,10 +116,9 @@ WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later
 def choose_response(
     responses: Mapping[str, Sequence[str]], languages: Sequence[str], seed: str
 ) -> tuple[str, str]:
-    """Return a Jinja text and its language, `""` when it is for every language.
+    """Return a Jinja text and its language, `` when it is for every language.
 
-    `languages` are what the reader prefers, best first; `fr-CA` finds `fr`. Of several
-    texts, `seed` chooses, always the same one.
+    `languages` are best first; `fr-CA` finds `fr`. `seed` always chooses the same text.
     """
     by_tag = {tag.lower(): tag for tag in responses}
     wanted = [c for tag in languages for c in (tag.lower(), tag.lower().split("-")[0])]

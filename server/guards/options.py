@@ -93,10 +93,7 @@ def guard_problems(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> list[Problem]:
-    """Return what is wrong with the guard of an adapter: packs, variables, and its routes.
-
-    Templates are not looked for when not all of the library could be read.
-    """
+    """Return what is wrong with an adapter's packs, variables and, given `library`, its routes."""
     try:
         options = options_of(adapter, settings, environ)
     except ConfigurationInvalid as invalid:

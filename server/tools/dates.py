@@ -70,13 +70,10 @@ class DateReader:
         self._clock = clock
 
     def read(self, value: Any, name: str) -> DateReading:
-        """Return the date that `value` is or writes.
+        """Return the date that `value` is or writes, or raise `ArgumentsInvalid`.
 
-        ISO 8601, numbers in the order of the domain, written English dates, and days
-        in relation to today, each with a time and a zone if it likes.
-
-        Raises:
-            ArgumentsInvalid: not a date, or not one that exists.
+        ISO 8601, numbers in the domain's order, written English dates, and days in relation
+        to today, each with a time and a zone if it likes.
         """
         if isinstance(value, date):
             return DateReading(value)
@@ -197,14 +194,10 @@ UNITS: Final = (*_LENGTHS, *_MONTHS)
 
 
 def count_between(start: date, end: date, unit: str) -> Number:
-    """Return how many of `unit`, one of `UNITS`, it is from `start` to `end`; negative backwards.
+    """Return how many of `unit` it is from `start` to `end`; may raise `OverflowError`.
 
-    Seconds to weeks measure the time that passes, exactly, with a fraction where there
-    is one. Months and years count those that are complete. A day counts from its
-    midnight; a moment without a zone is read in the other's, if that has one.
-
-    Raises:
-        OverflowError: the moments cannot be compared in one zone.
+    Seconds to weeks measure the time that passes, exactly; months and years count those
+    complete. A day counts from midnight, a moment without a zone is in the other's.
     """
     if unit in _LENGTHS:
         passed = _elapsed(start, end)
@@ -219,7 +212,6 @@ def count_between(start: date, end: date, unit: str) -> Number:
 
 
 def _elapsed(start: date, end: date) -> timedelta:
-    """Return the time that passes, also across a change of clocks in one zone."""
     if not isinstance(start, datetime) and not isinstance(end, datetime):
         return end - start
     first, second = _comparable(start, end)

@@ -20,13 +20,9 @@ _WRITTEN: Final = re.compile(
 
 
 def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
-    """Return `value` as an exact decimal.
+    """Return `value` as an exact decimal, or raise `ArgumentsInvalid`: no number, or too large.
 
-    Text may group thousands (`1,500`) and use an exponent (`2e3`); with `percent` it
-    may end in a percent sign, which is dropped. `name` is the argument, for messages.
-
-    Raises:
-        ArgumentsInvalid: not a number, not finite, or beyond `MAX_DIGITS`.
+    Text may group thousands (`1,500`), use an exponent (`2e3`) and, with `percent`, end in `%`.
     """
     if isinstance(value, Decimal):
         number = value

@@ -9,6 +9,7 @@ the server from ending.
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Final, Generic, TypeVar, cast
@@ -27,14 +28,12 @@ class WorkersBusy(OrbitError):
     code = "workers_busy"
 
 
+@dataclass(slots=True)
 class _Job(Generic[T]):
-    __slots__ = ("abandoned", "ended", "future", "work")
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self.work = work
-        self.future: Future[T] = Future()
-        self.abandoned = False
-        self.ended = False
+    work: Callable[[], T]
+    future: Future[T] = field(default_factory=Future)
+    abandoned: bool = False
+    ended: bool = False
 
 
 class Workers(Generic[T]):
@@ -50,13 +49,7 @@ class Workers(Generic[T]):
         self._stuck = 0
 
     async def run(self, work: Callable[[], T], *, timeout_s: float) -> T:
-        """Run `work` in a thread and return what it returns.
-
-        Raises:
-            TimeoutError: it did not end in time; its thread is left to it.
-            WorkersBusy: it never started, because no thread came free in time, too
-                many jobs wait already, or all threads are held by work that hangs.
-        """
+        """Return what `work` returns, or raise `TimeoutError` or, never started, `WorkersBusy`."""
         job = self._submit(work)
         try:
             async with asyncio.timeout(timeout_s):

@@ -21,11 +21,7 @@ ArgumentReader = Callable[[Any, str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `run` gets the arguments as they were read, and returns a `result`.
-
-    All required arguments are there, and none is None; what `run` returns beside `result`
-    stands in the tool's result as well.
-    """
+    """One operation; `run` gets arguments as read, none of them None, and returns a `result`."""
 
     definition: ToolDefinition
     run: Callable[[Arguments], dict[str, Any]]

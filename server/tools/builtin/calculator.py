@@ -128,10 +128,9 @@ def _read_list(value: Any, name: str) -> list[Decimal]:
 
 
 def _split(text: str, name: str) -> Any:
-    """Return the items of a text: of a JSON array, else those between separators.
+    """Return the items of a JSON array, else those between separators.
 
-    A comma before a digit may group thousands, so it separates only when the text
-    makes no sense otherwise: `1,500` is one number and `1,2,3` are three.
+    A comma before a digit separates only where `1,2,3` could not group thousands.
     """
     if len(text) > _MAX_LIST_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {_MAX_LIST_CHARS} characters")

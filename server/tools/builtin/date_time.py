@@ -101,10 +101,9 @@ def local_now() -> datetime:
 
 
 class DateTime(BuiltinTools):
-    """now, format, diff, add_days and parse.
+    """now, format, diff, add_days and parse, in the zone of `clock`.
 
-    `clock` returns an aware datetime; its zone is the one that "today" and the time
-    are in. `date_order` decides how 03/04/2025 is read.
+    `date_order` decides how 03/04/2025 is read.
     """
 
     def __init__(

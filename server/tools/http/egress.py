@@ -38,10 +38,9 @@ class AddressRefused(httpcore.ConnectError):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """`allowed_hosts`, when there are any, are the only ones that may be called.
+    """The only `allowed_hosts`, if any, and those that may stand on private addresses.
 
-    `private_hosts` may stand on loopback, link-local and private addresses. Both are
-    written as `host` or `host:port`.
+    Both are written as `host` or `host:port`.
     """
 
     allowed_hosts: frozenset[str] = frozenset()
@@ -203,11 +202,9 @@ def _errors_of_httpx() -> Iterator[None]:
 def open_client(
     transport: httpx.AsyncBaseTransport | None = None, egress: EgressPolicy | None = None
 ) -> httpx.AsyncClient:
-    """Return a pooled client that follows nothing, keeps no cookies and never waits itself.
+    """Return a pooled client that follows nothing, keeps no cookies and has no deadline.
 
-    Deadlines belong to the caller; only connecting has a limit of its own, so that a
-    host that swallows packets leaves time for another try. Without `egress` only
-    public addresses are called.
+    Only connecting is limited, so that a host that swallows packets leaves time to retry.
     """
     # A cookie set for one caller must never travel with another one's call.
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
@@ -231,11 +228,7 @@ def _is_private(host: str) -> bool:
 
 
 def host_problems(library: Library, egress: EgressPolicy) -> list[Problem]:
-    """Return the templates whose requests go where the adapter lets none go.
-
-    Kinds: `host-not-allowed`, and the warning `private-host`: only addresses that are
-    written out are judged here, since what a name means is known when it is called.
-    """
+    """Return the templates whose requests the adapter lets go nowhere; names are not resolved."""
     problems = []
     for template in library.templates.values():
         execution = template.execution
@@ -249,13 +242,11 @@ def host_problems(library: Library, egress: EgressPolicy) -> list[Problem]:
             if not egress.admits(host, port):
                 allowed = ", ".join(sorted(egress.allowed_hosts))
                 what += f"not among http.allowed_hosts ({allowed})"
-                problems.append(
-                    Problem(what, template.where, "host-not-allowed", template=template.id)
-                )
+                wrong = Problem(what, template.where, "host-not-allowed", template=template.id)
+                problems.append(wrong)
             elif _is_private(host) and not egress.may_be_private(host, port):
                 what += "private, so it will be refused; "
                 what += "list it in config.http.private_hosts to allow it"
-                problems.append(
-                    Problem(what, template.where, "private-host", "warning", template.id)
-                )
+                wrong = Problem(what, template.where, "private-host", "warning", template.id)
+                problems.append(wrong)
     return problems

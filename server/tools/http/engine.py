@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import httpx
@@ -86,14 +87,11 @@ class HttpEngine:
         *,
         timeout_s: float | None = None,
     ) -> dict[str, Any]:
-        """Make the call and return its mapped answer (see `result.to_result`).
-
-        `timeout_s` bounds the whole of it: preparation, retries and all pages.
+        """Make the call and return its mapped answer (see `to_result`), all within `timeout_s`.
 
         Raises:
             ArgumentsInvalid: an argument cannot stand where the request wants it.
-            ToolFailed: the service could not be reached, refused, or answered badly.
-            ToolTimedOut: no whole answer came in time.
+            ToolFailed, ToolTimedOut: no whole answer came, or a bad one.
         """
         service = execution.service
         limit_s = service.timeout_s if timeout_s is None else min(timeout_s, service.timeout_s)
@@ -200,15 +198,13 @@ def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str
     return f"{host} found nothing that fits"
 
 
+@dataclass(frozen=True, slots=True)
 class HttpCalls:
     """Runs templates over HTTP; a call reaches nothing but the request of its own template."""
 
-    def __init__(
-        self, runs: Mapping[str, tuple[HttpExecution, Mapping[str, Any]]], engine: HttpEngine
-    ) -> None:
-        """`runs` are the executions of templates, and the defaults of their parameters."""
-        self._runs = runs
-        self._engine = engine
+    runs: Mapping[str, tuple[HttpExecution, Mapping[str, Any]]]
+    """The executions of templates, and the defaults of their parameters."""
+    engine: HttpEngine
 
     @classmethod
     def of(
@@ -236,11 +232,11 @@ class HttpCalls:
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
         """Make the call of a template; raise `ToolUnknown`, or as `HttpEngine.run`."""
         try:
-            execution, defaults = self._runs[call.template_id]
+            execution, defaults = self.runs[call.template_id]
         except KeyError:
             raise ToolUnknown(f"template {call.template_id!r} makes no HTTP call") from None
         arguments = {**defaults, **call.arguments}
-        return await self._engine.run(execution, arguments, timeout_s=timeout_s)
+        return await self.engine.run(execution, arguments, timeout_s=timeout_s)
 
     async def close(self) -> None:
-        await self._engine.close()
+        await self.engine.close()

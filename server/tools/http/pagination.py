@@ -96,10 +96,8 @@ def to_result(
 ) -> dict[str, Any]:
     """Return the result as templates and clients see it.
 
-    `result` is the item when there is one thing, else the list of items. `items`,
-    `count` (items that came), `total` (items there are, None when nobody says) and
-    `complete` (whether these are all) describe it. The fields of `prepare`, and of a
-    single item, stand beside them by their own names.
+    `result` is the item when there is one thing, else the list of items; the fields of
+    `prepare`, and of a single item, stand beside it by their own names.
     """
     count = len(gathered.items)
     total = gathered.total

@@ -135,12 +135,9 @@ class FilledRequest:
 def fill_request(
     request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
 ) -> FilledRequest:
-    """Fill a request's placeholders and sign it.
+    """Fill a request's placeholders and sign it, or raise `ArgumentsInvalid`.
 
     Query parameters, headers and body fields whose argument has no value are left out.
-
-    Raises:
-        ArgumentsInvalid: a value that cannot stand where it is asked for.
     """
     try:
         scheme = AUTH_SCHEMES[service.auth.kind]

@@ -37,13 +37,9 @@ class AnswerUnreadable(ToolFailed):
 
 
 async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
-    """Return the unpacked body, reading from the network only as long as it fits.
+    """Return the unpacked body, or raise `BodyUnusable`: over `max_bytes`, or badly packed.
 
     A small gzip body can hold gigabytes, so unpacking stops at the limit as well.
-
-    Raises:
-        BodyUnusable: more than `max_bytes`, packed or unpacked; not the encoding that
-            its header names, or one that was not asked for.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -66,12 +62,9 @@ async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
 
 
 def read_answer(received: Received, expected: ResponseType, *, structured: bool) -> Any:
-    """Return the data of an answer; None when it has no body.
+    """Return the data of an answer, None for no body, or raise `AnswerUnreadable`.
 
     `structured` says that a mapping will be applied, so that plain text will not do.
-
-    Raises:
-        AnswerUnreadable: another content type, or a body that is not what it claims.
     """
     if not received.body.strip():
         return None
@@ -152,12 +145,9 @@ class Mapped:
 
 
 def map_answer(data: Any, mapping: ResponseMapping, *, next_path: str = "") -> Mapped:
-    """Return what the mapping asks for; `next_path` leads to the cursor of the next page.
+    """Return what the mapping asks for, or raise `ToolFailed`: an error, or another shape.
 
     A path that leads nowhere is an empty list of items, and a field without a value.
-
-    Raises:
-        ToolFailed: the answer reports a failure of its own, or has another shape.
     """
     complaint = _search(mapping.error, data) if mapping.error else None
     if complaint:

@@ -63,13 +63,8 @@ class Sender:
     ) -> Received:
         """Return the answer once its status is 2xx and its body is in.
 
-        `deadline` is a time of the running loop's clock. It bounds everything: waiting
-        for a free slot, connecting, every try, the pauses between, and a body that
-        drips in byte by byte.
-
-        Raises:
-            ToolTimedOut: the deadline passed.
-            ToolFailed: any other reason, in words.
+        `deadline`, by the loop's clock, bounds everything: the wait for a slot, every try, the
+        pauses between, and a body that drips in. Raises `ToolTimedOut` then, else `ToolFailed`.
         """
         try:
             async with asyncio.timeout_at(deadline):

@@ -38,11 +38,9 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What became of a proposal, fit to be shown: everything sensitive is taken out.
+    """What became of a proposal, fit to be shown: `secrets` are taken out of call and result.
 
-    `call` is the call with its arguments as they may be shown; `secrets` is what has to
-    be taken out of whatever else speaks of the call. `to_confirm`, when nothing but a yes is
-    missing, is the call as it would run, sensitive arguments and all.
+    `to_confirm`, where only a yes is missing, is the call as it would run, sensitive or not.
     """
 
     result: ToolResult
@@ -118,25 +116,19 @@ class AuditRecorder:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class PolicyChain:
     """The one way to the tools of an adapter. `checks` has those of each template, by its id."""
 
-    def __init__(
-        self,
-        checks: Mapping[str, TemplateChecks],
-        rates: Rates,
-        runner: Runner,
-        recorder: AuditRecorder,
-    ) -> None:
-        self._checks = checks
-        self._rates = rates
-        self._runner = runner
-        self._recorder = recorder
+    checks: Mapping[str, TemplateChecks]
+    rates: Rates
+    runner: Runner
+    recorder: AuditRecorder
 
     async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> CallOutcome:
         """Judge a proposal, run and record it; raise `StoreUnavailable` without rate limits."""
         call, caller = proposal.call, proposal.caller
-        checks = self._checks.get(call.template_id)
+        checks = self.checks.get(call.template_id)
         if checks is None:
             message = f"there is no tool {call.template_id[:80]!r} here"
             return self._refused(proposal, None, Refusal("tool_unknown", message))
@@ -146,7 +138,7 @@ class PolicyChain:
         template = checks.template
         refusal = checks.check_allowed(caller, proposal.intent)
         if refusal is None and checks.limited:
-            refusal = await self._rates.look(template, caller)
+            refusal = await self.rates.look(template, caller)
         if refusal is not None:
             return self._refused(proposal, checks, refusal)
         arguments = checks.arguments(call.arguments)
@@ -160,9 +152,9 @@ class PolicyChain:
             call = replace(call, arguments=arguments)
             refused = self._refused(replace(proposal, call=call), checks, refusal)
             return replace(refused, to_confirm=call)
-        refusal = await self._recorder.record_start(proposal, checks, arguments)
+        refusal = await self.recorder.record_start(proposal, checks, arguments)
         if refusal is None and checks.limited:
-            refusal = await self._rates.look(template, caller, count=True)
+            refusal = await self.rates.look(template, caller, count=True)
         if refusal is None and proposal.commit is not None:
             try:
                 await proposal.commit()
@@ -179,7 +171,7 @@ class PolicyChain:
         """Return the templates that the caller may run for an intent, or for any."""
         return tuple(
             checks.template
-            for checks in self._checks.values()
+            for checks in self.checks.values()
             if checks.check_allowed(caller, intent, any_intent=any_intent) is None
         )
 
@@ -189,13 +181,13 @@ class PolicyChain:
             name: replace(
                 each, intents=None, roles=None, limited=False, holds=False, redactor=Redactor(())
             )
-            for name, each in self._checks.items()
+            for name, each in self.checks.items()
         }
-        silent = replace(self._recorder, trail=None)
-        return PolicyChain(checks, self._rates, wrap(self._runner), silent)
+        silent = replace(self.recorder, trail=None)
+        return replace(self, checks=checks, runner=wrap(self.runner), recorder=silent)
 
     async def aclose(self) -> None:
-        await self._runner.aclose()
+        await self.runner.aclose()
 
     async def _run(
         self,
@@ -212,14 +204,14 @@ class PolicyChain:
             # What the server itself adds is not shown as an argument of whoever asked.
             sources = {**asked.sources, **dict.fromkeys(system, Source("system"))}
             call = replace(asked, arguments={**arguments, **system}, sources=sources)
-        result = await self._runner.execute(call, timeout_s=timeout_s)
+        result = await self.runner.execute(call, timeout_s=timeout_s)
         secrets, shown = NO_SECRETS, asked
         if redactor:
             secrets = redactor.secrets(call.arguments)
             shown = _visible_call(redactor, asked)
             result = _visible_result(redactor, secrets, result, call.arguments)
         ended = CallOutcome(result, shown, _OUTCOMES[result.status], None, secrets)
-        self._recorder.record_end(proposal, template, ended)
+        self.recorder.record_end(proposal, template, ended)
         return ended
 
     def _refused(
@@ -244,7 +236,7 @@ class PolicyChain:
             error_message=refusal.message,
         )
         ended = CallOutcome(result, shown, refusal.outcome, refusal, secrets)
-        self._recorder.record_end(proposal, checks.template if checks else None, ended)
+        self.recorder.record_end(proposal, checks.template if checks else None, ended)
         return ended
 
 

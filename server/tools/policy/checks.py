@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
-from server.access.rate_limits import LimitStatus, RateLimits
+from server.access.rate_limits import RateLimits
 from server.core.redaction import REDACTED, Redactor
 from server.core.suggestions import shown_value
 from server.core.tools import JsonType, ToolCall
@@ -31,10 +31,9 @@ _AUTH_REQUIRED: Final = Refusal("auth_required", "this is only for users who are
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles there are, least first; the first is the guest.
+    """The roles there are, least first; an unknown one may do what the first, the guest, may.
 
-    `listed`: a template names each role that may run it. `ordered`: every role above one
-    that it names may as well. A role that is not known here may do what a guest may.
+    `listed`: a template names each role that may run it. `ordered`: those above may as well.
     """
 
     names: tuple[str, ...] = ("guest", "user", "premium", "admin")
@@ -66,19 +65,16 @@ class Rates:
         who = f"key:{caller.key_id}" if caller.user_id is None else f"user:{caller.user_id}"
         identity = f"tool/{self.adapter}/{template.id}/{who!r}"
         check = self.limits.take if count else self.limits.peek
-        return _rate_refusal(await check(template.policy.rate_limit, identity))
-
-
-def _rate_refusal(status: LimitStatus | None) -> Refusal | None:
-    if status is None:
-        return None
-    seconds = max(1, math.ceil(status.reset_s))
-    size, unit = next(each for each in _WAITS if seconds >= each[0])
-    wait = math.ceil(seconds / size)
-    count, window = status.limit.split("/")
-    limit = f"the limit of {count} {'an' if window == 'hour' else 'a'} {window}"
-    message = f"{limit} is reached; try again in {wait} {unit}{'s' if wait != 1 else ''}"
-    return Refusal("rate_limited", message, seconds)
+        status = await check(template.policy.rate_limit, identity)
+        if status is None:
+            return None
+        seconds = max(1, math.ceil(status.reset_s))
+        size, unit = next(each for each in _WAITS if seconds >= each[0])
+        wait = math.ceil(seconds / size)
+        allowed, window = status.limit.split("/")
+        limit = f"the limit of {allowed} {'an' if window == 'hour' else 'a'} {window}"
+        message = f"{limit} is reached; try again in {wait} {unit}{'s' if wait != 1 else ''}"
+        return Refusal("rate_limited", message, seconds)
 
 
 _WAITS: Final = ((3600, "hour"), (60, "minute"), (1, "second"))
@@ -91,11 +87,7 @@ ValueCheck = Callable[[Any], str | None]
 def _value_checks(
     parameter: Parameter, template: Template, open_types: frozenset[str]
 ) -> tuple[ValueCheck, ...]:
-    """Return what a parameter of a template asks of its value, its type first.
-
-    `open_types` are the domain's own types that it knows patterns for: the values that it
-    lists for one of them are then not all there are.
-    """
+    """Return what is asked of a value; the enum of one of `open_types` is not all there is."""
     compared = is_compared_with_data(parameter, template)
     checks: list[ValueCheck] = [_of_type(CUSTOM if compared else parameter.descriptor)]
     constraints = parameter.constraints
@@ -242,11 +234,9 @@ def size_problem(arguments: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TemplateChecks:
-    """The checks of one template. Where `intents` or `roles` is None, it is not asked for.
+    """The checks of one template; where `intents` or `roles` is None, it is not asked for.
 
-    `is_there` says whether its tool exists, `intents` which of them allow it, `limited`
-    whether its calls are counted, `system` which parameters the server itself fills, and
-    `holds` whether calls wait for a yes where one is asked for.
+    `limited`: calls are counted; `system`: what the server fills in; `holds`: yes is awaited.
     """
 
     template: Template
@@ -304,11 +294,7 @@ def checks_of(
     intent_tools: Mapping[str, tuple[str, ...]] | None,
     system: Mapping[str, frozenset[str]],
 ) -> dict[str, TemplateChecks]:
-    """Return the checks of each template, by its id.
-
-    `intent_tools` maps each intent to the templates that it allows, None where no intent is
-    detected, and `system` each template to the system parameters that its function takes.
-    """
+    """Return each template's checks by id; `intent_tools` is None where no intent is detected."""
     open_types = frozenset(library.domain.parameter_patterns)
     checks = {}
     for template in library.templates.values():

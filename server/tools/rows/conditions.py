@@ -23,13 +23,9 @@ WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
 
 
 def condition(operator: str, target: Any) -> Condition:
-    """Return the condition that `operator`, one of `OPERATORS`, makes with `target`.
+    """Return the condition that `operator` makes with `target`, or raise `ArgumentsInvalid`.
 
-    A missing value, and null, equals nothing and stands in no order to anything: only
-    `ne`, `not_contains`, `not_in` and `missing` hold for it.
-
-    Raises:
-        ArgumentsInvalid: `target` cannot be compared with by this operator.
+    For a missing value, and null, only `ne`, `not_contains`, `not_in` and `missing` hold.
     """
     check_values([target], "value")
     match operator:

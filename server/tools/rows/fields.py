@@ -62,13 +62,10 @@ class RowField:
 def find_row_field(
     rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True
 ) -> RowField:
-    """Return the field of `rows` that `asked` names.
+    """Return the field of `rows` that `asked` names, or raise `ArgumentsInvalid`.
 
-    A field named exactly so wins; then a path of names and list places joined by dots;
-    then the one field whose name differs only in case, spaces, `_` or `-`.
-
-    Raises:
-        ArgumentsInvalid: not a name, or no row has such a field.
+    An exact name wins; then a path joined by dots; then the one field whose name differs
+    only in case, spaces, `_` or `-`.
     """
     if not isinstance(asked, str):
         raise ArgumentsInvalid(f"{name} must be text, not {described_value(asked)}")
@@ -101,12 +98,7 @@ def _folded(name: str) -> str:
 
 _SEPARATORS: Final = str.maketrans("", "", " _-")
 
-BOOLEAN: Final = 0
-NUMBER: Final = 1
-TEXT: Final = 2
-LIST: Final = 3
-OBJECT: Final = 4
-NOTHING: Final = 5
+BOOLEAN, NUMBER, TEXT, LIST, OBJECT, NOTHING = range(6)
 
 Rank = tuple[int, Any]
 """Group, and what compares inside it. Equal values have equal ranks."""
