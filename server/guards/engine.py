@@ -37,14 +37,13 @@ class GivenThresholds:
     by_admin: Mapping[str, float] | None = None
 
     def of(self, category: Category, calibrated: float) -> Threshold:
-        admin = (self.by_admin or {}).get(category.name)
-        if admin is not None:
-            return Threshold(admin, "admin")
-        if self.for_all is not None:
-            return Threshold(self.for_all, "settings")
-        if category.threshold is not None:
-            return Threshold(category.threshold, "pack")
-        return Threshold(calibrated, "calibrated")
+        values = {
+            "admin": (self.by_admin or {}).get(category.name),
+            "settings": self.for_all,
+            "pack": category.threshold,
+        }
+        given = (Threshold(v, origin) for origin, v in values.items() if v is not None)
+        return next(given, Threshold(calibrated, "calibrated"))
 
 
 _MEMORY: Final = 64 << 20

@@ -99,13 +99,9 @@ class GuardVerdict:
             "method": self.method,
             "confidence": round(self.confidence, 4),
         }
-        if self.why:
-            data["why"] = self.why
-        if self.route is not None:
-            data["route_to"] = self.route.to_dict()
-        if self.failures:
-            data["failed"] = list(self.failures)
-        return data
+        route = self.route.to_dict() if self.route else {}
+        optional = {"why": self.why, "route_to": route, "failed": list(self.failures)}
+        return data | {name: value for name, value in optional.items() if value}
 
 
 _DEFAULT_RESPONSE: Final = "I cannot help with that type of question."

@@ -93,7 +93,7 @@ class DateReader:
             ) from None
 
     def _read(self, text: str, name: str) -> DateReading:
-        now = to_the_second(self._clock())
+        now = self._clock().replace(microsecond=0)
         for lead in _TIME.finditer(text):
             named = NAMED_TIMES.get(lead[1])
             parts = None if named else match_time(text, lead.end(), fraction=True)
@@ -170,10 +170,6 @@ def _moved(now: datetime, count: int, unit: str) -> date:
     if unit in ("second", "minute", "hour"):
         return now + timedelta(**{f"{unit}s": count})
     return shift(now.date(), unit, count)
-
-
-def to_the_second(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0) if moment.microsecond else moment
 
 
 def _read_iso(text: str) -> DateReading | None:

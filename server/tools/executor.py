@@ -15,12 +15,9 @@ from server.library.model import PYTHON_TOOL
 from server.tools.http.engine import HttpCalls
 from server.tools.python import PythonCalls
 from server.tools.registry import ToolRegistry
-from server.tools.workers import Workers, WorkersBusy
+from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 
 _log = logging.getLogger(__name__)
-
-THREADS_PER_TOOL: Final = 4
-"""Calls of one tool that may run side by side in threads."""
 
 _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
 """Arguments up to these sizes are small: a quick tool handles them in about 1 ms.

@@ -7,16 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from server.core.tools import ToolCall
 from server.errors import PluginInvalid, Problem, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.model import Library, PythonExecution, Template
 from server.tools.policy.checks import SYSTEM_PARAMETERS
-from server.tools.workers import Workers, WorkersBusy
-
-_THREADS: Final = 4
-"""Calls of one function that may run side by side in threads."""
+from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,9 @@ class PythonCalls:
             raise _timed_out(call, timeout_s) from None
 
     async def _in_thread(self, function: Function, call: ToolCall, timeout_s: float) -> Any:
-        workers = self._workers.setdefault(call.template_id, Workers(call.operation, _THREADS))
+        workers = self._workers.setdefault(
+            call.template_id, Workers(call.operation, THREADS_PER_TOOL)
+        )
 
         def work() -> tuple[Any, Exception | None]:
             # Carried out as a value: a TimeoutError of the function's is not the deadline's.

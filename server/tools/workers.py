@@ -18,6 +18,9 @@ from server.errors import OrbitError
 
 T = TypeVar("T")
 
+THREADS_PER_TOOL: Final = 4
+"""Calls of one tool or function that may run side by side in threads."""
+
 MAX_WAITING: Final = 100
 """Most jobs that may wait for a thread; the next is refused."""
 

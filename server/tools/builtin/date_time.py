@@ -13,7 +13,7 @@ from server.text.language import TimeUnit, shipped_languages
 from server.text.span import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between, to_the_second
+from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
@@ -130,7 +130,7 @@ class DateTime(BuiltinTools):
             raise ToolFailed("The date lies outside the years 1 to 9999") from None
 
     def _now(self, given: Arguments) -> dict[str, Any]:
-        now = to_the_second(self._clock())
+        now = self._clock().replace(microsecond=0)
         if "timezone" in given:
             now = now.astimezone(given["timezone"])
         answer = _date_answer(now, given.get("format"))

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -188,14 +189,11 @@ async def _read(
 
 
 def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str) -> str:
+    message = None
     if prepare.not_found is not None:
-        try:
+        with suppress(ExpressionFailed):
             message = prepare.not_found.fill(arguments, encode_value)
-        except ExpressionFailed:
-            message = None
-        if message:
-            return message
-    return f"{host} found nothing that fits"
+    return message or f"{host} found nothing that fits"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,16 @@ from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.library.model import Library, Template
 from server.settings.access import AccessSettings
-from server.tools.policy.checks import Rates, Roles, TemplateChecks, checks_of, size_problem
-from server.tools.policy.proposal import Outcome, Proposal, Refusal
+from server.tools.policy.checks import (
+    Outcome,
+    Proposal,
+    Rates,
+    Refusal,
+    Roles,
+    TemplateChecks,
+    checks_of,
+    size_problem,
+)
 from server.tools.registry import ToolRegistry
 
 _OUTCOMES: Final[Mapping[ToolResultStatus, Outcome]] = {
@@ -295,13 +303,11 @@ def build_chain(
     intent_tools: Mapping[str, tuple[str, ...]] | None = None,
     system: Mapping[str, frozenset[str]] | None = None,
 ) -> PolicyChain:
-    access = guardrails.access
+    access, audit = guardrails.access, guardrails.access.audit
     roles = Roles(access.roles.names, access.roles.order)
     return PolicyChain(
         checks_of(library, registry, roles, intent_tools, system or {}),
         Rates(guardrails.limits, adapter),
         runner,
-        AuditRecorder(
-            guardrails.trail, adapter, access.audit.failing_reads, access.audit.failing_writes
-        ),
+        AuditRecorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
     )

@@ -1,7 +1,7 @@
 """What a template asks of a call: known, allowed, not too often, right arguments, and a yes."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 from uuid import UUID
@@ -15,8 +15,58 @@ from server.library.constraints import Constraints
 from server.library.model import BuiltinExecution, Library, Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
 from server.library.parameters import is_compared_with_data
-from server.tools.policy.proposal import Proposal, Refusal
 from server.tools.registry import ToolRegistry
+
+ProposedBy = Literal["system", "model"]
+
+Outcome = Literal[
+    "started",
+    "success",
+    "error",
+    "timeout",
+    "tool_unknown",
+    "intent_forbids",
+    "auth_required",
+    "role_forbids",
+    "rate_limited",
+    "arguments_invalid",
+    "confirmation_required",
+    "audit_unavailable",
+    "commit_unavailable",
+]
+"""How a call ended, in the audit and in `metadata.policy.outcome`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
+
+    `intent` is what the rule engine found, never what a user or a model says of itself.
+    `must_confirm` asks for the user's yes whatever the template says. `confirmed` is set by
+    whoever held the call until it came, and `commit` is then called last, just before the
+    tool: where it raises `StoreUnavailable`, nothing runs. `proposal_id` is what the call is,
+    or would be, held as.
+    """
+
+    call: ToolCall
+    caller: Caller
+    request_id: str = ""
+    intent: str | None = None
+    proposed_by: ProposedBy = "system"
+    must_confirm: bool = False
+    confirmed: bool = False
+    proposal_id: str | None = None
+    commit: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call does not run; `message` is for the person who asked."""
+
+    outcome: Outcome
+    message: str
+    retry_after_s: float | None = None
+
 
 SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
 """Names that no template may use for a parameter of a Python function."""

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from server.library.model import Parameter
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES
-from server.tools.policy.checks import ArgumentsCheck
-from server.tools.policy.proposal import Refusal
+from server.tools.policy.checks import ArgumentsCheck, Refusal
 from tests.tools.policy.chains import template
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
