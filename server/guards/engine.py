@@ -168,9 +168,8 @@ class Engine:
         """Return the verdict by the likeliest category over its threshold, and all scores."""
         if self.scorer is None or not vectors.size:
             return GuardVerdict(None), {}
-        found = dict(
-            zip((c.name for c in self._semantic), self.scorer.scores(vectors).tolist(), strict=True)
-        )
+        names = [category.name for category in self._semantic]
+        found = dict(zip(names, self.scorer.scores(vectors).tolist(), strict=True))
         best = max(found, key=lambda name: found[name])
         # What is likelier to be allowed is not restricted, however likely it seems.
         harmless = max((found[c.name] for c in self._semantic if c.action == "allow"), default=0.0)
@@ -193,7 +192,6 @@ class Engine:
 def _learn(
     rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
 ) -> GuardScorer:
-    """Learn, leaving out harmless questions that are nearly examples themselves."""
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -97,9 +97,7 @@ class Guard:
             "fail_closed": options.fail_closed,
             "patterns": len(engine.patterns),
             "categories": [_category_row(engine, each) for each in engine.guards.categories],
-            "allowed": [
-                {"question": a.question, "similarity": a.similarity} for a in engine.guards.allowed
-            ],
+            "allowed": [asdict(allowed) for allowed in engine.guards.allowed],
             "changes": len(self.changed.active),
         }
 

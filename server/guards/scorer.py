@@ -102,7 +102,6 @@ def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
 
 
 def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
-    """Return the middle of the range of thresholds that cost least on what was left out."""
     if own.all() or not own.any():
         return _HIGHEST
     places = np.unique(odds)

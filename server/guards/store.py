@@ -75,8 +75,6 @@ class GuardDecision:
 
 
 class GuardStore:
-    """The tables of guards, in the database of keys."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._noted = itertools.count()
@@ -94,7 +92,6 @@ class GuardStore:
         await self._database.close()
 
     async def changes(self, guard: str) -> tuple[Change, ...]:
-        """Return every change of a guard, oldest first."""
         asked = sa.select(CHANGES).where(CHANGES.c.guard == guard).order_by(CHANGES.c.id)
         rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Change(**row) for row in rows)

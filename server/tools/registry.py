@@ -17,8 +17,6 @@ Clock = Callable[[], datetime]
 
 
 class ToolRegistry:
-    """Tools by name."""
-
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
 

@@ -77,8 +77,6 @@ def is_public(address: Address) -> bool:
 
 
 class EgressBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to addresses that the policy admits, and to no others."""
-
     def __init__(self, egress: EgressPolicy) -> None:
         self._egress = egress
         self._network = httpcore.AnyIOBackend()
@@ -141,8 +139,6 @@ _ERRORS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
 
 
 class EgressTransport(httpx.AsyncBaseTransport):
-    """Sends requests through a pool of httpcore, over connections that the policy admits."""
-
     def __init__(self, egress: EgressPolicy) -> None:
         self._connections = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),

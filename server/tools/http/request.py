@@ -74,11 +74,9 @@ def encode_scalar(value: Any) -> Any:
             return value
         case str():
             return encode_value(value)
-        case float() | Decimal():
-            if not math.isfinite(value):
-                raise ArgumentsInvalid(f"{value} is not a finite number")
-            if isinstance(value, float):
-                return value
+        case float() if math.isfinite(value):
+            return value
+        case Decimal() if math.isfinite(value):
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
             return {str(name): encode_scalar(item) for name, item in value.items()}
@@ -124,7 +122,6 @@ class FilledRequest:
 
     @property
     def host(self) -> str:
-        """Host and port, the name by which messages call the service."""
         return urlsplit(self.address).netloc
 
     def with_query(self, name: str, value: Any) -> "FilledRequest":

@@ -47,8 +47,6 @@ class TryAgain(Exception):
 
 
 class Sender:
-    """Sends the calls of one adapter over its pool, so many at a time."""
-
     def __init__(self, client: httpx.AsyncClient, *, max_concurrency: int) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(max_concurrency)
@@ -223,7 +221,6 @@ def redact_secrets(text: str, secrets: Sequence[str]) -> str:
 
 
 def _detail(received: Received) -> str:
-    """Return what a JSON answer says of its own failure: one short line, or nothing."""
     if "json" not in received.headers.get("content-type", ""):
         return ""
     try:

@@ -166,7 +166,7 @@ class ArgumentsCheck:
         self._redactor = redactor or Redactor(())
 
     def __call__(self, arguments: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
-        """Return the arguments that are not None, with the defaults of those that are missing."""
+        """Return the arguments that are not None, and the defaults of missing ones."""
         too_large = size_problem(arguments)
         if too_large is not None:
             return Refusal("arguments_invalid", too_large)

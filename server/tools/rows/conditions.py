@@ -80,7 +80,6 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def _ordered(operator: str, target: Any) -> Condition:
-    """Compare numbers with numbers and text with text; no other pair has an order."""
     compare = _COMPARE[operator]
     group, bound = rank(target)
     if group not in (NUMBER, TEXT):
