@@ -168,13 +168,7 @@ def _add_count(connection: sa.Connection, key: Counted, count: int) -> None:
 
 def _drop_oldest(connection: sa.Connection, guard: str) -> None:
     of_guard = DECISIONS.c.guard == guard
-    oldest = (
-        sa.select(DECISIONS.c.id)
-        .where(of_guard)
-        .order_by(DECISIONS.c.id.desc())
-        .offset(_KEPT)
-        .limit(1)
-    )
-    last = connection.execute(oldest).scalar()
+    newest = sa.select(DECISIONS.c.id).where(of_guard).order_by(DECISIONS.c.id.desc())
+    last = connection.execute(newest.offset(_KEPT).limit(1)).scalar()
     if last is not None:
         connection.execute(DECISIONS.delete().where(of_guard, DECISIONS.c.id <= last))

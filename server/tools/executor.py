@@ -20,11 +20,7 @@ from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 _log = logging.getLogger(__name__)
 
 _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
-"""Arguments up to these sizes are small: a quick tool handles them in about 1 ms.
-
-Until the interpreter switches threads, after 5 ms, a thread would hold up the event
-loop just as long.
-"""
+"""Arguments up to these sizes take a quick tool about 1 ms, which is not worth a thread."""
 
 _Outcome = tuple[ToolResultStatus, Any, str | None]
 """Status, result, and error message."""

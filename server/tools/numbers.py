@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -87,9 +88,7 @@ def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
         digits = all(char.isdecimal() or char in ",." for char in text)
         problem = "has too many digits" if digits else "is not a number"
         raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which {problem}")
-    if not _WRITTEN.fullmatch(text) or not any(map(str.isdecimal, text)):
-        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number")
-    try:
-        return Decimal(text.replace(",", ""))
-    except InvalidOperation:
-        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number") from None
+    with suppress(InvalidOperation):
+        if _WRITTEN.fullmatch(text) and any(map(str.isdecimal, text)):
+            return Decimal(text.replace(",", ""))
+    raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number")

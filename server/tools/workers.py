@@ -1,9 +1,7 @@
 """A few daemon threads, for work that must not hold the event loop.
 
-Python cannot stop a thread, so work that takes too long keeps its thread until it ends.
-Threads are therefore few, counted, and given to one tool alone: a tool that hangs uses
-up its own and is then refused at once. They are daemons, so that a hung one cannot keep
-the server from ending.
+Python cannot stop a thread, so threads are few, counted, and given to one tool alone: one
+that hangs uses up its own, and is then refused at once. A daemon lets the server end.
 """
 
 import asyncio

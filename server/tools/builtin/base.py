@@ -30,9 +30,8 @@ class Operation:
 class BuiltinTools:
     """Builtin operations under one name. Each argument is read as its definition says.
 
-    A parameter is read by its vocabulary if it has one, else by its format (one of
-    `readers`, or `percent`), else by its type: numbers become decimals, whole numbers within
-    their bounds integers, and anything else stays as it is.
+    A parameter is read by its vocabulary if it has one, else by its format (`readers`, or
+    `percent`), else by its type: numbers as decimals, whole ones as integers.
     """
 
     quick = True

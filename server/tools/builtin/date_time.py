@@ -157,8 +157,12 @@ class DateTime(BuiltinTools):
         text, shape = given["date_string"], given.get("format")
         if shape is None or shape.iso:
             reading = self._reader.read(text, "date_string")
+        elif not isinstance(text, str):
+            raise ArgumentsInvalid(f"date_string must be text, not {described_value(text)}")
+        elif len(text) > MAX_DATE_CHARS:
+            raise ArgumentsInvalid(f"date_string is longer than {MAX_DATE_CHARS} characters")
         else:
-            reading = DateReading(shape.read(_short_text(text, "date_string")))
+            reading = DateReading(shape.read(text.strip()))
         day = reading.value
         parts = {"year": day.year, "month": day.month, "day": day.day}
         return _interpreted(_date_answer(day) | parts, reading)
@@ -177,11 +181,3 @@ def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
 
 def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
     return answer | {"interpreted_as": reading.describe()} if reading.how else answer
-
-
-def _short_text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
-    if len(value) > MAX_DATE_CHARS:
-        raise ArgumentsInvalid(f"{name} is longer than {MAX_DATE_CHARS} characters")
-    return value.strip()

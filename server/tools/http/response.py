@@ -17,7 +17,6 @@ from server.library.http_model import ResponseMapping, ResponseType
 
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 _MAX_DETAIL_CHARS: Final = 200
-_CSV_TYPES: Final = ("text/csv", "application/csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ _READERS: Final[Mapping[ResponseType, Callable[[Received], Any]]] = {
 def _guess_type(kind: str, *, structured: bool) -> ResponseType:
     if kind == "application/json" or kind.endswith("+json"):
         return "json"
-    if kind in _CSV_TYPES:
+    if kind in ("text/csv", "application/csv"):
         return "csv"
     if structured and kind in ("", "text/plain", "application/octet-stream"):
         return "json"

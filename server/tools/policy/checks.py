@@ -89,9 +89,6 @@ class Roles:
     names: tuple[str, ...] = ("guest", "user", "premium", "admin")
     order: Literal["listed", "ordered"] = "listed"
 
-    def is_known_user(self, role: str) -> bool:
-        return role in self.names[1:]
-
     def admits(self, role: str, allowed: tuple[str, ...]) -> bool:
         held = role if role in self.names else self.names[0]
         if self.order == "listed":
@@ -315,7 +312,7 @@ class TemplateChecks:
         if self.roles is None:
             return None
         policy, role = self.template.policy, caller.role
-        if policy.requires_auth and (caller.user_id is None or not self.roles.is_known_user(role)):
+        if policy.requires_auth and (caller.user_id is None or role not in self.roles.names[1:]):
             return _AUTH_REQUIRED
         if policy.allowed_roles and not self.roles.admits(role, policy.allowed_roles):
             return Refusal("role_forbids", f"the role {role[:40]!r} may not do that")
