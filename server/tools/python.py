@@ -107,7 +107,7 @@ class PythonCalls:
         return {name: function.system for name, function in self._functions.items()}
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> Mapping[str, Any]:
-        """Call the function, or raise `ToolUnknown`, `ToolTimedOut`, `ToolFailed`, or its own."""
+        """Call the function, or raise `ToolUnknown`, `ToolTimedOut`, `ToolFailed` or its own."""
         try:
             function = self._functions[call.template_id]
         except KeyError:

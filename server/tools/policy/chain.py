@@ -46,7 +46,7 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What became of a proposal, fit to be shown: `secrets` are taken out of call and result.
+    """What became of a proposal, fit to be shown: take `secrets` out of whatever else is.
 
     `to_confirm`, where only a yes is missing, is the call as it would run, sensitive or not.
     """

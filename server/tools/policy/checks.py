@@ -283,7 +283,7 @@ def size_problem(arguments: Mapping[str, Any]) -> str | None:
 class TemplateChecks:
     """The checks of one template; where `intents` or `roles` is None, it is not asked for.
 
-    `limited`: calls are counted; `system`: what the server fills in; `holds`: yes is awaited.
+    `limited`: calls are counted; `system`: what the server fills in; `holds`: may wait for a yes.
     """
 
     template: Template
