@@ -33,7 +33,7 @@ from server.library.model import Template
 from server.library.templates import template_hash
 from server.text.replies import shipped_replies
 from server.tools.policy.chain import CallOutcome
-from server.tools.policy.proposal import Outcome, Proposal
+from server.tools.policy.checks import Outcome, Proposal
 
 _LATER: Final[frozenset[Outcome]] = frozenset(
     {"rate_limited", "audit_unavailable", "commit_unavailable"}

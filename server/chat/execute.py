@@ -7,7 +7,7 @@ from server.core.answer import Trace
 from server.core.decision import Call
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
-from server.tools.policy.proposal import Proposal
+from server.tools.policy.checks import Proposal
 
 
 def proposal_of(adapter: Adapter, turn: Turn, decision: Call) -> Proposal:

@@ -86,11 +86,7 @@ def with_changes(guards: GuardSet, changes: Iterable[Change]) -> ChangedGuards:
 
 
 def check_change(now: ChangedGuards, change: Change) -> None:
-    """Check a new change.
-
-    Raises:
-        RequestInvalid: it names what is not there, or what cannot be used.
-    """
+    """Raise `RequestInvalid` if a new change names what is not there, or cannot be used."""
     _apply(now.guards, dict(now.thresholds), change)
 
 
@@ -116,7 +112,6 @@ def _apply(guards: GuardSet, thresholds: dict[str, float], change: Change) -> Gu
 
 
 def _changed_category(category: Category, change: Change) -> Category:
-    """Add a pattern or an example to a category, or remove one."""
     action, _, what = change.kind.partition("_")
     texts = category.patterns if what == "pattern" else category.examples
     if action == "remove":
@@ -125,7 +120,11 @@ def _changed_category(category: Category, change: Change) -> Category:
         texts = tuple(text for text in texts if text != change.text)
     else:
         if what == "pattern":
-            _check_pattern(change.text)
+            problem = pattern_problem(change.text)
+            if problem is not None:
+                raise RequestInvalid(f"pattern cannot be used: {problem}")
+            if not change.text or matches_nothing(change.text):
+                raise RequestInvalid("this pattern matches the empty text, so every question")
         elif not change.text.strip():
             raise RequestInvalid("an example cannot be empty")
         if change.text in texts:
@@ -134,14 +133,6 @@ def _changed_category(category: Category, change: Change) -> Category:
     if what == "pattern":
         return replace(category, patterns=texts)
     return replace(category, examples=texts)
-
-
-def _check_pattern(pattern: str) -> None:
-    problem = pattern_problem(pattern)
-    if problem is not None:
-        raise RequestInvalid(f"pattern cannot be used: {problem}")
-    if not pattern or matches_nothing(pattern):
-        raise RequestInvalid("this pattern matches the empty text, so every question")
 
 
 def _allow(guards: GuardSet, change: Change) -> GuardSet:

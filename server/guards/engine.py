@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
+import re2
 
 from server.core.ports import Embedder, Vectors
 from server.guards.model import FAILED, Allowed, Category, GuardSet, GuardVerdict
-from server.guards.patterns import PatternStage
 from server.guards.scorer import ExampleVectors, GuardScorer, learn_scorer
 from server.text.normalizer import normalize_text
 
@@ -37,14 +37,53 @@ class GivenThresholds:
     by_admin: Mapping[str, float] | None = None
 
     def of(self, category: Category, calibrated: float) -> Threshold:
-        admin = (self.by_admin or {}).get(category.name)
-        if admin is not None:
-            return Threshold(admin, "admin")
-        if self.for_all is not None:
-            return Threshold(self.for_all, "settings")
-        if category.threshold is not None:
-            return Threshold(category.threshold, "pack")
-        return Threshold(calibrated, "calibrated")
+        values = {
+            "admin": (self.by_admin or {}).get(category.name),
+            "settings": self.for_all,
+            "pack": category.threshold,
+        }
+        given = (Threshold(v, origin) for origin, v in values.items() if v is not None)
+        return next(given, Threshold(calibrated, "calibrated"))
+
+
+_MEMORY: Final = 64 << 20
+"""RE2 gives up rather than use more for its automaton; then patterns are tried singly."""
+
+_ALWAYS: Final = ""
+"""A pattern that fits every text: a pass that does not report it has given up."""
+
+
+class PatternStage:
+    """Finds the first category, in their order, one of whose patterns is in a text."""
+
+    def __init__(self, categories: Sequence[Category]) -> None:
+        self._hits = [(c.name, pattern) for c in categories for pattern in c.patterns]
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        options.max_mem = _MEMORY
+        together = re2.Set.SearchSet(options)
+        for pattern in (*(pattern for _, pattern in self._hits), _ALWAYS):
+            together.Add(pattern)
+        try:
+            together.Compile()
+        except re2.error:  # too many patterns for one automaton
+            together = None
+        self._set: re2.Set | None = together
+        self._single = [re2.compile(pattern, options) for _, pattern in self._hits]
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def find(self, text: str) -> tuple[str, str] | None:
+        """Return the first category that a normalized text is in, and the pattern of it."""
+        if not self._hits:
+            return None
+        found = self._set.Match(text) if self._set else None
+        if not found or len(self._hits) not in found:
+            found = [n for n, pattern in enumerate(self._single) if pattern.search(text)]
+        first = min((n for n in found if n < len(self._hits)), default=None)
+        return None if first is None else self._hits[first]
 
 
 class Engine:
@@ -58,11 +97,11 @@ class Engine:
         given: GivenThresholds,
     ) -> None:
         self.guards = guards
-        self._patterns = PatternStage(guards.categories)
+        self.patterns = PatternStage(guards.categories)
         self._by_name = {category.name: category for category in guards.categories}
         self._semantic = guards.semantic
-        self._scorer = scorer
-        self._similar = tuple(similar)
+        self.scorer = scorer
+        self.similar = tuple(similar)
         self._exact = {normalize_text(a.question) for a in guards.allowed}
         self.thresholds = {
             category.name: given.of(category, scorer.thresholds[n])
@@ -79,11 +118,7 @@ class Engine:
         harmless: Sequence[str],
         given: GivenThresholds,
     ) -> Self:
-        """Embed what is not known yet, and learn.
-
-        Raises:
-            ProviderError: examples could not be embedded.
-        """
+        """Embed what is not known yet and learn, or raise `ProviderError`."""
         categories = guards.semantic
         owned = [
             (reading, n)
@@ -105,21 +140,7 @@ class Engine:
             place += len(found)
         return cls(guards, scorer, similar, given)
 
-    @property
-    def needs_vectors(self) -> bool:
-        """Whether any category is recognised by meaning."""
-        return self._scorer is not None
-
-    @property
-    def allows_by_similarity(self) -> bool:
-        return bool(self._similar)
-
-    @property
-    def pattern_count(self) -> int:
-        return len(self._patterns)
-
     def allowed_exactly(self, text: str) -> GuardVerdict | None:
-        """Return the verdict where the very question, normalized, is on the allow-list."""
         if text not in self._exact:
             return None
         return GuardVerdict(
@@ -127,7 +148,7 @@ class Engine:
         )
 
     def allowed_by_similarity(self, vectors: Vectors) -> GuardVerdict | None:
-        for entry, rows in self._similar:
+        for entry, rows in self.similar:
             if not rows.size or not vectors.size or entry.similarity is None:
                 continue
             cosine = min(float((vectors @ rows.T).max()), 1.0)
@@ -137,23 +158,18 @@ class Engine:
         return None
 
     def by_pattern(self, text: str) -> GuardVerdict | None:
-        """Return the verdict for the first pattern that is found in a normalized question."""
-        hit = self._patterns.find(text)
+        hit = self.patterns.find(text)
         if hit is None:
             return None
-        category = self._by_name[hit.category]
-        why = f"pattern {hit.pattern}"
+        category, why = self._by_name[hit[0]], f"pattern {hit[1]}"
         return GuardVerdict(category.action, category.name, "regex", 1.0, why, route=category.route)
 
     def by_meaning(self, vectors: Vectors) -> tuple[GuardVerdict, dict[str, float]]:
         """Return the verdict by the likeliest category over its threshold, and all scores."""
-        if self._scorer is None or not vectors.size:
+        if self.scorer is None or not vectors.size:
             return GuardVerdict(None), {}
-        found = dict(
-            zip(
-                (c.name for c in self._semantic), self._scorer.scores(vectors).tolist(), strict=True
-            )
-        )
+        names = [category.name for category in self._semantic]
+        found = dict(zip(names, self.scorer.scores(vectors).tolist(), strict=True))
         best = max(found, key=lambda name: found[name])
         # What is likelier to be allowed is not restricted, however likely it seems.
         harmless = max((found[c.name] for c in self._semantic if c.action == "allow"), default=0.0)
@@ -176,7 +192,6 @@ class Engine:
 def _learn(
     rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
 ) -> GuardScorer:
-    """Learn, leaving out harmless questions that are nearly examples themselves."""
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near
@@ -197,9 +212,7 @@ class GuardQuestion:
         self._vectors: Vectors | None = None
 
     async def vectors(self) -> Vectors:
-        """Return the vectors of its readings, each embedded by itself so that matching,
-        which needs the same ones, finds them cached.
-        """
+        """Return the vectors of its readings, embedded singly as matching caches them."""
         if self._vectors is None:
             texts = self._readings(self._text)
             parts = await asyncio.gather(*(self._embedder.embed([text]) for text in texts))
@@ -212,9 +225,8 @@ async def evaluate_set(
 ) -> tuple[GuardVerdict, dict[str, float]]:
     """Return the verdict of one set, and the score of each category that was compared.
 
-    A stage that fails or is late is in the verdict's `failures`, and is never taken for a
-    stage that found nothing: open, the other stage still judges; closed, only a stage
-    that ran can let the question pass.
+    A stage that fails or is late has not found nothing: open, the other one still judges;
+    closed, only a stage that ran can let the question pass.
     """
     allowed = engine.allowed_exactly(question.plain)
     if allowed is not None:
@@ -228,8 +240,8 @@ async def evaluate_set(
         _note(failures, "regex", failure)
     scores: dict[str, float] = {}
     restricts = found is not None and found.action != "allow"
-    if (found is None and engine.needs_vectors) or (
-        engine.allows_by_similarity and (found is None or restricts)
+    if (found is None and engine.scorer is not None) or (
+        engine.similar and (found is None or restricts)
     ):
         try:
             async with asyncio.timeout(stage_timeout_s):

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -29,58 +29,37 @@ from server.metrics.metrics import Metrics
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, slots=True)
 class Guard:
     """Judges the questions of one adapter. `rebuild` has to be awaited before the first."""
 
-    def __init__(
-        self,
-        options: GuardOptions,
-        packs: GuardSet,
-        compared: GuardSet | None,
-        *,
-        embedder: Embedder,
-        vectors: ExampleVectors,
-        readings: Readings,
-        harmless: Sequence[str],
-        metrics: Metrics,
-        store: GuardStore,
-    ) -> None:
-        self.options = options
-        self.packs = packs
-        self._compared_packs = compared
-        self._embedder = embedder
-        self._vectors = vectors
-        self._readings = readings
-        self._harmless = tuple(harmless)
-        self._metrics = metrics
-        self._store = store
-        self.changed = ChangedGuards(packs, {})
-        self._engine: Engine | None = None
-        self._compared: Engine | None = None
+    options: GuardOptions
+    packs: GuardSet
+    compared_packs: GuardSet | None
+    embedder: Embedder
+    vectors: ExampleVectors
+    readings: Readings
+    harmless: Sequence[str]
+    metrics: Metrics
+    store: GuardStore
+    changed: ChangedGuards = field(init=False)
+    _engine: Engine = field(init=False)
+    _compared: Engine | None = field(init=False, default=None)
 
     async def rebuild(self, changes: Iterable[Change]) -> None:
-        """Apply `changes` to the packs; questions go on being judged meanwhile.
-
-        Raises:
-            ProviderError: new examples could not be embedded; the guard is as it was.
-        """
+        """Apply `changes` to the packs; on a `ProviderError` the guard stays as it was."""
         changed = with_changes(self.packs, changes)
         for change in changed.unusable:
             _log.warning("guard %s: %s does not fit its packs", self.options.adapter, change)
         engine = await self._build(changed.guards, changed.thresholds)
-        if self._compared is None and self._compared_packs is not None:
-            self._compared = await self._build(self._compared_packs, {})
+        if self._compared is None and self.compared_packs is not None:
+            self._compared = await self._build(self.compared_packs, {})
         self._engine, self.changed = engine, changed
 
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
-        """Return what the guard makes of a question, now and with a change, counting nothing.
-
-        Raises:
-            RequestInvalid: the change cannot be made.
-            ProviderError: its example could not be embedded.
-        """
-        question = GuardQuestion(text, self._readings, self._embedder)
-        answer = {"now": await self._try(self._ready(), question)}
+        """Judge without counting, also with a change; raise `RequestInvalid` or `ProviderError`."""
+        question = GuardQuestion(text, self.readings, self.embedder)
+        answer = {"now": await self._try(self._engine, question)}
         if change is not None:
             changed = with_changes(self.packs, (*self.changed.active, change))
             engine = await self._build(changed.guards, changed.thresholds)
@@ -88,15 +67,12 @@ class Guard:
         return answer
 
     async def check(self, turn: Turn, trace: Trace) -> GuardVerdict:
-        """Judge a question, and count, log and keep what came of it.
-
-        In shadow mode the verdict is not `enforced`, and everything else is as usual.
-        """
+        """Judge a question, and count, log and keep what came of it, in shadow mode as well."""
         since = perf_counter()
         options = self.options
-        question = GuardQuestion(turn.text, self._readings, self._embedder)
+        question = GuardQuestion(turn.text, self.readings, self.embedder)
         with trace.stage("guard") as details:
-            verdict, scores = await self._judge(self._ready(), question)
+            verdict, scores = await self._judge(self._engine, question)
             verdict = replace(verdict, enforced=not options.shadow)
             if verdict.action == "block":
                 verdict = replace(verdict, response=self._response(verdict, turn))
@@ -112,33 +88,26 @@ class Guard:
 
     def describe(self) -> dict[str, Any]:
         """Return its categories with their thresholds, its mode, and its changes, JSON-ready."""
-        engine, options = self._ready(), self.options
+        engine, options = self._engine, self.options
         return {
             "adapter": options.adapter,
             "packs": self.packs.name,
-            "compared": self._compared_packs.name if self._compared_packs else None,
+            "compared": self.compared_packs.name if self.compared_packs else None,
             "mode": "shadow" if options.shadow else "enforce",
             "fail_closed": options.fail_closed,
-            "patterns": engine.pattern_count,
+            "patterns": len(engine.patterns),
             "categories": [_category_row(engine, each) for each in engine.guards.categories],
-            "allowed": [
-                {"question": a.question, "similarity": a.similarity} for a in engine.guards.allowed
-            ],
+            "allowed": [asdict(allowed) for allowed in engine.guards.allowed],
             "changes": len(self.changed.active),
         }
 
-    def _ready(self) -> Engine:
-        assert self._engine is not None  # noqa: S101  `rebuild` comes first
-        return self._engine
-
     async def _build(self, guards: GuardSet, by_admin: dict[str, float]) -> Engine:
         given = GivenThresholds(self.options.threshold, by_admin)
-        return await Engine.build(guards, self._vectors, self._readings, self._harmless, given)
+        return await Engine.build(guards, self.vectors, self.readings, self.harmless, given)
 
     async def _judge(
         self, engine: Engine, question: GuardQuestion
     ) -> tuple[GuardVerdict, dict[str, Any]]:
-        """Return the verdict, and the scores as traces and trials show them."""
         options = self.options
         verdict, scores = await evaluate_set(
             engine,
@@ -164,10 +133,9 @@ class Guard:
     def _count(
         self, turn: Turn, verdict: GuardVerdict, other: GuardVerdict | None, seconds: float
     ) -> None:
-        """Put a decision into metrics, log and store."""
         options, outcome = self.options, verdict.outcome
         differs = other is not None and _restriction(other) != _restriction(verdict)
-        self._metrics.guard_decided(
+        self.metrics.guard_decided(
             options.adapter,
             outcome,
             intent=verdict.category,
@@ -177,9 +145,9 @@ class Guard:
         )
         for stage in verdict.failures:
             policy = "closed" if options.fail_closed else "open"
-            self._metrics.guard_failed(options.adapter, stage, policy)
+            self.metrics.guard_failed(options.adapter, stage, policy)
         if differs:
-            self._metrics.guards_differ(options.adapter)
+            self.metrics.guards_differ(options.adapter)
         preview = redact_question(turn.text, limit=options.preview_chars)
         fields = {"adapter": options.adapter, "turn": turn.id} | verdict.to_dict()
         _log.log(
@@ -199,11 +167,10 @@ class Guard:
             kept = GuardDecision(
                 datetime.now(UTC), options.adapter, turn.id, preview, verdict.to_dict(), compared
             )
-        self._store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
+        self.store.note((options.adapter, verdict.category, verdict.method, outcome), kept)
 
 
 def _restriction(verdict: GuardVerdict) -> tuple[str | None, str]:
-    """Return what two sets are compared by: the action and category, where it restricts."""
     restricts = verdict.action in ("block", "route", "flag")
     return (verdict.action, verdict.category) if restricts else (None, NOTHING)
 

@@ -24,11 +24,7 @@ _WATCH_EVERY_S: Final = 2.0
 
 
 class GuardManager:
-    """Opens guards, and keeps them in step with the changes in the database.
-
-    A change that is made here holds at once; one that another process makes, a command
-    or a second server, within two seconds. Nothing is opened before the first guard is.
-    """
+    """Opens guards, and takes up changes in the database, of other processes within 2 s."""
 
     def __init__(self, database_url: str, state_dir: Path, metrics: Metrics) -> None:
         self._database_url = database_url
@@ -49,13 +45,7 @@ class GuardManager:
         readings: Readings,
         harmless: Sequence[str],
     ) -> Guard | None:
-        """Open the guard of an adapter; None when no pack judges its questions.
-
-        Raises:
-            ConfigurationInvalid: a pack cannot be used.
-            ProviderError: its examples could not be embedded.
-            StoreUnavailable: the database cannot be used.
-        """
+        """Open a guard, None without packs; raise `ConfigurationInvalid` or `Guard.rebuild`'s."""
         if not options.packs:
             self.forget(options.adapter)
             return None
@@ -77,7 +67,6 @@ class GuardManager:
         return guard
 
     def forget(self, adapter: str) -> None:
-        """Forget the guard of an adapter; its changes stay in the database."""
         self._guards.pop(adapter, None)
 
     @property
@@ -85,11 +74,7 @@ class GuardManager:
         return tuple(self._guards)
 
     def get(self, name: str) -> Guard:
-        """Return the guard of an adapter.
-
-        Raises:
-            AdapterUnknown: no guard stands before an adapter of that name.
-        """
+        """Return the guard of an adapter, or raise `AdapterUnknown`."""
         try:
             return self._guards[name]
         except KeyError:
@@ -97,11 +82,7 @@ class GuardManager:
             raise AdapterUnknown(f"no guard stands before {name!r}; guarded are: {known}") from None
 
     async def change(self, change: Change) -> Change:
-        """Make a change, which is in the database and in force when this returns.
-
-        Raises:
-            AdapterUnknown, RequestInvalid, ProviderError, StoreUnavailable: nothing is changed.
-        """
+        """Make a change, at once; nothing is changed when it raises an `OrbitError`."""
         guard = self.get(change.guard)
         store = await self._open_store()
         async with self._opening:
@@ -116,18 +97,16 @@ class GuardManager:
                 raise
 
     async def counts(self, name: str) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        return await store.counts(self.get(name).options.adapter)
+        return await (await self._store_of(name)).counts(name)
 
     async def decisions(self, name: str, *, limit: int, differing: bool) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        guard = self.get(name).options.adapter
-        found = await store.decisions(guard, limit=limit, differing=differing)
+        store = await self._store_of(name)
+        found = await store.decisions(name, limit=limit, differing=differing)
         return [decided.to_dict() for decided in found]
 
     async def changes(self, name: str) -> list[dict[str, Any]]:
-        store = await self._open_store()
-        return [c.to_dict() for c in await store.changes(self.get(name).options.adapter)]
+        store = await self._store_of(name)
+        return [change.to_dict() for change in await store.changes(name)]
 
     async def close(self) -> None:
         if self._watcher is not None:
@@ -135,6 +114,10 @@ class GuardManager:
             await asyncio.gather(self._watcher, return_exceptions=True)
         if self._store is not None:
             await self._store.close()
+
+    async def _store_of(self, name: str) -> GuardStore:
+        self.get(name)
+        return await self._open_store()
 
     async def _open_store(self) -> GuardStore:
         async with self._opening:

@@ -44,11 +44,7 @@ def load_labelled(
 async def measure_guard(
     guard: Guard, labelled: Mapping[str, Sequence[str]]
 ) -> tuple[Measured, ...]:
-    """Judge every question, counting nothing.
-
-    Raises:
-        ProviderError: a question could not be embedded.
-    """
+    """Judge every question, counting nothing, or raise `ProviderError`."""
     actions = {c.name: c.action for c in guard.changed.guards.categories}
     rows = []
     for label, questions in labelled.items():

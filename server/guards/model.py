@@ -18,8 +18,6 @@ NOTHING: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class GuardRoute:
-    """Where a question goes instead: one of the two is set."""
-
     adapter: str | None = None
     template: str | None = None
 
@@ -62,7 +60,6 @@ class GuardSet:
 
     @property
     def semantic(self) -> tuple[Category, ...]:
-        """The categories that are recognised by meaning: those that have examples."""
         return tuple(category for category in self.categories if category.examples)
 
     def category(self, name: str) -> Category | None:
@@ -71,11 +68,10 @@ class GuardSet:
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """What a guard makes of one question.
+    """What a guard makes of one question; `action` is None when no category fits.
 
-    `action` is None when no category fits. `confidence` is 1 for a pattern, and a
-    calibrated probability for meaning. `enforced` is False in shadow mode: the turn goes
-    on as if the action were None. `failures` are the stages that could not judge.
+    `confidence` is 1 for a pattern, else a calibrated probability. `enforced` is False in
+    shadow mode. `failures` are the stages that could not judge.
     """
 
     action: Action | None
@@ -90,7 +86,6 @@ class GuardVerdict:
 
     @property
     def outcome(self) -> str:
-        """One word for counters: block, route, flag, allow, pass, or `would_…`."""
         if self.action is None:
             return "pass"
         if not self.enforced and self.action in ("block", "route"):
@@ -98,20 +93,15 @@ class GuardVerdict:
         return self.action
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON-ready data, without the words of the response."""
         data: dict[str, Any] = {
             "outcome": self.outcome,
             "category": self.category,
             "method": self.method,
             "confidence": round(self.confidence, 4),
         }
-        if self.why:
-            data["why"] = self.why
-        if self.route is not None:
-            data["route_to"] = self.route.to_dict()
-        if self.failures:
-            data["failed"] = list(self.failures)
-        return data
+        route = self.route.to_dict() if self.route else {}
+        optional = {"why": self.why, "route_to": route, "failed": list(self.failures)}
+        return data | {name: value for name, value in optional.items() if value}
 
 
 _DEFAULT_RESPONSE: Final = "I cannot help with that type of question."
@@ -122,10 +112,9 @@ WHEN_FAILED: Final = "I cannot answer that at the moment. Please try again later
 def choose_response(
     responses: Mapping[str, Sequence[str]], languages: Sequence[str], seed: str
 ) -> tuple[str, str]:
-    """Return a Jinja text and its language, `""` when it is for every language.
+    """Return a Jinja text and its language, `` when it is for every language.
 
-    `languages` are what the reader prefers, best first; `fr-CA` finds `fr`. Of several
-    texts, `seed` chooses, always the same one.
+    `languages` are best first; `fr-CA` finds `fr`. `seed` always chooses the same text.
     """
     by_tag = {tag.lower(): tag for tag in responses}
     wanted = [c for tag in languages for c in (tag.lower(), tag.lower().split("-")[0])]

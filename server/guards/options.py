@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from server.errors import ConfigurationInvalid, Location, Problem
 from server.guards.pack import load_guards
 from server.library.model import Library
-from server.settings.adapters import AdapterGuards, AdapterSettings
-from server.settings.models import GuardsSettings, Settings
+from server.settings.adapters import AdapterSettings
+from server.settings.models import Settings
+
+T = TypeVar("T")
 
 ENABLED: Final = "INTENT_ROUTER_ENABLED"
 FAIL_CLOSED: Final = "INTENT_ROUTER_FAIL_CLOSED"
@@ -33,43 +35,32 @@ class GuardOptions:
     preview_chars: int = 50
 
 
-def guard_options(
-    adapter: str,
-    shared: GuardsSettings,
-    own: AdapterGuards,
-    environ: Mapping[str, str],
-    *,
-    preview_chars: int = 50,
+def options_of(
+    adapter: AdapterSettings, settings: Settings, environ: Mapping[str, str]
 ) -> GuardOptions:
-    """Return what holds for `adapter`.
-
-    Raises:
-        ConfigurationInvalid: an environment variable holds what it cannot.
-    """
+    """Return how an adapter is guarded, or raise `ConfigurationInvalid` for the environment."""
     problems: list[Problem] = []
     enabled = _truth(ENABLED, environ, problems)
     fail_closed = _truth(FAIL_CLOSED, environ, problems)
     threshold = _share(THRESHOLD, environ, problems)
     if problems:
         raise ConfigurationInvalid(problems)
-    packs = (*shared.packs, *own.packs)
-    if not _first(enabled, own.enabled, shared.enabled):
-        packs = ()
-    thresholds = (threshold, own.semantic_threshold, shared.semantic_threshold)
+    shared, own = settings.guards, adapter.guards
+    enabled = _first(enabled, own.enabled, shared.enabled)
     return GuardOptions(
-        adapter=adapter,
-        packs=tuple(dict.fromkeys(packs)),
+        adapter=adapter.name,
+        packs=tuple(dict.fromkeys((*shared.packs, *own.packs))) if enabled else (),
         compare=shared.compare if own.compare is None else own.compare,
-        fail_closed=_first(fail_closed, own.fail_closed, shared.fail_closed),
-        threshold=next((each for each in thresholds if each is not None), None),
+        fail_closed=_first(fail_closed, own.fail_closed, shared.fail_closed) or False,
+        threshold=_first(threshold, own.semantic_threshold, shared.semantic_threshold),
         stage_timeout_s=shared.stage_timeout_s,
-        shadow=_first(own.shadow, shared.shadow),
-        preview_chars=preview_chars,
+        shadow=_first(own.shadow, shared.shadow) or False,
+        preview_chars=settings.logging.question_preview_chars,
     )
 
 
-def _first(*given: bool | None) -> bool:
-    return next((value for value in given if value is not None), False)
+def _first(*given: T | None) -> T | None:
+    return next((value for value in given if value is not None), None)
 
 
 def _truth(name: str, environ: Mapping[str, str], problems: list[Problem]) -> bool | None:
@@ -96,33 +87,13 @@ def _share(name: str, environ: Mapping[str, str], problems: list[Problem]) -> fl
     return number
 
 
-def options_of(
-    adapter: AdapterSettings, settings: Settings, environ: Mapping[str, str]
-) -> GuardOptions:
-    """Return how an adapter is guarded.
-
-    Raises:
-        ConfigurationInvalid: an environment variable holds what it cannot.
-    """
-    return guard_options(
-        adapter.name,
-        settings.guards,
-        adapter.guards,
-        environ,
-        preview_chars=settings.logging.question_preview_chars,
-    )
-
-
 def guard_problems(
     adapter: AdapterSettings,
     library: Library | None,
     settings: Settings,
     environ: Mapping[str, str],
 ) -> list[Problem]:
-    """Return what is wrong with the guard of an adapter: packs, variables, and its routes.
-
-    Templates are not looked for when not all of the library could be read.
-    """
+    """Return what is wrong with an adapter's packs, variables and, given `library`, its routes."""
     try:
         options = options_of(adapter, settings, environ)
     except ConfigurationInvalid as invalid:

@@ -90,18 +90,12 @@ RESPONSE_VARIABLES = frozenset({"question", "category", "adapter", "language"})
 
 @dataclass(frozen=True, slots=True)
 class LoadedGuards:
-    """A set, or None when a problem is an error."""
-
     guards: GuardSet | None
     problems: tuple[Problem, ...]
 
 
 def load_guards(paths: Sequence[Path], environ: Mapping[str, str]) -> LoadedGuards:
-    """Read packs into one set, in their order. Never raises for what they hold.
-
-    The threshold, response and failure response of a pack hold for its own categories;
-    where two packs have a failure response, the first has the word.
-    """
+    """Read packs into one set, in their order; the first failure response holds for all."""
     problems: list[Problem] = []
     categories: dict[str, Category] = {}
     names: list[str] = []

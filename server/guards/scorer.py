@@ -102,7 +102,6 @@ def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
 
 
 def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
-    """Return the middle of the range of thresholds that cost least on what was left out."""
     if own.all() or not own.any():
         return _HIGHEST
     places = np.unique(odds)
@@ -128,11 +127,7 @@ class ExampleVectors:
         self._known: dict[str, Vectors] | None = None
 
     async def of(self, texts: Sequence[str]) -> Vectors:
-        """Return (len(texts), d) unit rows, in their order.
-
-        Raises:
-            ProviderError: what is not known could not be embedded.
-        """
+        """Return (len(texts), d) unit rows, in their order, or raise `ProviderError`."""
         if self._known is None:
             self._known = await asyncio.to_thread(self._read)
         known = self._known

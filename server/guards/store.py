@@ -75,8 +75,6 @@ class GuardDecision:
 
 
 class GuardStore:
-    """The tables of guards, in the database of keys."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._noted = itertools.count()
@@ -86,20 +84,14 @@ class GuardStore:
 
     @classmethod
     async def open(cls, url: str) -> Self:
-        """Open the store.
-
-        Raises:
-            StoreUnavailable: the database cannot be used.
-        """
+        """Open the store, or raise `StoreUnavailable`."""
         return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
 
     async def close(self) -> None:
-        """Write what waits, and close the database."""
         await self._behind.close()
         await self._database.close()
 
     async def changes(self, guard: str) -> tuple[Change, ...]:
-        """Return every change of a guard, oldest first."""
         asked = sa.select(CHANGES).where(CHANGES.c.guard == guard).order_by(CHANGES.c.id)
         rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Change(**row) for row in rows)
@@ -122,7 +114,6 @@ class GuardStore:
         self._behind.note(next(self._noted), (key, decided))
 
     async def _write(self, noted: Mapping[int, tuple[Counted, GuardDecision | None]]) -> None:
-        """Add to the counts, and keep the latest decisions."""
         counts = Counter(key for key, _ in noted.values())
         decided = [decision for _, decision in noted.values() if decision is not None]
         rows = [asdict(decision) | {"turn": decision.turn[:64]} for decision in decided]
@@ -177,13 +168,7 @@ def _add_count(connection: sa.Connection, key: Counted, count: int) -> None:
 
 def _drop_oldest(connection: sa.Connection, guard: str) -> None:
     of_guard = DECISIONS.c.guard == guard
-    oldest = (
-        sa.select(DECISIONS.c.id)
-        .where(of_guard)
-        .order_by(DECISIONS.c.id.desc())
-        .offset(_KEPT)
-        .limit(1)
-    )
-    last = connection.execute(oldest).scalar()
+    newest = sa.select(DECISIONS.c.id).where(of_guard).order_by(DECISIONS.c.id.desc())
+    last = connection.execute(newest.offset(_KEPT).limit(1)).scalar()
     if last is not None:
         connection.execute(DECISIONS.delete().where(of_guard, DECISIONS.c.id <= last))

@@ -55,7 +55,6 @@ class DateReading:
     how: str = ""
 
     def describe(self) -> str:
-        """`2025-03-04 (month first)`; empty when there was nothing to choose."""
         return f"{self.value.isoformat()} ({self.how})" if self.how else ""
 
 
@@ -71,13 +70,10 @@ class DateReader:
         self._clock = clock
 
     def read(self, value: Any, name: str) -> DateReading:
-        """Return the date that `value` is or writes.
+        """Return the date that `value` is or writes, or raise `ArgumentsInvalid`.
 
-        ISO 8601, numbers in the order of the domain, written English dates, and days
-        in relation to today, each with a time and a zone if it likes.
-
-        Raises:
-            ArgumentsInvalid: not a date, or not one that exists.
+        ISO 8601, numbers in the domain's order, written English dates, and days in relation
+        to today, each with a time and a zone if it likes.
         """
         if isinstance(value, date):
             return DateReading(value)
@@ -97,8 +93,7 @@ class DateReader:
             ) from None
 
     def _read(self, text: str, name: str) -> DateReading:
-        """Read a day, then the time and the zone that may follow it."""
-        now = to_the_second(self._clock())
+        now = self._clock().replace(microsecond=0)
         for lead in _TIME.finditer(text):
             named = NAMED_TIMES.get(lead[1])
             parts = None if named else match_time(text, lead.end(), fraction=True)
@@ -147,7 +142,6 @@ class DateReader:
 
 
 def _read_relative(text: str, now: datetime) -> DateReading | None:
-    """Read a day or moment counted from now: tomorrow, next friday, 3 days ago."""
     text, today = text.removeprefix("on ").removeprefix("the "), now.date()
     if text == "now":
         return DateReading(now, text)
@@ -173,19 +167,12 @@ def _read_relative(text: str, now: datetime) -> DateReading | None:
 
 
 def _moved(now: datetime, count: int, unit: str) -> date:
-    """`now` moved by whole units; a day for days and longer, a moment for shorter ones."""
     if unit in ("second", "minute", "hour"):
         return now + timedelta(**{f"{unit}s": count})
     return shift(now.date(), unit, count)
 
 
-def to_the_second(moment: datetime) -> datetime:
-    """Return the moment without what is smaller than a second."""
-    return moment.replace(microsecond=0) if moment.microsecond else moment
-
-
 def _read_iso(text: str) -> DateReading | None:
-    """The common case, fast: ISO 8601 as machines write it."""
     if len(text) < 8 or not text[:4].isdecimal():
         return None
     try:
@@ -203,14 +190,10 @@ UNITS: Final = (*_LENGTHS, *_MONTHS)
 
 
 def count_between(start: date, end: date, unit: str) -> Number:
-    """Return how many of `unit`, one of `UNITS`, it is from `start` to `end`; negative backwards.
+    """Return how many of `unit` it is from `start` to `end`; may raise `OverflowError`.
 
-    Seconds to weeks measure the time that passes, exactly, with a fraction where there
-    is one. Months and years count those that are complete. A day counts from its
-    midnight; a moment without a zone is read in the other's, if that has one.
-
-    Raises:
-        OverflowError: the moments cannot be compared in one zone.
+    Seconds to weeks measure the time that passes, exactly; months and years count those
+    complete. A day counts from midnight, a moment without a zone is in the other's.
     """
     if unit in _LENGTHS:
         passed = _elapsed(start, end)
@@ -225,7 +208,6 @@ def count_between(start: date, end: date, unit: str) -> Number:
 
 
 def _elapsed(start: date, end: date) -> timedelta:
-    """The time that passes, also across a change of clocks in one zone."""
     if not isinstance(start, datetime) and not isinstance(end, datetime):
         return end - start
     first, second = _comparable(start, end)
@@ -237,20 +219,15 @@ def _elapsed(start: date, end: date) -> timedelta:
 
 
 def _comparable(start: date, end: date) -> tuple[datetime, datetime]:
-    """Both as moments; one without a zone is read in that of the other."""
     first, second = (
         each if isinstance(each, datetime) else datetime(each.year, each.month, each.day)
         for each in (start, end)
     )
     zones = first.tzinfo, second.tzinfo
-    return (
-        first.replace(tzinfo=zones[0] or zones[1]),
-        second.replace(tzinfo=zones[1] or zones[0]),
-    )
+    return (first.replace(tzinfo=zones[0] or zones[1]), second.replace(tzinfo=zones[1] or zones[0]))
 
 
 def _complete_months(earlier: datetime, later: datetime) -> int:
-    """Months that are complete between two moments, by the earlier one's clock."""
     if later.tzinfo is not None:
         later = later.astimezone(earlier.tzinfo)
     months = (later.year - earlier.year) * 12 + later.month - earlier.month

@@ -15,19 +15,12 @@ from server.library.model import PYTHON_TOOL
 from server.tools.http.engine import HttpCalls
 from server.tools.python import PythonCalls
 from server.tools.registry import ToolRegistry
-from server.tools.workers import Workers, WorkersBusy
+from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 
 _log = logging.getLogger(__name__)
 
-THREADS_PER_TOOL: Final = 4
-"""Calls of one tool that may run side by side in threads."""
-
 _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
-"""Arguments up to these sizes are small: a quick tool handles them in about 1 ms.
-
-Until the interpreter switches threads, after 5 ms, a thread would hold up the event
-loop just as long.
-"""
+"""Arguments up to these sizes take a quick tool about 1 ms, which is not worth a thread."""
 
 _Outcome = tuple[ToolResultStatus, Any, str | None]
 """Status, result, and error message."""
@@ -44,16 +37,12 @@ class ToolExecutor:
         python: PythonCalls | None = None,
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
-        """`http` and `python` are the requests and functions of templates, if they have any."""
         self.registry = registry
         self._http = http
         self._python = python
         self._threads_per_tool = threads_per_tool
-        self._calls: dict[str, HttpCalls | PythonCalls] = {}
-        if http is not None:
-            self._calls[HTTP_TOOL] = http
-        if python is not None:
-            self._calls[PYTHON_TOOL] = python
+        calls = {HTTP_TOOL: http, PYTHON_TOOL: python}
+        self._calls = {name: each for name, each in calls.items() if each is not None}
         self._quick = {
             tool.name: tool
             for tool in registry
@@ -62,11 +51,7 @@ class ToolExecutor:
         self._workers: dict[str, Workers[_Outcome]] = {}
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
-        """Run a call and return how it went.
-
-        A quick tool with small arguments runs at once, on the event loop; everything
-        else in a thread of that tool, given up after `timeout_s`.
-        """
+        """Run a call, for at most `timeout_s` unless it is quick and small: that runs inline."""
         start = perf_counter()
         tool = self._quick.get(call.tool)
         small = all(
@@ -86,20 +71,17 @@ class ToolExecutor:
         )
 
     def close(self) -> None:
-        """Let idle threads end."""
         for workers in self._workers.values():
             workers.close()
         if self._python is not None:
             self._python.close()
 
     async def aclose(self) -> None:
-        """Let idle threads end, and close connections."""
         self.close()
         if self._http is not None:
             await self._http.close()
 
     async def _run_call(self, call: ToolCall, timeout_s: float) -> _Outcome:
-        """Run the request or function of a template, which bounds its own time."""
         try:
             result = await self._calls[call.tool].run(call, timeout_s=timeout_s)
         except Exception as failure:  # services, and an operator's functions, may do anything
@@ -113,18 +95,15 @@ class ToolExecutor:
             tool = self.registry.get(call.tool)
         except ToolError as unknown:
             return ToolResultStatus.ERROR, None, str(unknown)
-        workers = self._workers.get(call.tool)
-        if workers is None:
-            workers = self._workers[call.tool] = Workers(call.tool, self._threads_per_tool)
+        workers = self._workers.setdefault(call.tool, Workers(call.tool, self._threads_per_tool))
         try:
             return await workers.run(lambda: _run(tool, call), timeout_s=timeout_s)
         except TimeoutError:
-            message = f"{call.tool} did not finish within {timeout_s:g} s"
-            return ToolResultStatus.TIMEOUT, None, message
+            late = f"{call.tool} did not finish within {timeout_s:g} s"
+            return ToolResultStatus.TIMEOUT, None, late
         except WorkersBusy as busy:
             _log.warning("tool %s is busy: %s", call.tool, busy)
-            message = f"{call.tool} is busy: {busy}; try again later"
-            return ToolResultStatus.ERROR, None, message
+            return ToolResultStatus.ERROR, None, f"{call.tool} is busy: {busy}; try again later"
 
 
 def _run(tool: Tool, call: ToolCall) -> _Outcome:
@@ -141,10 +120,7 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
 
 
 def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: str) -> _Outcome:
-    """Return the outcome of a failure; an unexpected one is logged as `what`.
-
-    The log has no words of the failure where those could hold something sensitive.
-    """
+    """Return the outcome of a failure; log what is unexpected, but no sensitive words."""
     if isinstance(failure, ToolTimedOut):
         return ToolResultStatus.TIMEOUT, None, str(failure)
     if isinstance(failure, ToolError):

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -20,15 +21,22 @@ _WRITTEN: Final = re.compile(
 
 
 def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
-    """Return `value` as an exact decimal.
+    """Return `value` as an exact decimal, or raise `ArgumentsInvalid`: no number, or too large.
 
-    Text may group thousands (`1,500`) and use an exponent (`2e3`); with `percent` it
-    may end in a percent sign, which is dropped. `name` is the argument, for messages.
-
-    Raises:
-        ArgumentsInvalid: not a number, not finite, or beyond `MAX_DIGITS`.
+    Text may group thousands (`1,500`), use an exponent (`2e3`) and, with `percent`, end in `%`.
     """
-    number = _to_decimal(value, name, percent=percent)
+    if isinstance(value, Decimal):
+        number = value
+    elif isinstance(value, str):
+        number = _read_text(value, name, percent=percent)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        # Decimal(huge) and str(huge) take long, so the size is looked at first.
+        huge = value.bit_length() > 4 * MAX_DIGITS
+        number = Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
+    elif isinstance(value, float):
+        number = Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
+    else:
+        raise ArgumentsInvalid(f"{name} must be a number, not {described_value(value)}")
     if not number.is_finite():
         raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a finite number")
     if not number:
@@ -44,16 +52,12 @@ def read_number(value: Any, name: str, *, percent: bool = False) -> Decimal:
 
 
 def read_numbers(values: Sequence[Any], name_of: Callable[[int], str]) -> list[Decimal]:
-    """Return each of `values` as `read_number` does; `name_of` names the one at a place.
-
-    Raises:
-        ArgumentsInvalid: as `read_number`, for the first that is not a number.
-    """
+    """Return each of `values` as `read_number` does; `name_of` names the one at a place."""
     return [read_number(value, name_of(place)) for place, value in enumerate(values)]
 
 
 def read_as_number(text: str) -> Decimal | None:
-    """The number that `text` writes, or None when it writes something else."""
+    """Return the number that `text` writes, or None when it writes something else."""
     if len(text) > _MAX_CHARS or not any(map(str.isdecimal, text)):
         return None
     try:
@@ -63,11 +67,7 @@ def read_as_number(text: str) -> Decimal | None:
 
 
 def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
-    """Return `value` as a whole number from `least` to `most`.
-
-    Raises:
-        ArgumentsInvalid: not a number, not whole, or out of range.
-    """
+    """Return a whole number from `least` to `most`, or raise `ArgumentsInvalid`."""
     if type(value) is int and least <= value <= most:
         return value
     number = read_number(value, name)
@@ -80,20 +80,6 @@ def read_integer(value: Any, name: str, *, least: int, most: int) -> int:
     return int(number)
 
 
-def _to_decimal(value: Any, name: str, *, percent: bool) -> Decimal:
-    if isinstance(value, Decimal):
-        return value
-    if isinstance(value, str):
-        return _read_text(value, name, percent=percent)
-    if isinstance(value, int) and not isinstance(value, bool):
-        # Decimal(huge) and str(huge) take long, so the size is looked at first.
-        huge = value.bit_length() > 4 * MAX_DIGITS
-        return Decimal(f"1e{MAX_DIGITS}") if huge else Decimal(int(value))
-    if isinstance(value, float):
-        return Decimal(repr(float(value))) if math.isfinite(value) else Decimal("NaN")
-    raise ArgumentsInvalid(f"{name} must be a number, not {described_value(value)}")
-
-
 def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
     text = value[: _MAX_CHARS + 1].strip().replace("\N{MINUS SIGN}", "-")
     if percent:
@@ -102,9 +88,7 @@ def _read_text(value: str, name: str, *, percent: bool) -> Decimal:
         digits = all(char.isdecimal() or char in ",." for char in text)
         problem = "has too many digits" if digits else "is not a number"
         raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which {problem}")
-    if not _WRITTEN.fullmatch(text) or not any(map(str.isdecimal, text)):
-        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number")
-    try:
-        return Decimal(text.replace(",", ""))
-    except InvalidOperation:
-        raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number") from None
+    with suppress(InvalidOperation):
+        if _WRITTEN.fullmatch(text) and any(map(str.isdecimal, text)):
+            return Decimal(text.replace(",", ""))
+    raise ArgumentsInvalid(f"{name} is {shown_value(value)}, which is not a number")

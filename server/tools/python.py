@@ -7,16 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from server.core.tools import ToolCall
 from server.errors import PluginInvalid, Problem, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.model import Library, PythonExecution, Template
 from server.tools.policy.checks import SYSTEM_PARAMETERS
-from server.tools.workers import Workers, WorkersBusy
-
-_THREADS: Final = 4
-"""Calls of one function that may run side by side in threads."""
+from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +28,7 @@ class Function:
 def find_functions(
     library: Library, modules: Sequence[str], paths: Sequence[Path]
 ) -> tuple[Mapping[str, Function], tuple[Problem, ...]]:
-    """Return the function of each Python template by the template's id, and what is wrong.
-
-    Kinds of problems: `python-not-allowed`, `python-not-found`, `python-parameters`.
-    """
+    """Return the function of each Python template by its id, and the problems found."""
     found: dict[str, Function] = {}
     problems: list[Problem] = []
     for template in library.templates.values():
@@ -81,7 +75,6 @@ def _import_function(module: str, attribute: str, paths: Sequence[Path]) -> Func
 
 
 def _parameter_problems(template: Template, function: Function) -> Iterator[str]:
-    """Yield where the template's parameters and the function's do not fit together."""
     signature = inspect.signature(function.call).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.values())
     given = {parameter.name: parameter for parameter in template.parameters}
@@ -114,13 +107,7 @@ class PythonCalls:
         return {name: function.system for name, function in self._functions.items()}
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> Mapping[str, Any]:
-        """Call the function and return its result, its own fields beside it.
-
-        Raises:
-            ToolUnknown: the template calls no function.
-            ToolTimedOut, ToolFailed: it took too long, or could not be started.
-            Exception: whatever the function raises.
-        """
+        """Call the function, or raise `ToolUnknown`, `ToolTimedOut`, `ToolFailed` or its own."""
         try:
             function = self._functions[call.template_id]
         except KeyError:
@@ -133,7 +120,6 @@ class PythonCalls:
         return {**fields, "result": value, "operation": call.operation}
 
     def close(self) -> None:
-        """Let idle threads end."""
         for workers in self._workers.values():
             workers.close()
 
@@ -148,9 +134,9 @@ class PythonCalls:
             raise _timed_out(call, timeout_s) from None
 
     async def _in_thread(self, function: Function, call: ToolCall, timeout_s: float) -> Any:
-        workers = self._workers.get(call.template_id)
-        if workers is None:
-            workers = self._workers[call.template_id] = Workers(call.operation, _THREADS)
+        workers = self._workers.setdefault(
+            call.template_id, Workers(call.operation, THREADS_PER_TOOL)
+        )
 
         def work() -> tuple[Any, Exception | None]:
             # Carried out as a value: a TimeoutError of the function's is not the deadline's.

@@ -17,8 +17,6 @@ Clock = Callable[[], datetime]
 
 
 class ToolRegistry:
-    """Tools by name."""
-
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
@@ -30,14 +28,10 @@ class ToolRegistry:
         date_order: DateOrder = "mdy",
         clock: Clock | None = None,
     ) -> Self:
-        """Construct the shipped tools, and those of `names_to_paths` in addition or instead.
+        """Construct the shipped tools and those of `names_to_paths`, or raise `PluginInvalid`.
 
-        A path is a short name of `plugins.TABLES["tool"]` or a dotted path to a class.
-        A class whose constructor takes `date_order` or `clock` by name is given it; it
-        must need nothing else.
-
-        Raises:
-            PluginInvalid: a path names no usable tool; the message says why.
+        A path is a name of `plugins.TABLES` or a dotted path to a class, whose constructor
+        is given `date_order` and `clock` if it takes them by name.
         """
         paths = {name: name for name in plugins.known("tool")} | dict(names_to_paths or {})
         offered: dict[str, Any] = {"date_order": date_order}
@@ -46,11 +40,7 @@ class ToolRegistry:
         return cls(_construct(name, path, offered) for name, path in paths.items())
 
     def get(self, name: str) -> Tool:
-        """Return the tool of that name.
-
-        Raises:
-            ToolUnknown: there is none; the message lists those there are.
-        """
+        """Return the tool of that name, or raise `ToolUnknown`."""
         try:
             return self._tools[name]
         except (KeyError, TypeError):

@@ -11,12 +11,7 @@ from server.tools.registry import ToolRegistry
 
 
 def template_problems(library: Library, registry: ToolRegistry) -> list[Problem]:
-    """Return what keeps templates from running on these tools, in the library's order.
-
-    Kinds: `unknown-tool`, `unknown-operation`, `unknown-tool-parameter`,
-    `missing-tool-parameter`, `conflicting-tool-parameters`, and the warning
-    `optional-tool-parameter`.
-    """
+    """Return what keeps templates from running on these tools, in the library's order."""
     return [
         problem
         for template in library.templates.values()
@@ -75,11 +70,8 @@ def _parameter_problems(
     names = [p.name for p in definition.parameters]
     for name, parameter in given.items():
         if name not in names:
-            what = (
-                unknown(f"{label} parameter", name, names)
-                if names
-                else f"{label} takes no parameter {name!r}"
-            )
+            what = f"{label} takes no parameter {name!r}"
+            what = unknown(f"{label} parameter", name, names) if names else what
             yield _about(template, what, "unknown-tool-parameter", parameter.where)
     for needed in (p.name for p in definition.parameters if p.required):
         supplied = given.get(needed)
@@ -88,7 +80,7 @@ def _parameter_problems(
             yield _about(template, what, "missing-tool-parameter")
         elif not supplied.required and supplied.default is None:
             what = f"parameter {needed!r} is optional and has no default, but {label} needs it"
-            yield _about(template, what, "optional-tool-parameter", supplied.where, warning=True)
+            yield _about(template, what, "optional-tool-parameter", supplied.where, "warning")
     for group in definition.exactly_one_of:
         present = [given[name] for name in group if name in given]
         choice = " or ".join(map(repr, group))
@@ -105,9 +97,7 @@ def _about(
     what: str,
     kind: str,
     where: Location | None = None,
-    *,
-    warning: bool = False,
+    severity: Literal["error", "warning"] = "error",
 ) -> Problem:
     what = f"template {template.id!r}: {what}"
-    severity: Literal["error", "warning"] = "warning" if warning else "error"
     return Problem(what, where or template.where, kind, severity, template.id)

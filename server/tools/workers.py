@@ -1,14 +1,13 @@
 """A few daemon threads, for work that must not hold the event loop.
 
-Python cannot stop a thread, so work that takes too long keeps its thread until it ends.
-Threads are therefore few, counted, and given to one tool alone: a tool that hangs uses
-up its own and is then refused at once. They are daemons, so that a hung one cannot keep
-the server from ending.
+Python cannot stop a thread, so threads are few, counted, and given to one tool alone: one
+that hangs uses up its own, and is then refused at once. A daemon lets the server end.
 """
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Final, Generic, TypeVar, cast
@@ -16,6 +15,9 @@ from typing import Final, Generic, TypeVar, cast
 from server.errors import OrbitError
 
 T = TypeVar("T")
+
+THREADS_PER_TOOL: Final = 4
+"""Calls of one tool or function that may run side by side in threads."""
 
 MAX_WAITING: Final = 100
 """Most jobs that may wait for a thread; the next is refused."""
@@ -27,14 +29,12 @@ class WorkersBusy(OrbitError):
     code = "workers_busy"
 
 
+@dataclass(slots=True)
 class _Job(Generic[T]):
-    __slots__ = ("abandoned", "ended", "future", "work")
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self.work = work
-        self.future: Future[T] = Future()
-        self.abandoned = False
-        self.ended = False
+    work: Callable[[], T]
+    future: Future[T] = field(default_factory=Future)
+    abandoned: bool = False
+    ended: bool = False
 
 
 class Workers(Generic[T]):
@@ -50,13 +50,7 @@ class Workers(Generic[T]):
         self._stuck = 0
 
     async def run(self, work: Callable[[], T], *, timeout_s: float) -> T:
-        """Run `work` in a thread and return what it returns.
-
-        Raises:
-            TimeoutError: it did not end in time; its thread is left to it.
-            WorkersBusy: it never started, because no thread came free in time, too
-                many jobs wait already, or all threads are held by work that hangs.
-        """
+        """Return what `work` returns, or raise `TimeoutError` or, never started, `WorkersBusy`."""
         job = self._submit(work)
         try:
             async with asyncio.timeout(timeout_s):

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from server.errors import ConfigurationInvalid, RequestInvalid
 from server.guards.changes import Change, check_change, with_changes
+from server.guards.engine import PatternStage
 from server.guards.model import Category, GuardSet, choose_response, redact_question
-from server.guards.options import GuardOptions, guard_options
-from server.guards.patterns import PatternHit, PatternStage
+from server.guards.options import GuardOptions, options_of
 from server.guards.scorer import learn_scorer
-from server.settings.adapters import AdapterGuards
-from server.settings.models import GuardsSettings
+from server.settings.adapters import AdapterGuards, AdapterSettings
+from server.settings.models import GuardsSettings, Settings
 from server.text.normalizer import normalize_text
 
 SET = GuardSet(
@@ -55,16 +55,16 @@ def test_what_names_a_person_or_opens_something_is_not_shown(text: str, shown: s
 
 def test_the_first_category_in_order_decides() -> None:
     stage = PatternStage(SET.categories)
-    assert stage.find("a zebra") == PatternHit("first", "zebra")
-    assert stage.find("a LION") == PatternHit("second", "zebra|lion")
+    assert stage.find("a zebra") == ("first", "zebra")
+    assert stage.find("a LION") == ("second", "zebra|lion")
     assert stage.find("a tiger") is None
 
 
 def test_patterns_too_many_for_one_pass_are_tried_singly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.guards.patterns._MEMORY", 1 << 16)
+    monkeypatch.setattr("server.guards.engine._MEMORY", 1 << 16)
     wide = tuple(f"x{n}.{{0,300}}z{n}" for n in range(5))
     stage = PatternStage([Category("wide", "block", patterns=(*wide, "needle"))])
-    assert stage.find("a needle") == PatternHit("wide", "needle")
+    assert stage.find("a needle") == ("wide", "needle")
     assert stage.find("a haystack") is None
 
 
@@ -74,7 +74,7 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     stage._set = re2.Set.SearchSet()
     stage._set.Add("what is in no question")
     stage._set.Compile()
-    assert stage.find("a zebra") == PatternHit("first", "zebra")
+    assert stage.find("a zebra") == ("first", "zebra")
 
 
 def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
@@ -146,7 +146,8 @@ def options(environ: dict[str, str], own: AdapterGuards | None = None) -> GuardO
     shared = GuardsSettings.model_validate(
         {"packs": ["a.yaml"], "fail_closed": True}, context={"root": "/"}
     )
-    return guard_options("x", shared, own or AdapterGuards(), environ)
+    adapter = AdapterSettings.model_construct(name="x", guards=own or AdapterGuards())
+    return options_of(adapter, Settings(guards=shared), environ)
 
 
 def test_the_environment_wins_over_the_adapter_and_that_over_all() -> None:

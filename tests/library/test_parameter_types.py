@@ -11,8 +11,7 @@ from server.core.redaction import Redactor
 from server.extraction.extractor import Extractor
 from server.library.model import Domain, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
-from server.tools.policy.checks import ArgumentsCheck
-from server.tools.policy.proposal import Refusal
+from server.tools.policy.checks import ArgumentsCheck, Refusal
 from tests.library.samples import DOMAIN, load, template_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"

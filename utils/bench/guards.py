@@ -22,10 +22,9 @@ from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.core.turn import Caller, Turn
-from server.guards.engine import GuardQuestion, evaluate_set
+from server.guards.engine import GuardQuestion, PatternStage, evaluate_set
 from server.guards.measurement import figures, load_labelled, measure_guard
 from server.guards.model import Category
-from server.guards.patterns import PatternStage
 from server.settings.loader import load_settings
 from server.text.normalizer import normalize_text
 from utils.bench._machine import describe_machine, percentiles

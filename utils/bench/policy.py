@@ -31,7 +31,7 @@ from server.library.model import (
 )
 from server.tools.executor import ToolExecutor
 from server.tools.policy.chain import Guardrails, PolicyChain, build_chain
-from server.tools.policy.proposal import Proposal
+from server.tools.policy.checks import Proposal
 from server.tools.registry import ToolRegistry
 from utils.bench._machine import describe_machine, percentiles
 

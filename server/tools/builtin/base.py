@@ -21,11 +21,7 @@ ArgumentReader = Callable[[Any, str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. `run` gets the arguments as they were read, and returns a `result`.
-
-    All required arguments are there, and none is None; what `run` returns beside `result`
-    stands in the tool's result as well.
-    """
+    """One operation; `run` gets arguments as read, none of them None, and returns a `result`."""
 
     definition: ToolDefinition
     run: Callable[[Arguments], dict[str, Any]]
@@ -34,9 +30,8 @@ class Operation:
 class BuiltinTools:
     """Builtin operations under one name. Each argument is read as its definition says.
 
-    A parameter is read by its vocabulary if it has one, else by its format (one of
-    `readers`, or `percent`), else by its type: numbers become decimals, whole numbers within
-    their bounds integers, and anything else stays as it is.
+    A parameter is read by its vocabulary if it has one, else by its format (`readers`, or
+    `percent`), else by its type: numbers as decimals, whole ones as integers.
     """
 
     quick = True
@@ -57,11 +52,7 @@ class BuiltinTools:
         }
 
     def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
-        """Run one operation; an argument that is None counts as not given.
-
-        Raises:
-            ToolUnknown, ArgumentsInvalid, ToolFailed.
-        """
+        """Run an operation, or raise `ToolUnknown`, `ArgumentsInvalid` or `ToolFailed`."""
         try:
             found = self._operations[operation]
         except (KeyError, TypeError):
@@ -74,7 +65,15 @@ class BuiltinTools:
         readers = self._readers[operation]
         read = {name: readers[name](value, name) for name, value in (defaults | given).items()}
         answer = found.run(read)
-        understood = {name: _as_data(value, read[name]) for name, value in given.items()}
+        understood: dict[str, Any] = {}  # numbers as they were read, dates as ISO text
+        for name, value in given.items():
+            match read[name]:
+                case Decimal() as number:
+                    understood[name] = plain(number)
+                case list() as numbers if numbers and isinstance(numbers[0], Decimal):
+                    understood[name] = [plain(number) for number in numbers]
+                case _:
+                    understood[name] = value.isoformat() if isinstance(value, date) else value
         return {"result": None, "operation": operation, "input": understood} | answer
 
 
@@ -90,15 +89,6 @@ def _reader_of(parameter: ToolParameter, readers: Mapping[str, ArgumentReader]) 
         most = 10**MAX_DIGITS if parameter.maximum is None else int(parameter.maximum)
         return partial(read_integer, least=least, most=most)
     return lambda value, _: value
-
-
-def _as_data(given: Any, read: Any) -> Any:
-    """Return an argument as the result repeats it: numbers as they were read, dates as ISO text."""
-    if isinstance(read, Decimal):
-        return plain(read)
-    if isinstance(read, list) and read and isinstance(read[0], Decimal):
-        return [plain(number) for number in read]
-    return given.isoformat() if isinstance(given, date) else given
 
 
 class Knowledge(BuiltinTools):

@@ -2,19 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.text.decimals import EXACT, add_up, divide, plain
+from server.text.decimals import EXACT, Number, add_up, divide, plain
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.numbers import (
-    MAX_DIGITS,
-    read_as_number,
-    read_numbers,
-)
+from server.tools.numbers import MAX_DIGITS, read_as_number, read_numbers
 
 MAX_VALUES: Final = 10_000
 """Most numbers one call may add or average."""
@@ -73,15 +70,31 @@ class Calculator(BuiltinTools):
             "calculator",
             (
                 Operation(_PERCENTAGE, _percentage),
-                Operation(ToolDefinition("add", "Add numbers", (_VALUES,)), _add),
-                Operation(ToolDefinition("subtract", "Subtract b from a", (_A, _B)), _subtract),
-                Operation(ToolDefinition("multiply", "Multiply a by b", (_A, _B)), _multiply),
-                Operation(ToolDefinition("divide", "Divide a by b", (_A, _B)), _divide),
-                Operation(ToolDefinition("average", "Average numbers", (_VALUES,)), _average),
+                _of_list("add", "Add numbers", lambda values: plain(add_up(values))),
+                _of_two("subtract", "Subtract b from a", lambda a, b: plain(EXACT.subtract(a, b))),
+                _of_two("multiply", "Multiply a by b", lambda a, b: plain(EXACT.multiply(a, b))),
+                _of_two("divide", "Divide a by b", _quotient),
+                _of_list("average", "Average numbers", _average),
                 Operation(_ROUND, _round),
             ),
             {"numbers": _read_list},
         )
+
+
+def _of_two(
+    name: str, description: str, compute: Callable[[Decimal, Decimal], Number]
+) -> Operation:
+    definition = ToolDefinition(name, description, (_A, _B))
+    return Operation(definition, lambda given: {"result": compute(given["a"], given["b"])})
+
+
+def _of_list(name: str, description: str, compute: Callable[[list[Decimal]], Number]) -> Operation:
+    definition = ToolDefinition(name, description, (_VALUES,))
+    return Operation(definition, lambda given: {"result": compute(given["values"])})
+
+
+def _average(values: list[Decimal]) -> Number:
+    return divide(add_up(values), Decimal(len(values)))
 
 
 def _percentage(given: Arguments) -> dict[str, Any]:
@@ -91,45 +104,19 @@ def _percentage(given: Arguments) -> dict[str, Any]:
     return {"result": _quotient(EXACT.multiply(given["value"], _HUNDRED), given["total"])}
 
 
-def _add(given: Arguments) -> dict[str, Any]:
-    return {"result": plain(add_up(given["values"]))}
-
-
-def _subtract(given: Arguments) -> dict[str, Any]:
-    return {"result": plain(EXACT.subtract(given["a"], given["b"]))}
-
-
-def _multiply(given: Arguments) -> dict[str, Any]:
-    return {"result": plain(EXACT.multiply(given["a"], given["b"]))}
-
-
-def _divide(given: Arguments) -> dict[str, Any]:
-    return {"result": _quotient(given["a"], given["b"])}
-
-
-def _average(given: Arguments) -> dict[str, Any]:
-    values = given["values"]
-    return {"result": divide(add_up(values), Decimal(len(values)))}
-
-
 def _round(given: Arguments) -> dict[str, Any]:
     value, decimals = given["value"], given["decimals"]
     rounded = value.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
     return {"result": plain(rounded), "input": {"value": plain(value), "decimals": decimals}}
 
 
-def _quotient(dividend: Decimal, divisor: Decimal) -> int | float | Decimal:
+def _quotient(dividend: Decimal, divisor: Decimal) -> Number:
     if not divisor:
         raise ToolFailed("Division by zero")
     return divide(dividend, divisor)
 
 
 def _read_list(value: Any, name: str) -> list[Decimal]:
-    """Return the numbers of a list; text is a JSON array, or numbers in a row.
-
-    Raises:
-        ArgumentsInvalid: no list, an empty one, one that is too long, or no number in it.
-    """
     items = _split(value, name) if isinstance(value, str) else value
     if type(items) is not list and not isinstance(items, tuple):
         raise ArgumentsInvalid(f"{name} must be a list of numbers, not {described_value(value)}")
@@ -141,10 +128,9 @@ def _read_list(value: Any, name: str) -> list[Decimal]:
 
 
 def _split(text: str, name: str) -> Any:
-    """Return the items of a text: of a JSON array, else those between separators.
+    """Return the items of a JSON array, else those between separators.
 
-    A comma before a digit may group thousands, so it separates only when the text
-    makes no sense otherwise: `1,500` is one number and `1,2,3` are three.
+    A comma before a digit separates only where `1,2,3` could not group thousands.
     """
     if len(text) > _MAX_LIST_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {_MAX_LIST_CHARS} characters")

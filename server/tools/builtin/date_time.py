@@ -2,36 +2,32 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.date_formats import Format, read_format
 from server.text.dates import WEEKDAY_NAMES
+from server.text.language import TimeUnit, shipped_languages
 from server.text.span import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
-from server.tools.dates import (
-    MAX_DATE_CHARS,
-    DateReader,
-    DateReading,
-    count_between,
-    to_the_second,
-)
-from server.tools.vocabulary import time_unit_vocabulary
+from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between
 
 MAX_DAYS: Final = 3_652_059
 """Days from the first day of year 1 to the last of year 9999, and one more."""
 
-UNITS: Final = time_unit_vocabulary()
+UNITS: Final = {
+    f"{unit}s": (unit, *(w for each in shipped_languages() for w in each.units.get(unit, ())))
+    for unit in get_args(TimeUnit)
+}
 
 DIFFERENCE_UNIT: Final = ToolParameter(
     "unit", "string", "What to count", required=False, default="days", vocabulary=UNITS
 )
 
 _DAY: Final = timedelta(days=1)
-_OUT_OF_RANGE: Final = "The date lies outside the years 1 to 9999"
 _FORMAT_HELP: Final = "iso, long, YYYY-MM-DD, %d/%m/%Y …"
 
 
@@ -105,10 +101,9 @@ def local_now() -> datetime:
 
 
 class DateTime(BuiltinTools):
-    """now, format, diff, add_days and parse.
+    """now, format, diff, add_days and parse, in the zone of `clock`.
 
-    `clock` returns an aware datetime; its zone is the one that "today" and the time
-    are in. `date_order` decides how 03/04/2025 is read.
+    `date_order` decides how 03/04/2025 is read.
     """
 
     def __init__(
@@ -128,28 +123,26 @@ class DateTime(BuiltinTools):
             {"date": self._reader.read, "date-format": read_format, "timezone": find_zone},
         )
 
+    def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
+        try:
+            return super().run(operation, arguments)
+        except OverflowError:
+            raise ToolFailed("The date lies outside the years 1 to 9999") from None
+
     def _now(self, given: Arguments) -> dict[str, Any]:
-        now = to_the_second(self._clock())
+        now = self._clock().replace(microsecond=0)
         if "timezone" in given:
-            try:
-                now = now.astimezone(given["timezone"])
-            except OverflowError:
-                raise ToolFailed(_OUT_OF_RANGE) from None
+            now = now.astimezone(given["timezone"])
         answer = _date_answer(now, given.get("format"))
         return answer | {"time": answer["iso"][11:19], "timezone": str(now.tzinfo)}
 
     def _format(self, given: Arguments) -> dict[str, Any]:
-        return _interpreted(
-            _date_answer(given["date"].value, given["format_string"]), given["date"]
-        )
+        reading = given["date"]
+        return _interpreted(_date_answer(reading.value, given["format_string"]), reading)
 
     def _diff(self, given: Arguments) -> dict[str, Any]:
         start, end, unit = given["date1"], given["date2"], given["unit"]
-        try:
-            between = count_between(start.value, end.value, unit)
-        except OverflowError:
-            raise ToolFailed(_OUT_OF_RANGE) from None
-        answer = {"result": between, "unit": unit}
+        answer = {"result": count_between(start.value, end.value, unit), "unit": unit}
         if start.how or end.how:
             readings = {"date1": start.describe(), "date2": end.describe()}
             notes = [f"{name}: {note}" for name, note in readings.items() if note]
@@ -158,25 +151,24 @@ class DateTime(BuiltinTools):
 
     def _add_days(self, given: Arguments) -> dict[str, Any]:
         reading = given["date"]
-        try:
-            moved = reading.value + _DAY * given["days"]
-        except OverflowError:
-            raise ToolFailed(_OUT_OF_RANGE) from None
-        return _interpreted(_date_answer(moved), reading)
+        return _interpreted(_date_answer(reading.value + _DAY * given["days"]), reading)
 
     def _parse(self, given: Arguments) -> dict[str, Any]:
         text, shape = given["date_string"], given.get("format")
         if shape is None or shape.iso:
             reading = self._reader.read(text, "date_string")
+        elif not isinstance(text, str):
+            raise ArgumentsInvalid(f"date_string must be text, not {described_value(text)}")
+        elif len(text) > MAX_DATE_CHARS:
+            raise ArgumentsInvalid(f"date_string is longer than {MAX_DATE_CHARS} characters")
         else:
-            reading = DateReading(shape.read(_short_text(text, "date_string")))
+            reading = DateReading(shape.read(text.strip()))
         day = reading.value
         parts = {"year": day.year, "month": day.month, "day": day.day}
         return _interpreted(_date_answer(day) | parts, reading)
 
 
 def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
-    """Return what an operation says of a date; `shape` is how it was asked for."""
     iso = value.isoformat()
     written = shape.write(value) if shape is not None else None
     return {
@@ -188,13 +180,4 @@ def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
 
 
 def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
-    """Return the answer, with how the date was read where that was a choice."""
     return answer | {"interpreted_as": reading.describe()} if reading.how else answer
-
-
-def _short_text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise ArgumentsInvalid(f"{name} must be text, not {described_value(value)}")
-    if len(value) > MAX_DATE_CHARS:
-        raise ArgumentsInvalid(f"{name} is longer than {MAX_DATE_CHARS} characters")
-    return value.strip()

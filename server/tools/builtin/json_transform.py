@@ -10,21 +10,13 @@ from server.errors import ArgumentsInvalid
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.rows.aggregates import AGGREGATES, aggregate
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition
-from server.tools.rows.fields import Rank, find_row_field, rank
-from server.tools.rows.reader import Row, parse_json_rows, read_rows
-from server.tools.vocabulary import language_vocabulary
+from server.tools.rows.fields import find_row_field, language_vocabulary, rank
+from server.tools.rows.reader import parse_json_rows, read_rows
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
 
-ORDERS: Final = language_vocabulary(
-    "orders",
-    (
-        "asc",
-        "desc",
-    ),
-)
-
+ORDERS: Final = language_vocabulary("orders")
 _DATA: Final = ToolParameter(
     "data",
     "array",
@@ -119,13 +111,9 @@ def _filter(given: Arguments) -> dict[str, Any]:
 def _sort(given: Arguments) -> dict[str, Any]:
     rows, order = given["data"], given["order"]
     field = find_row_field(rows, given["field"], "field")
-    ranked: list[tuple[Rank, Row]] = []
-    without: list[Row] = []
-    for row, value in zip(rows, field.values(rows, absent=None), strict=True):
-        if value is None:
-            without.append(row)
-        else:
-            ranked.append((rank(value), row))
+    pairs = list(zip(rows, field.values(rows, absent=None), strict=True))
+    ranked = [(rank(value), row) for row, value in pairs if value is not None]
+    without = [row for row, value in pairs if value is None]
     ranked.sort(key=itemgetter(0), reverse=order == "desc")
     taken = {"rows": len(rows), "field": field.name, "order": order}
     return {"result": [row for _, row in ranked] + without, "input": taken, "count": len(rows)}
@@ -134,11 +122,10 @@ def _sort(given: Arguments) -> dict[str, Any]:
 def _select(given: Arguments) -> dict[str, Any]:
     rows = given["data"]
     fields = [find_row_field(rows, name, "fields") for name in given["fields"]]
-    selected: list[Row] = [{} for _ in rows]
-    for field in fields:
-        for cut, value in zip(selected, field.values(rows, absent=None), strict=True):
-            cut[field.name] = value
-    taken = {"rows": len(rows), "fields": [field.name for field in fields]}
+    names = [field.name for field in fields]
+    columns = [field.values(rows, absent=None) for field in fields]
+    selected = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    taken = {"rows": len(rows), "fields": names}
     return {"result": selected, "input": taken, "count": len(rows)}
 
 
@@ -159,7 +146,6 @@ def _aggregate(given: Arguments) -> dict[str, Any]:
 
 
 def _read_names(value: Any, name: str) -> list[Any]:
-    """Return field names from a list, a JSON array, or text with commas or `and` between them."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = parse_json_rows(value, name)
     elif isinstance(value, str):

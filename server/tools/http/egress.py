@@ -38,10 +38,9 @@ class AddressRefused(httpcore.ConnectError):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """`allowed_hosts`, when there are any, are the only ones that may be called.
+    """The only `allowed_hosts`, if any, and those that may stand on private addresses.
 
-    `private_hosts` may stand on loopback, link-local and private addresses. Both are
-    written as `host` or `host:port`.
+    Both are written as `host` or `host:port`.
     """
 
     allowed_hosts: frozenset[str] = frozenset()
@@ -78,8 +77,6 @@ def is_public(address: Address) -> bool:
 
 
 class EgressBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to addresses that the policy admits, and to no others."""
-
     def __init__(self, egress: EgressPolicy) -> None:
         self._egress = egress
         self._network = httpcore.AnyIOBackend()
@@ -118,7 +115,6 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
 
 
 async def _resolve(host: str, port: int) -> list[Address]:
-    """Return the addresses of a host, in the resolver's order."""
     try:
         found = await anyio.getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError) as unknown:
@@ -143,8 +139,6 @@ _ERRORS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
 
 
 class EgressTransport(httpx.AsyncBaseTransport):
-    """Sends requests through a pool of httpcore, over connections that the policy admits."""
-
     def __init__(self, egress: EgressPolicy) -> None:
         self._connections = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),
@@ -155,7 +149,6 @@ class EgressTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the response's body is read from the connection as it is asked for."""
         url = request.url
         with _errors_of_httpx():
             response = await self._connections.handle_async_request(
@@ -181,8 +174,6 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of a response, with the errors of httpx."""
-
     def __init__(self, response: httpcore.Response) -> None:
         self._response = response
 
@@ -207,11 +198,9 @@ def _errors_of_httpx() -> Iterator[None]:
 def open_client(
     transport: httpx.AsyncBaseTransport | None = None, egress: EgressPolicy | None = None
 ) -> httpx.AsyncClient:
-    """Return a pooled client that follows nothing, keeps no cookies and never waits itself.
+    """Return a pooled client that follows nothing, keeps no cookies and has no deadline.
 
-    Deadlines belong to the caller; only connecting has a limit of its own, so that a
-    host that swallows packets leaves time for another try. Without `egress` only
-    public addresses are called.
+    Only connecting is limited, so that a host that swallows packets leaves time to retry.
     """
     # A cookie set for one caller must never travel with another one's call.
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
@@ -235,11 +224,7 @@ def _is_private(host: str) -> bool:
 
 
 def host_problems(library: Library, egress: EgressPolicy) -> list[Problem]:
-    """Return the templates whose requests go where the adapter lets none go.
-
-    Kinds: `host-not-allowed`, and the warning `private-host`: only addresses that are
-    written out are judged here, since what a name means is known when it is called.
-    """
+    """Return the templates whose requests the adapter lets go nowhere; names are not resolved."""
     problems = []
     for template in library.templates.values():
         execution = template.execution
@@ -253,13 +238,11 @@ def host_problems(library: Library, egress: EgressPolicy) -> list[Problem]:
             if not egress.admits(host, port):
                 allowed = ", ".join(sorted(egress.allowed_hosts))
                 what += f"not among http.allowed_hosts ({allowed})"
-                problems.append(
-                    Problem(what, template.where, "host-not-allowed", template=template.id)
-                )
+                wrong = Problem(what, template.where, "host-not-allowed", template=template.id)
+                problems.append(wrong)
             elif _is_private(host) and not egress.may_be_private(host, port):
                 what += "private, so it will be refused; "
                 what += "list it in config.http.private_hosts to allow it"
-                problems.append(
-                    Problem(what, template.where, "private-host", "warning", template.id)
-                )
+                wrong = Problem(what, template.where, "private-host", "warning", template.id)
+                problems.append(wrong)
     return problems

@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import httpx
@@ -18,7 +20,7 @@ from server.library.http_model import (
     ResponseType,
     secrets_of,
 )
-from server.library.model import Library, Template
+from server.library.model import Library
 from server.library.placeholders import ExpressionFailed
 from server.tools.http.egress import EgressPolicy, open_client
 from server.tools.http.pagination import Gathered, first_page, next_page, to_result
@@ -26,18 +28,12 @@ from server.tools.http.request import FilledRequest, encode_value, fill_request
 from server.tools.http.response import Mapped, Received, map_answer, read_answer
 from server.tools.http.sender import Sender, redact_secrets
 
-DEFAULT_CONCURRENCY: Final = 64
-
 _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 32_000_000
 
 
 class AnswerCache:
-    """The latest answers of one adapter, the oldest dropped first.
-
-    An answer is kept under its whole request, headers and key included, so that what
-    one identity may see is never given to another.
-    """
+    """The latest answers, by the whole request, so that no identity gets another one's."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,7 +41,6 @@ class AnswerCache:
         self._bytes = 0
 
     def get(self, request: FilledRequest) -> Received | None:
-        """Return the answer that is still fresh, or None."""
         entry = self._entries.get(request)
         if entry is None:
             return None
@@ -56,7 +51,6 @@ class AnswerCache:
         return received
 
     def put(self, request: FilledRequest, received: Received, ttl_s: float) -> None:
-        """Keep an answer for `ttl_s` seconds."""
         self._drop(request)
         self._entries[request] = (self._clock() + ttl_s, received)
         self._bytes += len(received.body)
@@ -79,7 +73,7 @@ class HttpEngine:
     def __init__(
         self,
         *,
-        max_concurrency: int = DEFAULT_CONCURRENCY,
+        max_concurrency: int = 64,
         transport: httpx.AsyncBaseTransport | None = None,
         egress: EgressPolicy | None = None,
     ) -> None:
@@ -94,14 +88,11 @@ class HttpEngine:
         *,
         timeout_s: float | None = None,
     ) -> dict[str, Any]:
-        """Make the call and return its mapped answer (see `result.to_result`).
-
-        `timeout_s` bounds the whole of it: preparation, retries and all pages.
+        """Make the call and return its mapped answer (see `to_result`), all within `timeout_s`.
 
         Raises:
             ArgumentsInvalid: an argument cannot stand where the request wants it.
-            ToolFailed: the service could not be reached, refused, or answered badly.
-            ToolTimedOut: no whole answer came in time.
+            ToolFailed, ToolTimedOut: no whole answer came, or a bad one.
         """
         service = execution.service
         limit_s = service.timeout_s if timeout_s is None else min(timeout_s, service.timeout_s)
@@ -114,7 +105,6 @@ class HttpEngine:
         return to_result(execution.operation, arguments, prepared, gathered)
 
     async def close(self) -> None:
-        """Close the pool; the engine is not used afterwards."""
         await self._client.aclose()
 
     async def _prepare(
@@ -148,19 +138,14 @@ class HttpEngine:
             gathered.add(received, page)
             if paging is None:
                 break
-            following = next_page(
-                following,
-                paging,
-                received,
-                page,
-                pages=gathered.pages,
-                items=len(gathered.items),
-            )
-            if following and gathered.reached(paging.max_pages, paging.max_items):
+            following = next_page(following, paging, received, page, gathered)
+            enough = gathered.pages >= paging.max_pages or len(gathered.items) >= paging.max_items
+            if following and enough:
                 gathered.complete = False
                 break
-        if paging is not None:
-            gathered.cut(paging.max_items)
+        if paging is not None and len(gathered.items) > paging.max_items:
+            del gathered.items[paging.max_items :]
+            gathered.complete = False
         return gathered
 
     async def _receive(
@@ -204,29 +189,20 @@ async def _read(
 
 
 def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str) -> str:
+    message = None
     if prepare.not_found is not None:
-        try:
+        with suppress(ExpressionFailed):
             message = prepare.not_found.fill(arguments, encode_value)
-        except ExpressionFailed:
-            message = None
-        if message:
-            return message
-    return f"{host} found nothing that fits"
+    return message or f"{host} found nothing that fits"
 
 
+@dataclass(frozen=True, slots=True)
 class HttpCalls:
     """Runs templates over HTTP; a call reaches nothing but the request of its own template."""
 
-    def __init__(self, templates: Iterable[Template], engine: HttpEngine) -> None:
-        self._engine = engine
-        self._runs: dict[str, tuple[HttpExecution, Mapping[str, Any]]] = {
-            template.id: (
-                template.execution,
-                {p.name: p.default for p in template.parameters if p.default is not None},
-            )
-            for template in templates
-            if isinstance(template.execution, HttpExecution)
-        }
+    runs: Mapping[str, tuple[HttpExecution, Mapping[str, Any]]]
+    """The executions of templates, and the defaults of their parameters."""
+    engine: HttpEngine
 
     @classmethod
     def of(
@@ -236,32 +212,29 @@ class HttpCalls:
         *,
         egress: EgressPolicy | None = None,
     ) -> Self | None:
-        """Return the calls of a library over a pool of its own, or None when it makes none.
-
-        Without a `egress` none but public addresses are called.
-        """
-        templates = library.templates.values()
-        if not any(isinstance(template.execution, HttpExecution) for template in templates):
+        """Return the calls of a library over a pool of its own, or None when it makes none."""
+        runs = {
+            template.id: (
+                template.execution,
+                {p.name: p.default for p in template.parameters if p.default is not None},
+            )
+            for template in library.templates.values()
+            if isinstance(template.execution, HttpExecution)
+        }
+        if not runs:
             return None
-        concurrency = library.domain.http.max_concurrency
-        return cls(
-            templates, HttpEngine(max_concurrency=concurrency, transport=transport, egress=egress)
-        )
+        limit = library.domain.http.max_concurrency
+        engine = HttpEngine(max_concurrency=limit, transport=transport, egress=egress)
+        return cls(runs, engine)
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
-        """Make the call of `call.template_id` and return its mapped answer.
-
-        Raises:
-            ToolUnknown: that template makes no HTTP call.
-            ToolError: as `HttpEngine.run`.
-        """
+        """Make the call of a template; raise `ToolUnknown`, or as `HttpEngine.run`."""
         try:
-            execution, defaults = self._runs[call.template_id]
+            execution, defaults = self.runs[call.template_id]
         except KeyError:
             raise ToolUnknown(f"template {call.template_id!r} makes no HTTP call") from None
-        return await self._engine.run(
-            execution, {**defaults, **call.arguments}, timeout_s=timeout_s
-        )
+        arguments = {**defaults, **call.arguments}
+        return await self.engine.run(execution, arguments, timeout_s=timeout_s)
 
     async def close(self) -> None:
-        await self._engine.close()
+        await self.engine.close()

@@ -14,7 +14,6 @@ from server.tools.http.response import Mapped, Received
 
 
 def first_page(request: FilledRequest, paging: Pagination) -> FilledRequest:
-    """Return the request for the first page."""
     if paging.size_param and paging.page_size:
         request = request.with_query(paging.size_param, paging.page_size)
     if paging.style in ("page", "offset"):
@@ -27,17 +26,9 @@ def next_page(
     paging: Pagination,
     received: Received,
     page: Mapped,
-    *,
-    pages: int,
-    items: int,
+    gathered: "Gathered",
 ) -> FilledRequest | None:
-    """Return the request for the page after this one, or None when it was the last.
-
-    `pages` and `items` count what has come in so far, this page included.
-
-    Raises:
-        ToolFailed: the service points to another host.
-    """
+    """Return the request after this page, or None; raise `ToolFailed` if it is on another host."""
     if page.single or not page.items:
         return None
     if paging.style == "link":
@@ -48,9 +39,9 @@ def next_page(
         following = request.with_query(paging.param, page.next)
         return None if following == request else following
     short = bool(paging.page_size) and len(page.items) < paging.page_size
-    if short or (page.total is not None and items >= page.total):
+    if short or (page.total is not None and len(gathered.items) >= page.total):
         return None
-    step = pages if paging.style == "page" else items
+    step = gathered.pages if paging.style == "page" else len(gathered.items)
     return request.with_query(paging.param, paging.start + step)
 
 
@@ -62,8 +53,9 @@ def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
     here = urlsplit(request.address)
     there = urlsplit(urljoin(request.url, target))
     if (there.scheme, there.netloc.lower()) != (here.scheme, here.netloc):
-        what = "put its next page on another host, which is not followed"
-        raise ToolFailed(f"{received.host} {what}")
+        raise ToolFailed(
+            f"{received.host} put its next page on another host, which is not followed"
+        )
     pairs = (pair.partition("=") for pair in there.query.split("&") if pair)
     named = tuple((name, value if equals else None) for name, equals, value in pairs)
     # A key that travels in the query is not always repeated in the link.
@@ -98,27 +90,14 @@ class Gathered:
         if page.total is not None:
             self.total = page.total
 
-    def reached(self, max_pages: int, max_items: int) -> bool:
-        return self.pages >= max_pages or len(self.items) >= max_items
-
-    def cut(self, max_items: int) -> None:
-        if len(self.items) > max_items:
-            del self.items[max_items:]
-            self.complete = False
-
 
 def to_result(
-    operation: str,
-    arguments: Mapping[str, Any],
-    prepared: Mapping[str, Any],
-    gathered: Gathered,
+    operation: str, arguments: Mapping[str, Any], prepared: Mapping[str, Any], gathered: Gathered
 ) -> dict[str, Any]:
     """Return the result as templates and clients see it.
 
-    `result` is the item when there is one thing, else the list of items. `items`,
-    `count` (items that came), `total` (items there are, None when nobody says) and
-    `complete` (whether these are all) describe it. The fields of `prepare`, and of a
-    single item, stand beside them by their own names.
+    `result` is the item when there is one thing, else the list of items; the fields of
+    `prepare`, and of a single item, stand beside it by their own names.
     """
     count = len(gathered.items)
     total = gathered.total

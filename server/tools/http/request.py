@@ -19,11 +19,7 @@ _LITERAL_QUERY_SAFE: Final = "-._~!$'()*,;:@/?[]"
 
 
 def encode_value(value: Any) -> str:
-    """Return one value as text: integral numbers without a fraction, dates as ISO 8601.
-
-    Raises:
-        ArgumentsInvalid: a number that is not finite, or text that is not Unicode.
-    """
+    """Return a value as text, or raise `ArgumentsInvalid`: not finite, or not Unicode."""
     match value:
         case str():
             text = value
@@ -47,11 +43,7 @@ def encode_value(value: Any) -> str:
 
 
 def path_segment(value: Any) -> str:
-    """Return a value for a path: everything but letters, digits and `-._~` is encoded.
-
-    Raises:
-        ArgumentsInvalid: an empty value, which would shorten the path.
-    """
+    """Return a value encoded for a path, or raise `ArgumentsInvalid` when it is empty."""
     text = encode_value(value)
     if not text:
         raise ArgumentsInvalid("an empty value cannot stand in a path")
@@ -59,7 +51,6 @@ def path_segment(value: Any) -> str:
 
 
 def query_value(value: Any) -> str:
-    """Return a value for a query: everything but letters, digits and `-._~` is encoded."""
     return quote(encode_value(value), safe="")
 
 
@@ -69,11 +60,7 @@ def query_literal(text: str) -> str:
 
 
 def header_value(value: Any) -> str:
-    """Return a value for a header: one line of ASCII, other characters percent-encoded.
-
-    Raises:
-        ArgumentsInvalid: line breaks or other control characters.
-    """
+    """Return a value as one line of ASCII, or raise `ArgumentsInvalid` at control characters."""
     text = encode_value(value)
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
         raise ArgumentsInvalid("line breaks and control characters cannot stand in a header")
@@ -81,21 +68,15 @@ def header_value(value: Any) -> str:
 
 
 def encode_scalar(value: Any) -> Any:
-    """Return a value as JSON knows it: decimals become numbers, dates become text.
-
-    Raises:
-        ArgumentsInvalid: a number that is not finite.
-    """
+    """Return a value as JSON knows it, or raise `ArgumentsInvalid`: not finite."""
     match value:
         case None | bool() | int():
             return value
         case str():
             return encode_value(value)
-        case float() | Decimal():
-            if not math.isfinite(value):
-                raise ArgumentsInvalid(f"{value} is not a finite number")
-            if isinstance(value, float):
-                return value
+        case float() if math.isfinite(value):
+            return value
+        case Decimal() if math.isfinite(value):
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
             return {str(name): encode_scalar(item) for name, item in value.items()}
@@ -141,11 +122,9 @@ class FilledRequest:
 
     @property
     def host(self) -> str:
-        """Host and port, the name by which messages call the service."""
         return urlsplit(self.address).netloc
 
     def with_query(self, name: str, value: Any) -> "FilledRequest":
-        """Return the same request with one query parameter set."""
         kept = tuple(pair for pair in self.query if pair[0] != name)
         return replace(self, query=(*kept, (query_literal(name), query_value(value))))
 
@@ -153,12 +132,9 @@ class FilledRequest:
 def fill_request(
     request: HttpRequest, service: HttpService, arguments: Mapping[str, Any]
 ) -> FilledRequest:
-    """Fill a request's placeholders and sign it.
+    """Fill a request's placeholders and sign it, or raise `ArgumentsInvalid`.
 
     Query parameters, headers and body fields whose argument has no value are left out.
-
-    Raises:
-        ArgumentsInvalid: a value that cannot stand where it is asked for.
     """
     try:
         scheme = AUTH_SCHEMES[service.auth.kind]
@@ -232,13 +208,17 @@ def _fill_body(body: HttpBody | None, arguments: Mapping[str, Any]) -> bytes | N
     if body.kind == "json":
         return to_json(encode_scalar(filled)).encode()
     if body.kind == "form":
-        pairs = {name: _form_text(value) for name, value in dict(filled).items()}
+        pairs = {
+            name: [*map(encode_value, value)]
+            if isinstance(value, list | tuple)
+            else encode_value(value)
+            for name, value in dict(filled).items()
+        }
         return urlencode(pairs, doseq=True).encode()
     return encode_value(filled).encode()
 
 
 def _fill_value(value: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a body's value with its texts filled; what has no value is left out."""
     if isinstance(value, PlaceholderText):
         slot = value.only_slot
         if slot is not None:
@@ -251,11 +231,3 @@ def _fill_value(value: Any, arguments: Mapping[str, Any]) -> Any:
     if isinstance(value, list | tuple):
         return [item for item in (_fill_value(v, arguments) for v in value) if item is not NO_VALUE]
     return value
-
-
-def _form_text(value: Any) -> str | list[str]:
-    return (
-        [encode_value(item) for item in value]
-        if isinstance(value, list | tuple)
-        else encode_value(value)
-    )

@@ -17,13 +17,10 @@ from server.library.http_model import ResponseMapping, ResponseType
 
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 _MAX_DETAIL_CHARS: Final = 200
-_CSV_TYPES: Final = ("text/csv", "application/csv")
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An answer that came in whole."""
-
     host: str
     status: int
     headers: httpx.Headers
@@ -39,13 +36,9 @@ class AnswerUnreadable(ToolFailed):
 
 
 async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
-    """Return the unpacked body, reading from the network only as long as it fits.
+    """Return the unpacked body, or raise `BodyUnusable`: over `max_bytes`, or badly packed.
 
     A small gzip body can hold gigabytes, so unpacking stops at the limit as well.
-
-    Raises:
-        BodyUnusable: more than `max_bytes`, packed or unpacked; not the encoding that
-            its header names, or one that was not asked for.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -68,12 +61,9 @@ async def read_limited(response: httpx.Response, max_bytes: int) -> bytes:
 
 
 def read_answer(received: Received, expected: ResponseType, *, structured: bool) -> Any:
-    """Return the data of an answer; None when it has no body.
+    """Return the data of an answer, None for no body, or raise `AnswerUnreadable`.
 
     `structured` says that a mapping will be applied, so that plain text will not do.
-
-    Raises:
-        AnswerUnreadable: another content type, or a body that is not what it claims.
     """
     if not received.body.strip():
         return None
@@ -88,11 +78,7 @@ def read_answer(received: Received, expected: ResponseType, *, structured: bool)
 
 
 def read_json(received: Received) -> Any:
-    """Return the JSON of a body.
-
-    Raises:
-        AnswerUnreadable: not JSON, or nested deeper than anyone means.
-    """
+    """Return the JSON of a body, or raise `AnswerUnreadable`."""
     try:
         return json.loads(received.body)
     except (ValueError, RecursionError):
@@ -100,7 +86,6 @@ def read_json(received: Received) -> Any:
 
 
 def _read_csv(received: Received) -> list[dict[str, str]]:
-    """Return the rows of CSV with a header line; cells stay text."""
     rows: list[dict[str, str]] = []
     try:
         for row in csv.DictReader(io.StringIO(_read_text(received), newline=""), strict=True):
@@ -137,7 +122,7 @@ _READERS: Final[Mapping[ResponseType, Callable[[Received], Any]]] = {
 def _guess_type(kind: str, *, structured: bool) -> ResponseType:
     if kind == "application/json" or kind.endswith("+json"):
         return "json"
-    if kind in _CSV_TYPES:
+    if kind in ("text/csv", "application/csv"):
         return "csv"
     if structured and kind in ("", "text/plain", "application/octet-stream"):
         return "json"
@@ -159,12 +144,9 @@ class Mapped:
 
 
 def map_answer(data: Any, mapping: ResponseMapping, *, next_path: str = "") -> Mapped:
-    """Return what the mapping asks for; `next_path` leads to the cursor of the next page.
+    """Return what the mapping asks for, or raise `ToolFailed`: an error, or another shape.
 
     A path that leads nowhere is an empty list of items, and a field without a value.
-
-    Raises:
-        ToolFailed: the answer reports a failure of its own, or has another shape.
     """
     complaint = _search(mapping.error, data) if mapping.error else None
     if complaint:

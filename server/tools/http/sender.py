@@ -47,8 +47,6 @@ class TryAgain(Exception):
 
 
 class Sender:
-    """Sends the calls of one adapter over its pool, so many at a time."""
-
     def __init__(self, client: httpx.AsyncClient, *, max_concurrency: int) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(max_concurrency)
@@ -63,13 +61,8 @@ class Sender:
     ) -> Received:
         """Return the answer once its status is 2xx and its body is in.
 
-        `deadline` is a time of the running loop's clock. It bounds everything: waiting
-        for a free slot, connecting, every try, the pauses between, and a body that
-        drips in byte by byte.
-
-        Raises:
-            ToolTimedOut: the deadline passed.
-            ToolFailed: any other reason, in words.
+        `deadline`, by the loop's clock, bounds everything: the wait for a slot, every try, the
+        pauses between, and a body that drips in. Raises `ToolTimedOut` then, else `ToolFailed`.
         """
         try:
             async with asyncio.timeout_at(deadline):
@@ -107,7 +100,6 @@ class Sender:
         raise failed
 
     async def _follow(self, request: FilledRequest, service: HttpService) -> Received:
-        """Send a request, and follow its redirects on the same host."""
         sent = self._client.build_request(
             request.method, request.url, headers=request.headers, content=request.content
         )
@@ -137,14 +129,13 @@ async def _read_body(response: httpx.Response, limit: int) -> bytes:
 
 
 def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
-    """Whether two addresses are of one host and port; https instead of http counts as well."""
+    """Return whether host and port are the same; https instead of http counts as well."""
     upgraded = (here.scheme, there.scheme) == ("http", "https") and there.port is None
     same = (here.scheme, here.port) == (there.scheme, there.port)
     return there.host == here.host and (same or upgraded)
 
 
 def _may_repeat(request: FilledRequest, error: httpx.TransportError) -> bool:
-    """Whether sending again can do no harm, and may help."""
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return False
     # A connection that was never made has carried nothing, whatever the method.
@@ -175,7 +166,6 @@ def _retrying(service: HttpService, deadline: float) -> AsyncRetrying:
 
 
 def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
-    """Return the failure for an answer with a status other than 2xx."""
     status = received.status
     try:
         phrase = f"{status} {HTTPStatus(status).phrase}"
@@ -189,7 +179,6 @@ def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
 
 
 def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
-    """Return the failure for a call that got no whole answer."""
     match error:
         case httpx.TimeoutException():
             return ToolTimedOut(f"{host} did not answer in time")
@@ -208,7 +197,6 @@ def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
 
 
 def _is_refused(error: httpx.TransportError) -> bool:
-    """Whether no connection was tried, because the policy admits none."""
     return _cause(error, AddressRefused) is not None
 
 
@@ -227,14 +215,12 @@ def _retry_after_s(headers: httpx.Headers) -> float:
 
 
 def redact_secrets(text: str, secrets: Sequence[str]) -> str:
-    """Return the text with every secret blacked out."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
     return text
 
 
 def _detail(received: Received) -> str:
-    """Return what a JSON answer says of its own failure: one short line, or nothing."""
     if "json" not in received.headers.get("content-type", ""):
         return ""
     try:

@@ -1,5 +1,5 @@
 """The policy chain between a proposed call and its tool.
 
-Others build a chain with `chain.build_chain` and hand it a `proposal.Proposal`; `checks`
-and `values` are what a template asks of a call and of its arguments.
+Others build a chain with `chain.build_chain` and hand it a `checks.Proposal`; `checks` is
+what a template asks of a call and of its arguments.
 """

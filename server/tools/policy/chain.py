@@ -20,8 +20,16 @@ from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.library.model import Library, Template
 from server.settings.access import AccessSettings
-from server.tools.policy.checks import Rates, Roles, TemplateChecks, checks_of, size_problem
-from server.tools.policy.proposal import Outcome, Proposal, Refusal
+from server.tools.policy.checks import (
+    Outcome,
+    Proposal,
+    Rates,
+    Refusal,
+    Roles,
+    TemplateChecks,
+    checks_of,
+    size_problem,
+)
 from server.tools.registry import ToolRegistry
 
 _OUTCOMES: Final[Mapping[ToolResultStatus, Outcome]] = {
@@ -38,11 +46,9 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What became of a proposal, fit to be shown: everything sensitive is taken out.
+    """What became of a proposal, fit to be shown: take `secrets` out of whatever else is.
 
-    `call` is the call with its arguments as they may be shown; `secrets` is what has to
-    be taken out of whatever else speaks of the call. `to_confirm`, when nothing but a yes is
-    missing, is the call as it would run, sensitive arguments and all.
+    `to_confirm`, where only a yes is missing, is the call as it would run, sensitive or not.
     """
 
     result: ToolResult
@@ -72,36 +78,30 @@ class AuditRecorder:
             return None
         shown = _visible_arguments(checks.redactor, arguments)
         try:
-            await self.trail.write(self._event(proposal, "started", "", 0.0, shown))
+            await self.trail.write(self._event(proposal, "started", shown))
         except StoreUnavailable:
             return Refusal(
                 "audit_unavailable", "this is written down when it is done, and cannot be now"
             )
         return None
 
-    def record_end(
-        self,
-        proposal: Proposal,
-        template: Template | None,
-        outcome: Outcome,
-        reason: str,
-        duration_ms: float,
-        arguments: Mapping[str, Any],
-    ) -> None:
+    def record_end(self, proposal: Proposal, template: Template | None, ended: CallOutcome) -> None:
         """Note how a call ended. Refusals are noted even where calls are not."""
         if self.trail is None:
             return
-        if template and not template.policy.log_invocations and outcome in _OUTCOMES.values():
+        if template and not template.policy.log_invocations and not ended.refusal:
             return
-        self.trail.note(self._event(proposal, outcome, reason, duration_ms, arguments))
+        reason, taken_ms = ended.result.error_message or "", ended.result.execution_time_ms
+        shown = ended.call.arguments
+        self.trail.note(self._event(proposal, ended.outcome, shown, reason, taken_ms))
 
     def _event(
         self,
         proposal: Proposal,
         outcome: Outcome,
-        reason: str,
-        duration_ms: float,
         arguments: Mapping[str, Any],
+        reason: str = "",
+        duration_ms: float = 0.0,
     ) -> Event:
         call, caller = proposal.call, proposal.caller
         return Event(
@@ -124,29 +124,19 @@ class AuditRecorder:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class PolicyChain:
     """The one way to the tools of an adapter. `checks` has those of each template, by its id."""
 
-    def __init__(
-        self,
-        checks: Mapping[str, TemplateChecks],
-        rates: Rates,
-        runner: Runner,
-        recorder: AuditRecorder,
-    ) -> None:
-        self._checks = checks
-        self._rates = rates
-        self._runner = runner
-        self._recorder = recorder
+    checks: Mapping[str, TemplateChecks]
+    rates: Rates
+    runner: Runner
+    recorder: AuditRecorder
 
     async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> CallOutcome:
-        """Judge a proposal, run it when nothing refuses it, and write down what happened.
-
-        Raises:
-            StoreUnavailable: the counts of rate limits cannot be reached.
-        """
+        """Judge a proposal, run and record it; raise `StoreUnavailable` without rate limits."""
         call, caller = proposal.call, proposal.caller
-        checks = self._checks.get(call.template_id)
+        checks = self.checks.get(call.template_id)
         if checks is None:
             message = f"there is no tool {call.template_id[:80]!r} here"
             return self._refused(proposal, None, Refusal("tool_unknown", message))
@@ -156,7 +146,7 @@ class PolicyChain:
         template = checks.template
         refusal = checks.check_allowed(caller, proposal.intent)
         if refusal is None and checks.limited:
-            refusal = await self._rates.look(template, caller)
+            refusal = await self.rates.look(template, caller)
         if refusal is not None:
             return self._refused(proposal, checks, refusal)
         arguments = checks.arguments(call.arguments)
@@ -170,9 +160,9 @@ class PolicyChain:
             call = replace(call, arguments=arguments)
             refused = self._refused(replace(proposal, call=call), checks, refusal)
             return replace(refused, to_confirm=call)
-        refusal = await self._recorder.record_start(proposal, checks, arguments)
+        refusal = await self.recorder.record_start(proposal, checks, arguments)
         if refusal is None and checks.limited:
-            refusal = await self._rates.count(template, caller)
+            refusal = await self.rates.look(template, caller, count=True)
         if refusal is None and proposal.commit is not None:
             try:
                 await proposal.commit()
@@ -189,27 +179,23 @@ class PolicyChain:
         """Return the templates that the caller may run for an intent, or for any."""
         return tuple(
             checks.template
-            for checks in self._checks.values()
+            for checks in self.checks.values()
             if checks.check_allowed(caller, intent, any_intent=any_intent) is None
         )
 
     def rehearsed(self, wrap: Callable[[Runner], Runner]) -> "PolicyChain":
-        """Return the same tools for trying a library out: only arguments are judged.
-
-        Nothing is counted, written down or redacted, and nobody's role is asked for.
-        """
+        """Return the same tools for trials: only arguments are judged, and nothing is recorded."""
         checks = {
             name: replace(
                 each, intents=None, roles=None, limited=False, holds=False, redactor=Redactor(())
             )
-            for name, each in self._checks.items()
+            for name, each in self.checks.items()
         }
-        silent = replace(self._recorder, trail=None)
-        return PolicyChain(checks, self._rates, wrap(self._runner), silent)
+        silent = replace(self.recorder, trail=None)
+        return replace(self, checks=checks, runner=wrap(self.runner), recorder=silent)
 
     async def aclose(self) -> None:
-        """Close what runs the calls."""
-        await self._runner.aclose()
+        await self.runner.aclose()
 
     async def _run(
         self,
@@ -226,18 +212,15 @@ class PolicyChain:
             # What the server itself adds is not shown as an argument of whoever asked.
             sources = {**asked.sources, **dict.fromkeys(system, Source("system"))}
             call = replace(asked, arguments={**arguments, **system}, sources=sources)
-        result = await self._runner.execute(call, timeout_s=timeout_s)
+        result = await self.runner.execute(call, timeout_s=timeout_s)
         secrets, shown = NO_SECRETS, asked
         if redactor:
             secrets = redactor.secrets(call.arguments)
             shown = _visible_call(redactor, asked)
             result = _visible_result(redactor, secrets, result, call.arguments)
-        outcome = _OUTCOMES[result.status]
-        message = result.error_message or ""
-        self._recorder.record_end(
-            proposal, template, outcome, message, result.execution_time_ms, shown.arguments
-        )
-        return CallOutcome(result, shown, outcome, None, secrets)
+        ended = CallOutcome(result, shown, _OUTCOMES[result.status], None, secrets)
+        self.recorder.record_end(proposal, template, ended)
+        return ended
 
     def _refused(
         self, proposal: Proposal, checks: TemplateChecks | None, refusal: Refusal
@@ -252,23 +235,17 @@ class PolicyChain:
             shown = _visible_call(checks.redactor, call)
             secrets = checks.redactor.secrets(call.arguments)
         refusal = replace(refusal, message=secrets.text(refusal.message))
-        self._recorder.record_end(
-            proposal,
-            None if checks is None else checks.template,
-            refusal.outcome,
-            refusal.message,
-            0.0,
-            shown.arguments,
-        )
         result = ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=ToolResultStatus.ERROR,
+            call.tool,
+            call.operation,
+            ToolResultStatus.ERROR,
             execution_time_ms=0.0,
             parameters=shown.arguments,
             error_message=refusal.message,
         )
-        return CallOutcome(result, shown, refusal.outcome, refusal, secrets)
+        ended = CallOutcome(result, shown, refusal.outcome, refusal, secrets)
+        self.recorder.record_end(proposal, checks.template if checks else None, ended)
+        return ended
 
 
 def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -280,7 +257,6 @@ def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapp
 
 
 def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
-    """Return the call with the arguments and sources that may be shown."""
     secrets = redactor.secrets(call.arguments)
     sources = {
         name: replace(source, text=secrets.text(source.text)) if source.text else source
@@ -292,7 +268,6 @@ def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
 def _visible_result(
     redactor: Redactor, secrets: Secrets, result: ToolResult, arguments: Mapping[str, Any]
 ) -> ToolResult:
-    """Return the result without what the tool repeats of its sensitive arguments."""
     data, message = result.result, result.error_message
     if isinstance(data, Mapping):
         data = redactor.arguments(data)
@@ -313,7 +288,6 @@ class Guardrails:
     access: AccessSettings = field(default_factory=AccessSettings)
 
     async def close(self) -> None:
-        """Write what waits, and let go of what counts."""
         if self.trail is not None:
             await self.trail.close()
         await self.limits.close()
@@ -329,14 +303,11 @@ def build_chain(
     intent_tools: Mapping[str, tuple[str, ...]] | None = None,
     system: Mapping[str, frozenset[str]] | None = None,
 ) -> PolicyChain:
-    """Return the chain of an adapter; `intent_tools` and `system` as for `checks_of`."""
-    access = guardrails.access
+    access, audit = guardrails.access, guardrails.access.audit
     roles = Roles(access.roles.names, access.roles.order)
     return PolicyChain(
         checks_of(library, registry, roles, intent_tools, system or {}),
         Rates(guardrails.limits, adapter),
         runner,
-        AuditRecorder(
-            guardrails.trail, adapter, access.audit.failing_reads, access.audit.failing_writes
-        ),
+        AuditRecorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
     )

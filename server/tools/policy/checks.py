@@ -1,19 +1,72 @@
 """What a template asks of a call: known, allowed, not too often, right arguments, and a yes."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, get_args
+from uuid import UUID
 
-from server.access.rate_limits import LimitStatus, RateLimits
+from server.access.rate_limits import RateLimits
 from server.core.redaction import REDACTED, Redactor
 from server.core.suggestions import shown_value
-from server.core.tools import ToolCall
+from server.core.tools import JsonType, ToolCall
 from server.core.turn import Caller
-from server.library.model import BuiltinExecution, Library, Template
-from server.tools.policy.proposal import Proposal, Refusal
-from server.tools.policy.values import ValueCheck, first_problem, value_checks
+from server.library.constraints import Constraints
+from server.library.model import BuiltinExecution, Library, Parameter, Template
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
+from server.library.parameters import is_compared_with_data
 from server.tools.registry import ToolRegistry
+
+ProposedBy = Literal["system", "model"]
+
+Outcome = Literal[
+    "started",
+    "success",
+    "error",
+    "timeout",
+    "tool_unknown",
+    "intent_forbids",
+    "auth_required",
+    "role_forbids",
+    "rate_limited",
+    "arguments_invalid",
+    "confirmation_required",
+    "audit_unavailable",
+    "commit_unavailable",
+]
+"""How a call ended, in the audit and in `metadata.policy.outcome`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call, who asks for it and why. Nothing in it is trusted until the chain has passed.
+
+    `intent` is what the rule engine found, never what a user or a model says of itself.
+    `must_confirm` asks for the user's yes whatever the template says. `confirmed` is set by
+    whoever held the call until it came, and `commit` is then called last, just before the
+    tool: where it raises `StoreUnavailable`, nothing runs. `proposal_id` is what the call is,
+    or would be, held as.
+    """
+
+    call: ToolCall
+    caller: Caller
+    request_id: str = ""
+    intent: str | None = None
+    proposed_by: ProposedBy = "system"
+    must_confirm: bool = False
+    confirmed: bool = False
+    proposal_id: str | None = None
+    commit: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call does not run; `message` is for the person who asked."""
+
+    outcome: Outcome
+    message: str
+    retry_after_s: float | None = None
+
 
 SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
 """Names that no template may use for a parameter of a Python function."""
@@ -28,20 +81,15 @@ _AUTH_REQUIRED: Final = Refusal("auth_required", "this is only for users who are
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles there are, least first; the first is the guest.
+    """The roles there are, least first; an unknown one may do what the first, the guest, may.
 
-    `listed`: a template names each role that may run it. `ordered`: every role above one
-    that it names may as well. A role that is not known here may do what a guest may.
+    `listed`: a template names each role that may run it. `ordered`: those above may as well.
     """
 
     names: tuple[str, ...] = ("guest", "user", "premium", "admin")
     order: Literal["listed", "ordered"] = "listed"
 
-    def is_known_user(self, role: str) -> bool:
-        return role in self.names[1:]
-
     def admits(self, role: str, allowed: tuple[str, ...]) -> bool:
-        """Whether `role` may run what `allowed` names."""
         held = role if role in self.names else self.names[0]
         if self.order == "listed":
             return held in allowed
@@ -56,55 +104,66 @@ class Rates:
     limits: RateLimits
     adapter: str
 
-    async def look(self, template: Template, caller: Caller) -> Refusal | None:
-        """Refuse a call that the counts leave no room for, without counting it."""
-        return _rate_refusal(
-            await self.limits.peek(template.policy.rate_limit, self._identity(template, caller))
-        )
-
-    async def count(self, template: Template, caller: Caller) -> Refusal | None:
-        """Count a call that is about to run; refuse it if others used up the limit meanwhile."""
-        return _rate_refusal(
-            await self.limits.take(template.policy.rate_limit, self._identity(template, caller))
-        )
-
-    def _identity(self, template: Template, caller: Caller) -> str:
+    async def look(
+        self, template: Template, caller: Caller, *, count: bool = False
+    ) -> Refusal | None:
+        """Refuse a call that the counts leave no room for; `count` it if they do."""
         # Quoted, so that no user id can be mistaken for another part of the name.
         who = f"key:{caller.key_id}" if caller.user_id is None else f"user:{caller.user_id}"
-        return f"tool/{self.adapter}/{template.id}/{who!r}"
-
-
-def _rate_refusal(status: LimitStatus | None) -> Refusal | None:
-    if status is None:
-        return None
-    seconds = max(1, math.ceil(status.reset_s))
-    size, unit = next(each for each in _WAITS if seconds >= each[0])
-    wait = math.ceil(seconds / size)
-    count, window = status.limit.split("/")
-    limit = f"the limit of {count} {'an' if window == 'hour' else 'a'} {window}"
-    message = f"{limit} is reached; try again in {wait} {unit}{'s' if wait != 1 else ''}"
-    return Refusal("rate_limited", message, seconds)
+        identity = f"tool/{self.adapter}/{template.id}/{who!r}"
+        check = self.limits.take if count else self.limits.peek
+        status = await check(template.policy.rate_limit, identity)
+        if status is None:
+            return None
+        seconds = max(1, math.ceil(status.reset_s))
+        size, unit = next(each for each in _WAITS if seconds >= each[0])
+        wait = math.ceil(seconds / size)
+        allowed, window = status.limit.split("/")
+        limit = f"the limit of {allowed} {'an' if window == 'hour' else 'a'} {window}"
+        message = f"{limit} is reached; try again in {wait} {unit}{'s' if wait != 1 else ''}"
+        return Refusal("rate_limited", message, seconds)
 
 
 _WAITS: Final = ((3600, "hour"), (60, "minute"), (1, "second"))
 
 
+ValueCheck = Callable[[Any], str | None]
+"""Returns what is wrong with a value, or None."""
+
+
+def _value_checks(
+    parameter: Parameter, template: Template, open_types: frozenset[str]
+) -> tuple[ValueCheck, ...]:
+    """Return what is asked of a value; the enum of one of `open_types` is not all there is."""
+    compared = is_compared_with_data(parameter, template)
+    checks: list[ValueCheck] = [_of_type(CUSTOM if compared else parameter.descriptor)]
+    constraints = parameter.constraints
+    if parameter.type in open_types:
+        constraints = replace(constraints, enum=())
+    if constraints != Constraints():
+        checks.append(constraints.problem)
+    if parameter.format == "uuid":
+        checks.append(_uuid_problem)
+    if parameter.items is not None:
+        checks.append(_of_members(parameter.items))
+    return tuple(checks)
+
+
 class ArgumentsCheck:
-    """Judges the arguments of one template, and changes none."""
+    """Judges the arguments of one template, and converts none: digits in text stay a text."""
 
     def __init__(
         self, template: Template, open_types: frozenset[str], redactor: Redactor | None = None
     ) -> None:
-        """`open_types` as for `value_checks`."""
         self._checks: dict[str, tuple[ValueCheck, ...]] = {
-            each.name: value_checks(each, template, open_types) for each in template.parameters
+            each.name: _value_checks(each, template, open_types) for each in template.parameters
         }
         self._needed = [each.name for each in template.parameters if each.is_needed]
         self._defaults = {p.name: p.default for p in template.parameters if p.default is not None}
         self._redactor = redactor or Redactor(())
 
     def __call__(self, arguments: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
-        """Return the arguments that are not None, with the defaults of those that are missing."""
+        """Return the arguments that are not None, and the defaults of missing ones."""
         too_large = size_problem(arguments)
         if too_large is not None:
             return Refusal("arguments_invalid", too_large)
@@ -117,7 +176,7 @@ class ArgumentsCheck:
                     problems.append(f"{name[:60]} is missing")
                 continue
             value = given[name]
-            problem = first_problem(value, checks)
+            problem = next(filter(None, (check(value) for check in checks)), None)
             if problem is not None:
                 shown = REDACTED if self._redactor.covers(name) else shown_value(value)
                 problems.append(f"{name[:60]}: {shown} {problem}")
@@ -131,8 +190,66 @@ class ArgumentsCheck:
         return Refusal("arguments_invalid", message)
 
     def problem(self, name: str, value: Any) -> str | None:
-        """Return what is wrong with a value for one parameter, or None."""
-        return first_problem(value, self._checks[name])
+        return next(filter(None, (check(value) for check in self._checks[name])), None)
+
+
+def _of_type(descriptor: ParameterType) -> ValueCheck:
+    def check(value: Any) -> str | None:
+        expected = descriptor.expected(value)
+        return None if expected is None else f"has to be {expected}"
+
+    return check
+
+
+def _uuid_problem(value: Any) -> str | None:
+    try:
+        UUID(value)
+    except (ValueError, TypeError, AttributeError):
+        return "has to be a UUID"
+    return None
+
+
+def _of_members(schema: Mapping[str, Any]) -> ValueCheck:
+    def check(value: Any) -> str | None:
+        for number, member in enumerate(value):
+            problem = _schema_problem(member, schema)
+            if problem is not None:
+                return f"has a member (number {number + 1}) that {problem}"
+        return None
+
+    return check
+
+
+def _schema_problem(value: Any, schema: Mapping[str, Any]) -> str | None:
+    kind = str(schema.get("type", ""))
+    expected = PARAMETER_TYPES[kind].expected(value) if kind in get_args(JsonType) else None
+    if expected is not None:
+        return f"has to be {expected}"
+    problem = Constraints.of_schema(schema).problem(value)
+    if problem is not None:
+        return problem
+    if isinstance(value, Mapping):
+        return _properties_problem(value, schema)
+    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+        for member in value:
+            problem = _schema_problem(member, schema["items"])
+            if problem is not None:
+                return f"has a member that {problem}"
+    return None
+
+
+def _properties_problem(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    properties = schema.get("properties") or {}
+    for name in schema.get("required") or ():
+        if name not in value:
+            return f"lacks {name!r}"
+    if schema.get("additionalProperties") is False and not properties.keys() >= value.keys():
+        return "has a field that is not declared"
+    for name, part in properties.items():
+        problem = _schema_problem(value[name], part) if name in value else None
+        if problem is not None:
+            return f"has a {name!r} that {problem}"
+    return None
 
 
 def size_problem(arguments: Mapping[str, Any]) -> str | None:
@@ -164,11 +281,9 @@ def size_problem(arguments: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TemplateChecks:
-    """The checks of one template. Where `intents` or `roles` is None, it is not asked for.
+    """The checks of one template; where `intents` or `roles` is None, it is not asked for.
 
-    `is_there` says whether its tool exists, `intents` which of them allow it, `limited`
-    whether its calls are counted, `system` which parameters the server itself fills, and
-    `holds` whether calls wait for a yes where one is asked for.
+    `limited`: calls are counted; `system`: what the server fills in; `holds`: may wait for a yes.
     """
 
     template: Template
@@ -182,7 +297,6 @@ class TemplateChecks:
     holds: bool = True
 
     def check_known(self, call: ToolCall) -> Refusal | None:
-        """Refuse a call whose tool and operation are not those of the template."""
         execution = self.template.execution
         if (call.tool, call.operation) != (execution.tool, execution.operation):
             return Refusal("tool_unknown", f"{self.template.id!r} does not run that tool")
@@ -193,26 +307,23 @@ class TemplateChecks:
     def check_allowed(
         self, caller: Caller, intent: str | None, *, any_intent: bool = False
     ) -> Refusal | None:
-        """Refuse a caller, or an intent, that the template is not for."""
         if not any_intent and self.intents is not None and intent not in self.intents:
             return Refusal("intent_forbids", "that is not something this question can ask for")
         if self.roles is None:
             return None
         policy, role = self.template.policy, caller.role
-        if policy.requires_auth and (caller.user_id is None or not self.roles.is_known_user(role)):
+        if policy.requires_auth and (caller.user_id is None or role not in self.roles.names[1:]):
             return _AUTH_REQUIRED
         if policy.allowed_roles and not self.roles.admits(role, policy.allowed_roles):
             return Refusal("role_forbids", f"the role {role[:40]!r} may not do that")
         return None
 
     def system_values(self, caller: Caller) -> Mapping[str, Any] | Refusal:
-        """Return the values of the parameters that only the server may fill."""
         if "user_id" not in self.system:
             return {}
         return _AUTH_REQUIRED if caller.user_id is None else {"user_id": caller.user_id}
 
     def check_confirmed(self, proposal: Proposal) -> Refusal | None:
-        """Refuse a call that has to wait for its user's yes."""
         needs_yes = self.template.policy.confirm or proposal.must_confirm
         if proposal.confirmed or not (self.holds and needs_yes):
             return None
@@ -230,11 +341,7 @@ def checks_of(
     intent_tools: Mapping[str, tuple[str, ...]] | None,
     system: Mapping[str, frozenset[str]],
 ) -> dict[str, TemplateChecks]:
-    """Return the checks of each template, by its id.
-
-    `intent_tools` maps each intent to the templates that it allows, None where no intent is
-    detected, and `system` each template to the system parameters that its function takes.
-    """
+    """Return each template's checks by id; `intent_tools` is None where no intent is detected."""
     open_types = frozenset(library.domain.parameter_patterns)
     checks = {}
     for template in library.templates.values():

@@ -7,35 +7,14 @@ from typing import Any, Final
 from server.errors import ToolFailed
 from server.text.decimals import add_up, divide, plain
 from server.tools.numbers import read_numbers
-from server.tools.rows.fields import Rank, rank
-from server.tools.vocabulary import language_vocabulary
+from server.tools.rows.fields import Rank, language_vocabulary, rank
 
-AGGREGATES: Final = language_vocabulary(
-    "aggregates",
-    (
-        "sum",
-        "average",
-        "min",
-        "max",
-        "count",
-        "median",
-        "distinct",
-        "count_distinct",
-    ),
-)
+AGGREGATES: Final = language_vocabulary("aggregates")
 """Each aggregate, and other words for it."""
 
 
 def aggregate(operation: str, values: Sequence[Any], label: str) -> Any:
-    """Return what `operation`, one of `AGGREGATES`, makes of values that are not null.
-
-    The sum of nothing is 0; of nothing there is no average, median, minimum or maximum.
-    `label` names the field, for messages.
-
-    Raises:
-        ArgumentsInvalid: a value is not a number where numbers are needed.
-        ToolFailed: there are no values, and the operation needs one.
-    """
+    """Reduce values that are not null, or raise `ToolFailed` (none) or `ArgumentsInvalid`."""
     if not values and operation in _OF_SOMETHING:
         raise ToolFailed(f"There is no value of {label!r} to take the {operation} of")
     return _AGGREGATES[operation](values, label)

@@ -10,45 +10,22 @@ from server.core.suggestions import described_value
 from server.errors import ArgumentsInvalid
 from server.text.decimals import plain
 from server.tools.numbers import read_number
-from server.tools.rows.fields import MISSING, NUMBER, TEXT, rank
+from server.tools.rows.fields import MISSING, NUMBER, TEXT, language_vocabulary, rank
 from server.tools.rows.reader import check_values, parse_json_rows
-from server.tools.vocabulary import language_vocabulary
 
 Condition = Callable[[Any], bool]
 """Whether a value, or `MISSING`, is one that was asked for."""
 
-OPERATORS: Final = language_vocabulary(
-    "operators",
-    (
-        "eq",
-        "ne",
-        "gt",
-        "gte",
-        "lt",
-        "lte",
-        "contains",
-        "not_contains",
-        "in",
-        "not_in",
-        "starts_with",
-        "ends_with",
-        "exists",
-        "missing",
-    ),
-)
+OPERATORS: Final = language_vocabulary("operators")
 """Each operator, and other words for it."""
 
 WITHOUT_VALUE: Final = frozenset({"exists", "missing"})
 
 
 def condition(operator: str, target: Any) -> Condition:
-    """Return the condition that `operator`, one of `OPERATORS`, makes with `target`.
+    """Return the condition that `operator` makes with `target`, or raise `ArgumentsInvalid`.
 
-    A missing value, and null, equals nothing and stands in no order to anything: only
-    `ne`, `not_contains`, `not_in` and `missing` hold for it.
-
-    Raises:
-        ArgumentsInvalid: `target` cannot be compared with by this operator.
+    For a missing value, and null, only `ne`, `not_contains`, `not_in` and `missing` hold.
     """
     check_values([target], "value")
     match operator:
@@ -103,7 +80,6 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def _ordered(operator: str, target: Any) -> Condition:
-    """Compare numbers with numbers and text with text; no other pair has an order."""
     compare = _COMPARE[operator]
     group, bound = rank(target)
     if group not in (NUMBER, TEXT):
@@ -133,7 +109,6 @@ def _in(target: Any) -> Condition:
 
 
 def _items(target: Any) -> list[Any]:
-    """Return the values of a list, of a JSON array, or between commas."""
     if isinstance(target, str) and target.lstrip().startswith("["):
         target = parse_json_rows(target, "value")
     elif isinstance(target, str):
@@ -159,7 +134,6 @@ def _is_textual(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return a value as folded text, in which parts are looked for."""
     if isinstance(value, str):
         return value.casefold()
     if isinstance(value, bool):
@@ -172,7 +146,6 @@ def _text(value: Any) -> str:
 
 
 def _truth(value: Any) -> bool | None:
-    """Return what a value means as true or false; None when it is neither."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):

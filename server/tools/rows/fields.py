@@ -5,14 +5,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
+from server.core.tools import Vocabulary
 from server.errors import ArgumentsInvalid
 from server.text.decimals import plain
+from server.text.language import COMMON, load_language, shipped_languages
 from server.tools.numbers import read_as_number, read_number
 from server.tools.rows.reader import Row
+
+
+def language_vocabulary(kind: Literal["operators", "aggregates", "orders"]) -> Vocabulary:
+    """Return what every shipped language calls each of the values of a kind."""
+    words: dict[str, tuple[str, ...]] = {}
+    for language in (load_language(COMMON), *shipped_languages()):
+        for value, names in getattr(language, kind).items():
+            words[value] = (*words.get(value, ()), *names)
+    return words
+
 
 MISSING: Final = object()
 """The value of a field that a row does not have."""
@@ -50,13 +62,10 @@ class RowField:
 def find_row_field(
     rows: Sequence[Row], asked: Any, name: str, *, must_exist: bool = True
 ) -> RowField:
-    """Return the field of `rows` that `asked` names.
+    """Return the field of `rows` that `asked` names, or raise `ArgumentsInvalid`.
 
-    A field named exactly so wins; then a path of names and list places joined by dots;
-    then the one field whose name differs only in case, spaces, `_` or `-`.
-
-    Raises:
-        ArgumentsInvalid: not a name, or no row has such a field.
+    An exact name wins; then a path joined by dots; then the one field whose name differs
+    only in case, spaces, `_` or `-`.
     """
     if not isinstance(asked, str):
         raise ArgumentsInvalid(f"{name} must be text, not {described_value(asked)}")
@@ -89,12 +98,7 @@ def _folded(name: str) -> str:
 
 _SEPARATORS: Final = str.maketrans("", "", " _-")
 
-BOOLEAN: Final = 0
-NUMBER: Final = 1
-TEXT: Final = 2
-LIST: Final = 3
-OBJECT: Final = 4
-NOTHING: Final = 5
+BOOLEAN, NUMBER, TEXT, LIST, OBJECT, NOTHING = range(6)
 
 Rank = tuple[int, Any]
 """Group, and what compares inside it. Equal values have equal ranks."""
@@ -128,7 +132,6 @@ def rank(value: Any) -> Rank:
 
 
 def rank_text(text: str) -> Rank:
-    """Return where text stands: among the numbers if it writes one."""
     if text[:1].isalpha():
         return TEXT, text.casefold()
     if len(text) <= _MAX_NUMERAL_CHARS and _NUMERAL.fullmatch(text):

@@ -30,12 +30,7 @@ _BOUND: Final = 10**MAX_DIGITS
 
 
 def read_rows(data: Any, name: str) -> list[Row]:
-    """Return the rows of `data`: a list of objects, one object, or JSON text of either.
-
-    Raises:
-        ArgumentsInvalid: something else, too much of it, or a value that is no JSON
-            (not a number, infinite, or of more than `MAX_DIGITS` digits).
-    """
+    """Return the rows of a list, an object or JSON text, or raise `ArgumentsInvalid`."""
     if isinstance(data, str):
         data = parse_json_rows(data, name)
     rows = [data] if isinstance(data, Mapping) else data
@@ -54,11 +49,7 @@ def read_rows(data: Any, name: str) -> list[Row]:
 
 
 def parse_json_rows(text: str, name: str) -> Any:
-    """Return what JSON text holds.
-
-    Raises:
-        ArgumentsInvalid: the text is not JSON, too long, or nested too deeply.
-    """
+    """Return what JSON text holds, or raise `ArgumentsInvalid`: not JSON, too long, or too deep."""
     if len(text) > MAX_JSON_CHARS:
         raise ArgumentsInvalid(f"{name} is longer than {MAX_JSON_CHARS} characters")
     try:
@@ -77,11 +68,7 @@ def parse_json_rows(text: str, name: str) -> Any:
 
 
 def check_values(values: Iterable[Any], name: str) -> None:
-    """Check that JSON can express every value, level by level.
-
-    Raises:
-        ArgumentsInvalid: there is such a value.
-    """
+    """Raise `ArgumentsInvalid` if JSON cannot express a value; levels are checked one by one."""
     level = list(values)
     for _ in range(MAX_DEPTH):
         kinds = set(map(type, level))
@@ -103,7 +90,6 @@ def check_values(values: Iterable[Any], name: str) -> None:
 
 
 def _check_numbers(numbers: list[Any], name: str) -> None:
-    """Check numbers of one type: all at once, and one by one only if something is wrong."""
     for number in numbers if isinstance(numbers[0], Decimal) else ():
         # Comparing a signalling NaN raises.
         if not number.is_finite():

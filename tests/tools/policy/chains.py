@@ -23,7 +23,7 @@ from server.library.model import (
 from server.settings.access import AccessSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.chain import CallOutcome, Guardrails, PolicyChain, build_chain
-from server.tools.policy.proposal import Proposal
+from server.tools.policy.checks import Proposal
 from server.tools.registry import ToolRegistry
 
 NOW = datetime(2025, 3, 4, 10, 0, tzinfo=UTC)

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from server.library.model import Parameter
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES
-from server.tools.policy.checks import ArgumentsCheck
-from server.tools.policy.proposal import Refusal
-from server.tools.policy.values import first_problem, value_checks
+from server.tools.policy.checks import ArgumentsCheck, Refusal
 from tests.tools.policy.chains import template
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -87,12 +85,12 @@ def test_arguments_pass_when_each_value_passes_every_check(
     open_types = frozenset({"colour"} if colours_are_open else ())
     defaults = {p.name: p.default for p in parameters if p.default is not None}
     expected = defaults | {name: value for name, value in arguments.items() if value is not None}
-    declared = {p.name: value_checks(p, judged, open_types) for p in parameters}
+    check = ArgumentsCheck(judged, open_types)
+    declared = {p.name for p in parameters}
     good = all(
-        name in declared and first_problem(value, declared[name]) is None
-        for name, value in expected.items()
+        name in declared and check.problem(name, value) is None for name, value in expected.items()
     ) and all(p.name in expected for p in parameters if p.is_needed)
-    verdict = ArgumentsCheck(judged, open_types)(arguments)
+    verdict = check(arguments)
     assert isinstance(verdict, Refusal) != good
     if good:
         assert verdict == expected
