@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from server.access.key_format import DIGEST_BYTES, IssuedKey
-from server.access.models import KeyRecord
+from server.access.models import DIGEST_BYTES, IssuedKey, KeyRecord
 from server.errors import KeyNotFound, KeyUnchangeable, KeyUnknown, RequestInvalid
 from server.storage.database import UtcTime
 

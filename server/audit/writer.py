@@ -12,7 +12,7 @@ from server.audit.file import FileSink
 from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable
 from server.settings.models import Settings
-from server.storage import secret
+from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
     audit = settings.access.audit
     if audit.sink == "off":
         return None
-    found, _ = secret.load_or_create(settings.secret_path)
+    found, _ = load_or_create_secret(settings.secret_path)
     seal = AuditSeal(found)
     if audit.sink == "sql":
         return TableSink(settings.database_url, seal), seal

@@ -43,6 +43,8 @@ class Database:
     def __init__(self, engine: sa.Engine, *, threads: int) -> None:
         self._engine = engine
         self._limiter = CapacityLimiter(threads)
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        """Whether it is a local file and not a server."""
 
     @classmethod
     def open(cls, url: str, *tables: sa.MetaData, threads: int = 2) -> Self:
@@ -54,11 +56,6 @@ class Database:
         engine = open_engine(url)
         create_tables(engine, *tables)
         return cls(engine, threads=threads)
-
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether it is a local file and not a server."""
-        return self._engine.dialect.name == "sqlite"
 
     async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
         """Run a job in a thread and in one transaction.
