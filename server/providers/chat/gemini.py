@@ -1,18 +1,15 @@
 """Provider `gemini`: models of Google Gemini, through its REST API."""
 
-import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
-from server.errors import ProviderRejected
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
-from server.providers.failures import ProviderUnreachable
+from server.providers.chat.json_http import HttpChat, ProviderRefusal
 from server.providers.spec import ChatOptions, ProviderSpec
 
 _KEPT: Final = (
@@ -124,7 +121,6 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 _DONE: Final = frozenset({"STOP", "MAX_TOKENS"})
-_REASON: Final = re.compile(r"[A-Z_]{2,40}")
 
 
 class GeminiChatOptions(ChatOptions):
@@ -138,33 +134,30 @@ class GeminiChatOptions(ChatOptions):
     """Sent as `x-goog-api-key`; without one, `GEMINI_API_KEY`, to Google and this machine only."""
 
 
-class GeminiChat:
+class GeminiChat(HttpChat):
     """Posts to `{base_url}/models/{model}:generateContent`.
 
     Models that could think aloud first are asked not to, where they can be.
     """
 
     def __init__(self, model: str, options: GeminiChatOptions) -> None:
-        self._model = model
-        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
-        self._described = f"chat provider 'gemini' at {host}"
-        name = quote(self._model.removeprefix("models/"), safe="")
-        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
-        # In a header, not in the address: addresses are written into logs.
         key = options.api_key
-        headers = {"x-goog-api-key": key.get_secret_value()} if key else {}
-        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
-        self._temperature = options.temperature
-        self._max_tokens = options.max_tokens
+        super().__init__(
+            "gemini",
+            model,
+            options,
+            base_url=options.base_url,
+            # In a header, not in the address: addresses are written into logs.
+            headers={"x-goog-api-key": key.get_secret_value()} if key else {},
+            missing_hint="check the model's name",
+        )
+        name = quote(model.removeprefix("models/"), safe="")
+        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
         self._thinking_can_be_off = True
-
-    @property
-    def name(self) -> str:
-        return f"gemini:{self._model}"
 
     async def warm(self) -> None:
         """Ask for one token: that finds a wrong key or name out."""
-        await self._post(self._asked([Message("user", "hi")], 1))
+        await self._generate(self._asked([Message("user", "hi")], 1))
 
     async def complete(
         self,
@@ -182,7 +175,7 @@ class GeminiChat:
             }
         if tools:
             asked["tools"] = [{"functionDeclarations": [_declared(tool) for tool in tools]}]
-        answer = await self._post(asked)
+        answer = await self._generate(asked)
         with self._errors():
             self._refuse_blocked(answer)
             candidate = answer["candidates"][0]
@@ -199,7 +192,7 @@ class GeminiChat:
         last: Mapping[str, Any] = {}
         asked = self._asked(messages, max_tokens)
         url = f"{self._url}:streamGenerateContent?alt=sse"
-        stream = self._http.events(url, lambda: self._without_thoughts(asked), self._learn)
+        stream = self._events(url, lambda: self._without_thoughts(asked))
         with self._errors():
             async with aclosing(stream) as events:
                 async for event in events:
@@ -213,13 +206,10 @@ class GeminiChat:
                             said.append(text)
                             yield text
         if reason is None:
-            raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
+            raise self._broken_off()
         with self._errors():
             reply = self._reply("".join(said), reason, last)
         yield reply
-
-    async def close(self) -> None:
-        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         told = [message.content for message in messages if message.role == "system"]
@@ -241,10 +231,10 @@ class GeminiChat:
             asked["systemInstruction"] = {"parts": [{"text": text} for text in told]}
         return asked
 
-    async def _post(self, asked: dict[str, Any]) -> Mapping[str, Any]:
+    async def _generate(self, asked: dict[str, Any]) -> Mapping[str, Any]:
         with self._errors():
-            answer = await self._http.post(
-                f"{self._url}:generateContent", lambda: self._without_thoughts(asked), self._learn
+            answer = await self._post(
+                f"{self._url}:generateContent", lambda: self._without_thoughts(asked)
             )
             if not isinstance(answer, dict):
                 raise TypeError("no object")
@@ -285,20 +275,6 @@ class GeminiChat:
             calls=calls,
             tokens=TokenUsage(usage.get("promptTokenCount"), usage.get("candidatesTokenCount")),
             cut=reason == "MAX_TOKENS",
-        )
-
-    def _declined(self, reason: object) -> ProviderRejected:
-        named = isinstance(reason, str) and _REASON.fullmatch(reason)
-        return ProviderRejected(
-            f"{self._described} declined to answer{f' ({reason})' if named else ''}"
-        )
-
-    def _errors(self) -> AbstractContextManager[None]:
-        return provider_errors(
-            self._described,
-            model=self._model,
-            missing_hint="check the model's name",
-            key_hint="set GEMINI_API_KEY or models.gemini.api_key",
         )
 
 

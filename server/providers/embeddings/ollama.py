@@ -1,13 +1,15 @@
 """Provider `ollama`: embeddings from an Ollama server."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import ollama
 
 from server.providers.embeddings.requests import RemoteEmbedder, RemoteEmbeddingOptions
 from server.providers.failures import refused
 from server.providers.spec import ProviderSpec
+
+_T = TypeVar("_T")
 
 
 class OllamaEmbeddingOptions(RemoteEmbeddingOptions):
@@ -31,7 +33,7 @@ class OllamaEmbedder(RemoteEmbedder):
 
     async def warm(self) -> None:
         """Learn the model's digest, so that a model pulled anew is indexed anew."""
-        listed = await self._call(self._list)
+        listed = await self._call(self._client.list)
         for model in listed.models:
             if model.model in {self._model, f"{self._model}:latest"} and model.digest:
                 self._digest = model.digest
@@ -40,25 +42,19 @@ class OllamaEmbedder(RemoteEmbedder):
     async def close(self) -> None:
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def _list(self) -> ollama.ListResponse:
-        try:
-            return await self._client.list()
-        except ollama.ResponseError as answered:
-            raise self._refused(answered) from None
-
     async def _post(self, texts: list[str]) -> Sequence[Any]:
-        try:
-            return (await self._client.embed(self._model, texts)).embeddings
-        except ollama.ResponseError as answered:
-            raise self._refused(answered) from None
+        return (await self._client.embed(self._model, texts)).embeddings
 
-    def _refused(self, answered: ollama.ResponseError) -> Exception:
-        return refused(
-            self._described,
-            answered.status_code,
-            model=self._model,
-            missing_hint=f"run: ollama pull {self._model}",
-        )
+    async def _attempt(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        try:
+            return await request()
+        except ollama.ResponseError as answered:
+            raise refused(
+                self._described,
+                answered.status_code,
+                model=self._model,
+                missing_hint=f"run: ollama pull {self._model}",
+            ) from None
 
 
 PROVIDER: Final = ProviderSpec(

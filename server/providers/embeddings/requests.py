@@ -68,7 +68,10 @@ class RemoteEmbedder(ABC):
     async def _post(self, texts: list[str]) -> Sequence[Any]:
         """Return one vector for each text."""
 
-    async def _call(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+    async def _attempt(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        return await request()
+
+    async def _call(self, request: Callable[[], Awaitable[_T]]) -> _T:
         async for trial in AsyncRetrying(
             retry=retry_if_exception_type((ProviderBusy, ProviderTimedOut)),
             stop=stop_after_attempt(self._max_retries + 1),
@@ -76,7 +79,7 @@ class RemoteEmbedder(ABC):
             reraise=True,
         ):
             with trial, translated(self._described, expected="embedding"):
-                return await attempt()
+                return await self._attempt(request)
         raise AssertionError("the last attempt returns or raises")
 
 
