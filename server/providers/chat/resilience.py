@@ -22,6 +22,7 @@ from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.failures import ProviderBusy, ProviderUnreachable
 from server.providers.spec import ChatLimits
+from server.providers.wrappers import ChatModelWrapper
 
 _T = TypeVar("_T")
 
@@ -96,7 +97,7 @@ class CircuitBreaker:
         return True
 
 
-class ResilientChatModel:
+class ResilientChatModel(ChatModelWrapper):
     """Another model, asked within limits.
 
     - At most `max_concurrent` attempts run at a time; others wait, for `timeout_s` at most.
@@ -115,17 +116,13 @@ class ResilientChatModel:
         first_pause_s: float = FIRST_PAUSE_S,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._limits = limits
         self._first_pause_s = first_pause_s
         self._places = asyncio.Semaphore(limits.max_concurrent)
         self._breaker = CircuitBreaker(
             max_failures=limits.max_failures, pause_s=limits.pause_s, now=now
         )
-
-    @property
-    def name(self) -> str:
-        return self._model.name
 
     async def warm(self) -> None:
         async def attempt() -> None:
@@ -163,9 +160,6 @@ class ResilientChatModel:
                 yield first
             async for piece in pieces:
                 yield piece
-
-    async def close(self) -> None:
-        await self._model.close()
 
     async def _stream_once(
         self, messages: Sequence[Message], max_tokens: int | None
