@@ -44,9 +44,8 @@ class Gateway:
     ) -> Caller:
         """Return whom the request is for: the caller, or the user that its gateway names.
 
-        Raises:
-            GatewayRefused: the headers are not this gateway's, not whole, too old, or were
-                sent before.
+        Raises `GatewayRefused`: the headers are not this gateway's, not whole, too old, or were
+        sent before.
         """
         if not names_a_user(headers):
             return caller

@@ -19,8 +19,7 @@ _LONGEST: Final = timedelta(days=100 * 365)
 def parse_lifetime(text: str) -> timedelta:
     """Read `12h`, `30d`, `2w` or `1y` (a year is 365 days).
 
-    Raises:
-        RequestInvalid: not of that form, zero, or more than a hundred years.
+    Raises `RequestInvalid`: not of that form, zero, or more than a hundred years.
     """
     found = _LIFETIME.fullmatch(text.strip())
     unit = found[2].lower() if found else ""
@@ -50,9 +49,7 @@ def new_key(
     """Read what a key shall be: `limits` as `60/minute`, `expires` as `30d` (`None`: never).
 
     Whether there is such an adapter and such a role is for `check_adapter` and `check_role`.
-
-    Raises:
-        RequestInvalid: a limit, a lifetime or a text that cannot be one.
+    Raises `RequestInvalid`: a limit, a lifetime or a text that cannot be one.
     """
     if user_id is not None and not user_id.strip():
         raise RequestInvalid("the user is empty: leave it out for a key without a user")
@@ -71,19 +68,14 @@ def new_key(
 def check_adapter(name: str, known: Sequence[str]) -> None:
     """Refuse the name of an unknown adapter.
 
-    Raises:
-        RequestInvalid: it lists the adapters that there are.
+    Raises `RequestInvalid`: it lists the adapters that there are.
     """
     if name not in known:
         raise RequestInvalid(f"there is no adapter {name!r}; there are: {_listed(known)}")
 
 
 def check_role(role: str, known: Sequence[str]) -> None:
-    """Refuse an unknown role.
-
-    Raises:
-        RequestInvalid: it lists the roles that there are.
-    """
+    """Refuse an unknown role. Raises `RequestInvalid`: it lists the roles that there are."""
     if role not in known:
         raise RequestInvalid(f"{role!r} is not among the roles {_listed(known)}")
 

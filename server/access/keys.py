@@ -82,9 +82,8 @@ class KeyStore:
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
-        Raises:
-            StoreUnavailable: the database cannot be used.
-            ConfigurationInvalid: the secret cannot be used.
+        Raises `StoreUnavailable`: the database cannot be used; or `ConfigurationInvalid`: the
+        secret cannot be used.
         """
         engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
         return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s)
@@ -97,13 +96,10 @@ class KeyStore:
     async def authenticate(self, raw: str, *, sample_allowed: bool = False) -> Caller:
         """Return whose key `raw` is.
 
-        `sample_allowed` says that this client may use a sample key: that it is on this
-        machine, and that the configuration has not switched them off.
-
-        Raises:
-            KeyMissing, KeyUnknown, KeyExpired, KeyRevoked.
-            KeyForeign: a sample key where none is allowed.
-            StoreUnavailable: the database cannot be used; the log says why.
+        `sample_allowed` says that this client may use a sample key: that it is on this machine,
+        and that the configuration has not switched them off. Raises `KeyMissing`, `KeyUnknown`,
+        `KeyExpired`, `KeyRevoked`; or `KeyForeign`: a sample key where none is allowed; or
+        `StoreUnavailable`: the database cannot be used; the log says why.
         """
         if not raw:
             raise KeyMissing("this call needs a key")
@@ -144,8 +140,7 @@ class KeyStore:
     async def create_sample(self, adapter: str, raw: str) -> KeyRecord:
         """Make the well-known key `raw`, or make it good again if it was revoked.
 
-        Raises:
-            RequestInvalid: `raw` looks like an issued key, or opens another adapter already.
+        Raises `RequestInvalid`: `raw` looks like an issued key, or opens another adapter already.
         """
         if not 0 < len(raw) <= LONGEST_RAW or raw.startswith("orb_"):
             raise RequestInvalid(f"{raw!r} cannot be a sample key")
@@ -162,8 +157,7 @@ class KeyStore:
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.
 
-        Raises:
-            KeyNotFound: there is no key of that id.
+        Raises `KeyNotFound`: there is no key of that id.
         """
         now = self._now()
         return await self._change(lambda c: queries.revoke_record(c, key_id, now))
@@ -171,12 +165,9 @@ class KeyStore:
     async def rotate(self, key_id: str, *, grace: timedelta | None = None) -> tuple[str, KeyRecord]:
         """Replace a key by a new one that opens the same, and return that one.
 
-        The new key lives as long as the old one was given. The old one ends now, or
-        goes on for `grace`, never beyond its own expiry.
-
-        Raises:
-            KeyNotFound: there is no key of that id.
-            KeyUnchangeable: it was revoked, so there is nothing to carry on, or is a sample key.
+        The new key lives as long as the old one was given. The old one ends now, or goes on for
+        `grace`, never beyond its own expiry. Raises `KeyNotFound`: there is no key of that id; or
+        `KeyUnchangeable`: it was revoked, so there is nothing to carry on, or is a sample key.
         """
         now = self._now()
         minted = self._mint.issue()

@@ -54,8 +54,7 @@ _NO_DIGEST: Final = bytes(DIGEST_BYTES)
 def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord:
     """Return the record of a presented key, which may be expired or revoked.
 
-    Raises:
-        KeyUnknown: no such id, or the digest is another; takes the same time for both.
+    Raises `KeyUnknown`: no such id, or the digest is another; takes the same time for both.
     """
     row = connection.execute(sa.select(KEYS).where(KEYS.c.key_id == key_id)).mappings().first()
     stored = _NO_DIGEST if row is None else row["digest"]

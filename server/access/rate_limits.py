@@ -51,8 +51,7 @@ class RateLimits:
     def __init__(self, url: str | None = None, window: Window = "moving") -> None:
         """`url` is `redis://…` or `rediss://…`; without one, counts are this process's own.
 
-        Raises:
-            StoreUnavailable: the URL names nothing that can count.
+        Raises `StoreUnavailable`: the URL names nothing that can count.
         """
         self._redis = None if url is None else _open_redis(url)
         self._strategy: Any
@@ -69,8 +68,7 @@ class RateLimits:
     async def take(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Count one call; return the limit that refuses it, or None. A refused call is not counted.
 
-        Raises:
-            StoreUnavailable: the counts cannot be reached.
+        Raises `StoreUnavailable`: the counts cannot be reached.
         """
         if len(names) > 1 and (refused := await self._first_refusal("test", names, who)):
             return refused

@@ -102,11 +102,7 @@ class Sink(Protocol):
     """Blocking; the trail calls it from its one thread."""
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        """Write events, all or none.
-
-        Raises:
-            StoreUnavailable: they could not be written.
-        """
+        """Write events, all or none. Raises `StoreUnavailable`: they could not be written."""
 
     def entries(self) -> Iterator[AuditEntry]:
         """Every entry, oldest first."""

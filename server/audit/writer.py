@@ -38,8 +38,7 @@ class AuditWriter:
     async def write(self, event: Event) -> None:
         """Write an event after all that were noted, and return when it is written.
 
-        Raises:
-            StoreUnavailable: it could not be.
+        Raises `StoreUnavailable`: it could not be.
         """
         await self.flush()
         await self._append([event])
@@ -75,9 +74,8 @@ class AuditWriter:
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
     """Return the configured sink and the seal of its chain, or None when nothing is kept. Blocks.
 
-    Raises:
-        StoreUnavailable: it cannot be used.
-        ConfigurationInvalid: the secret of the installation cannot be used.
+    Raises `StoreUnavailable`: it cannot be used; or `ConfigurationInvalid`: the secret of the
+    installation cannot be used.
     """
     audit = settings.access.audit
     if audit.sink == "off":

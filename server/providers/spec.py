@@ -98,10 +98,8 @@ class ProviderSpec:
 def find_provider(kind: ProviderKind, name: str) -> ProviderSpec:
     """Return the provider of a short name or dotted path.
 
-    A dotted path may name a class as well, which is called with the model alone.
-
-    Raises:
-        PluginInvalid: there is nothing of that name.
+    A dotted path may name a class as well, which is called with the model alone. Raises
+    `PluginInvalid`: there is nothing of that name.
     """
     found = plugins.resolve(kind, name)
     if isinstance(found, ProviderSpec):

@@ -50,8 +50,7 @@ class Database:
     def open(cls, url: str, *tables: sa.MetaData, threads: int = 2) -> Self:
         """Open the database at a URL, making the tables that are not there. Blocks.
 
-        Raises:
-            StoreUnavailable: it cannot be used.
+        Raises `StoreUnavailable`: it cannot be used.
         """
         engine = open_engine(url)
         create_tables(engine, *tables)
@@ -60,8 +59,7 @@ class Database:
     async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
         """Run a job in a thread and in one transaction.
 
-        Raises:
-            StoreUnavailable: the database cannot be used; nothing was changed.
+        Raises `StoreUnavailable`: the database cannot be used; nothing was changed.
         """
         return await to_thread.run_sync(self._in_transaction, job, limiter=self._limiter)
 
@@ -98,8 +96,7 @@ def put(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) 
 def open_engine(url: str) -> sa.Engine:
     """Return an engine on `url`. Nothing is asked of the database yet.
 
-    Raises:
-        StoreUnavailable: the URL is malformed, or its driver is missing.
+    Raises `StoreUnavailable`: the URL is malformed, or its driver is missing.
     """
     try:
         parsed = sa.make_url(url)
@@ -123,8 +120,7 @@ def open_engine(url: str) -> sa.Engine:
 def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
     """Make the tables that are not there; the engine is closed when that fails. Blocks.
 
-    Raises:
-        StoreUnavailable: the database cannot be used.
+    Raises `StoreUnavailable`: the database cannot be used.
     """
     try:
         with engine.begin() as connection:

@@ -30,11 +30,9 @@ def make_private(folder: Path) -> None:
 def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> Iterator[BinaryIO]:
     """Open a file that replaces `path` when the block ends without a failure.
 
-    Readers find the old content or the new, and only the owner can read it.
-    `durable` waits until it is on the disk; with `new` it never replaces a file.
-
-    Raises:
-        FileExistsError: with `new`, there is one already.
+    Readers find the old content or the new, and only the owner can read it. `durable` waits until
+    it is on the disk; with `new` it never replaces a file. Raises `FileExistsError`: with `new`,
+    there is one already.
     """
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
@@ -51,11 +49,9 @@ def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> It
 def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
     """Return the secret in `path`, and whether it was made just now.
 
-    Of several processes that start at once on an empty folder, one makes the secret
-    and all return it. A file that others may read is closed to them, with a warning.
-
-    Raises:
-        ConfigurationInvalid: the file cannot be read or made, or is too short to be safe.
+    Of several processes that start at once on an empty folder, one makes the secret and all return
+    it. A file that others may read is closed to them, with a warning. Raises
+    `ConfigurationInvalid`: the file cannot be read or made, or is too short to be safe.
     """
     try:
         created = not path.exists() and _create(path)

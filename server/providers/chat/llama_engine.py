@@ -80,8 +80,7 @@ class Piece:
 class LlamaEngine:
     """Weights, their chat template, and one conversation at a time.
 
-    Raises:
-        ProviderUnavailable: the extra is not installed, or there are no such weights.
+    Raises `ProviderUnavailable`: the extra is not installed, or there are no such weights.
     """
 
     def __init__(self, model: str, *, context_tokens: int, threads: int | None) -> None:
@@ -131,11 +130,9 @@ class LlamaEngine:
     ) -> Iterator[Piece]:
         """Yield the next message; stop asking for more and it stops.
 
-        The same messages get the same reply. What they begin with is not read again where
-        the last ones began alike: in whole chunks, so that it makes no difference.
-
-        Raises:
-            ProviderRejected: the messages are longer than the model's view.
+        The same messages get the same reply. What they begin with is not read again where the last
+        ones began alike: in whole chunks, so that it makes no difference. Raises
+        `ProviderRejected`: the messages are longer than the model's view.
         """
         prompt = self._llama.tokenize(self._prompt(messages).encode(), add_bos=False, special=True)
         room = self._llama.n_ctx() - len(prompt)
@@ -218,11 +215,7 @@ class LlamaEngine:
 
 
 def weights(model: str) -> Path:
-    """Return the file of a model.
-
-    Raises:
-        ProviderUnavailable: there is none.
-    """
+    """Return the file of a model. Raises `ProviderUnavailable`: there is none."""
     if model == DEFAULT_MODEL:
         package, file = _SHIPPED
         found = importlib.util.find_spec(package)

@@ -60,8 +60,7 @@ class CircuitBreaker:
     def guarding(self, name: str) -> Iterator[None]:
         """Let one call through, and learn from how it ends; a cancelled one teaches nothing.
 
-        Raises:
-            CircuitOpen: it is not let through.
+        Raises `CircuitOpen`: it is not let through.
         """
         trying = self._admit(name)
         try:

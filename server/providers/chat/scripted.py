@@ -107,11 +107,7 @@ class ScriptedChat:
         return f"scripted:{self._file}" if self._file else "scripted"
 
     async def warm(self) -> None:
-        """Read the file.
-
-        Raises:
-            ProviderUnavailable: it cannot be used; the message says why.
-        """
+        """Read the file. Raises `ProviderUnavailable`: it cannot be used; the message says why."""
         if self._lines or self._file is None:
             return
         document = await asyncio.to_thread(read_yaml, self._file, {})

@@ -24,8 +24,7 @@ class NotJson(ValueError):
 def parse_json(text: str) -> Any:
     """Return the JSON value that `text` is, in a Markdown fence or without.
 
-    Raises:
-        NotJson: it is none, or one that other programs would not read (`NaN`).
+    Raises `NotJson`: it is none, or one that other programs would not read (`NaN`).
     """
     if len(text) > _LONGEST:
         raise NotJson("it is too long")

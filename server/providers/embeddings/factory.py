@@ -72,10 +72,8 @@ def build_embedder(
 ) -> Embedder:
     """Return the embedder of a provider, with a cache in front of it.
 
-    `metered` goes between the two, so that what the cache answers is no call.
-
-    Raises:
-        PluginInvalid: `provider` names nothing that embeds.
+    `metered` goes between the two, so that what the cache answers is no call. Raises
+    `PluginInvalid`: `provider` names nothing that embeds.
     """
     spec = find_provider("embedding provider", provider)
     options = spec.options_in(settings.section(provider), {})

@@ -89,9 +89,8 @@ _SMALLEST_NORM: Final = 1e-12
 def unit_rows(raw: Sequence[Any] | np.ndarray[Any, Any], count: int, provider: str) -> Vectors:
     """Return `raw` as (count, d) float32 rows of unit length.
 
-    Raises:
-        ProviderRejected: not `count` rows of one length, not numbers, not finite, or a
-            row of zeros; the message names `provider`.
+    Raises `ProviderRejected`: not `count` rows of one length, not numbers, not finite, or a row of
+    zeros; the message names `provider`.
     """
     try:
         rows = np.asarray(raw, dtype=np.float32)
