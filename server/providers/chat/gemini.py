@@ -1,6 +1,6 @@
 """Provider `gemini`: models of Google Gemini, through its REST API."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 from urllib.parse import quote
@@ -17,6 +17,7 @@ _KEPT: Final = (
     "minLength", "maxLength", "pattern", "minimum", "maximum",
 )  # fmt: skip
 _FORMATS: Final = frozenset({"enum", "date-time", "float", "double", "int32", "int64"})
+_IMPLIED: Final = {"properties": "object", "items": "array"}
 _DEEPEST: Final = 10
 _LARGEST: Final = 1000
 """Levels and parts that are described; a schema that refers to itself has no end."""
@@ -43,7 +44,7 @@ class _SchemaConverter:
             key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }
         choices = [part for key in ("anyOf", "oneOf") for part in _list(schema.get(key))]
-        real = [part for part in choices if not _is_null(part)]
+        real = [part for part in choices if _dict(part).get("type") != "null"]
         types = [kind for kind in _list(schema.get("type")) if kind != "null"]
         if len(real) < len(choices) or "null" in _list(schema.get("type")):
             found["nullable"] = True
@@ -54,7 +55,8 @@ class _SchemaConverter:
         if len(types) > 1:
             parts = [{**schema, "type": kind} for kind in types]
             return found | {"anyOf": [self.convert(part, depth) for part in parts]}
-        kind = types[0] if types else _implied_type(schema)
+        implied = next((k for key, k in _IMPLIED.items() if key in schema), "string")
+        kind = types[0] if types else implied
         found["type"] = kind.upper()
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
@@ -98,16 +100,6 @@ def _resolve_reference(reference: str, whole: Mapping[str, Any]) -> Any:
         step = step.replace("~1", "/").replace("~0", "~")
         place = place.get(step) if isinstance(place, Mapping) else None
     return place
-
-
-def _implied_type(schema: Mapping[str, Any]) -> str:
-    if "properties" in schema:
-        return "object"
-    return "array" if "items" in schema else "string"
-
-
-def _is_null(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "null"
 
 
 def _list(value: Any) -> list[Any]:
@@ -179,10 +171,13 @@ class GeminiChat(HttpChat):
         with self._errors():
             self._refuse_blocked(answer)
             candidate = answer["candidates"][0]
-            parts = _parts(candidate)
-            return self._reply(
-                _text(parts), candidate.get("finishReason"), answer, tuple(_calls(parts))
+            parts = candidate.get("content", {}).get("parts", [])
+            calls = tuple(
+                FunctionCall(str(called["name"]), dict(called.get("args") or {}))
+                for part in parts
+                if (called := part.get("functionCall"))
             )
+            return self._reply(_text(parts), candidate.get("finishReason"), answer, calls)
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
@@ -202,7 +197,7 @@ class GeminiChat(HttpChat):
                     last = event
                     for candidate in event.get("candidates", ())[:1]:
                         reason = candidate.get("finishReason") or reason
-                        if text := _text(_parts(candidate)):
+                        if text := _text(candidate.get("content", {}).get("parts", [])):
                             said.append(text)
                             yield text
         if reason is None:
@@ -286,19 +281,8 @@ def _declared(tool: ToolDefinition) -> dict[str, Any]:
     return declared
 
 
-def _parts(candidate: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = candidate.get("content", {}).get("parts", [])
-    return found
-
-
 def _text(parts: Sequence[Mapping[str, Any]]) -> str:
     return "".join(part["text"] for part in parts if "text" in part and not part.get("thought"))
-
-
-def _calls(parts: Sequence[Mapping[str, Any]]) -> Iterator[FunctionCall]:
-    for part in parts:
-        if called := part.get("functionCall"):
-            yield FunctionCall(str(called["name"]), dict(called.get("args") or {}))
 
 
 PROVIDER: Final = ProviderSpec(

@@ -42,14 +42,11 @@ class LlamaCppChat:
     """Loaded on first use, or by `warm`. One call at a time; nothing is ever downloaded."""
 
     def __init__(self, model: str, options: LlamaCppOptions) -> None:
+        self.name = f"llama_cpp:{model}"
         self._model = model
         self._options = options
         self._engine: LlamaEngine | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
-
-    @property
-    def name(self) -> str:
-        return f"llama_cpp:{self._model}"
 
     async def warm(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._load)

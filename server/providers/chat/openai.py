@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import asdict
 from typing import Any, Final
 
 from pydantic import SecretStr
@@ -61,15 +62,13 @@ class Dialect:
                 self._dropped.add(optional)
                 return True
         if "response_format" in body and _ABOUT_FORMAT.search(reason):
+            asked = body["response_format"]
+            form = f"{asked['type']} with schema" if "schema" in asked else asked["type"]
             # Other requests may have learnt the same in the meantime.
-            if self._forms[0] == _form_of(body["response_format"]):
+            if self._forms[0] == form:
                 self._forms.pop(0)
             return True
         return False
-
-
-def _form_of(asked: Mapping[str, Any]) -> str:
-    return f"{asked['type']} with schema" if "schema" in asked else str(asked["type"])
 
 
 def is_strict(schema: Any) -> bool:
@@ -80,11 +79,8 @@ def is_strict(schema: Any) -> bool:
         return True
     properties = schema.get("properties")
     if schema.get("type") == "object" or isinstance(properties, Mapping):
-        names = set(properties or ())
-        if (
-            schema.get("additionalProperties") is not False
-            or set(schema.get("required", ())) != names
-        ):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties or ()):
             return False
     return all(is_strict(part) for part in schema.values())
 
@@ -186,7 +182,7 @@ class OpenAIChat(HttpChat):
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         return {
             "model": self._model,
-            "messages": [{"role": said.role, "content": said.content} for said in messages],
+            "messages": [asdict(message) for message in messages],
             "temperature": self._temperature,
             "max_tokens": max_tokens or self._max_tokens,
         }

@@ -10,18 +10,13 @@ from pydantic import BeforeValidator, Field
 
 from server.core.chat_messages import FunctionCall, Message, Reply
 from server.core.tools import ToolDefinition
-from server.errors import (
-    OrbitError,
-    ProviderRejected,
-    ProviderTimedOut,
-    ProviderUnavailable,
-)
+from server.errors import OrbitError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.spec import ChatLimits, ProviderSpec
 from server.settings.documents import read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
 
-_FAILURES: Final[Mapping[str, type[OrbitError]]] = {
+_FAILURES: Final = {
     "unavailable": ProviderUnavailable,
     "timed_out": ProviderTimedOut,
     "rejected": ProviderRejected,
@@ -46,14 +41,13 @@ class LineYaml(Strict):
     fails: Literal["unavailable", "timed_out", "rejected"] | None = None
 
 
-def _as_line(entry: Any) -> Any:
-    return {"text": entry} if isinstance(entry, str) else entry
+_AS_LINE: Final = BeforeValidator(lambda told: {"text": told} if isinstance(told, str) else told)
 
 
 class ScriptYaml(Strict):
     """A file of replies."""
 
-    replies: tuple[Annotated[LineYaml, BeforeValidator(_as_line)], ...] = Field(min_length=1)
+    replies: tuple[Annotated[LineYaml, _AS_LINE], ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +90,12 @@ class ScriptedChat:
         _options: ScriptedOptions | None = None,
     ) -> None:
         self._file = Path(model) if isinstance(model, str) else None
+        self.name = f"scripted:{self._file}" if self._file else "scripted"
         self._lines: tuple[Line, ...] = ()
         self._said: set[int] = set()
         self.asked: list[ScriptedRequest] = []
         if model is not None and not isinstance(model, str):
             self._lines = tuple(self._line(entry) for entry in model)
-
-    @property
-    def name(self) -> str:
-        return f"scripted:{self._file}" if self._file else "scripted"
 
     async def warm(self) -> None:
         """Read the file. Raises `ProviderUnavailable`: it cannot be used; the message says why."""
