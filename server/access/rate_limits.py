@@ -54,12 +54,9 @@ class RateLimits:
         Raises `StoreUnavailable`: the URL names nothing that can count.
         """
         self._redis = None if url is None else _open_redis(url)
-        self._strategy: Any
-        if self._redis is None:
-            # Its async storage hands every key to a thread each time it forgets what is over.
-            self._strategy = _STRATEGIES[window](MemoryStorage())
-        else:
-            self._strategy = _REDIS_STRATEGIES[window](self._redis)
+        # The async storage in memory hands every key to a thread each time it forgets some.
+        kinds = _STRATEGIES if self._redis is None else _REDIS_STRATEGIES
+        self._strategy: Any = kinds[window](self._redis or MemoryStorage())
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Return the limit among `names` that would refuse a call now, without counting one."""
@@ -70,9 +67,8 @@ class RateLimits:
 
         Raises `StoreUnavailable`: the counts cannot be reached.
         """
-        if len(names) > 1 and (refused := await self._first_refusal("test", names, who)):
-            return refused
-        return await self._first_refusal("hit", names, who)
+        refused = await self.peek(names, *who) if len(names) > 1 else None
+        return refused or await self._first_refusal("hit", names, who)
 
     async def standings(self, names: Sequence[str], *who: str) -> tuple[LimitStatus, ...]:
         """Return the state of each limit for `who`, without counting a call."""

@@ -38,22 +38,16 @@ class FileSink:
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         try:
             with self._locked():
-                self._append(events)
+                self._rotate()
+                entries = self._seal.entries(events, *self._last())
+                lines = [json.dumps(e.to_dict(), separators=(",", ":")) for e in entries]
+                _append_text(self._path, "\n".join(lines) + "\n")
+                number, digest = entries[-1].number, entries[-1].digest
+                end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
+                with written_whole(self._end_path, durable=True) as file:
+                    file.write(json.dumps(end).encode())
         except OSError as failed:
             raise _unusable(self._path, failed) from failed
-
-    def _append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        self._rotate()
-        number, digest = self._last()
-        lines = []
-        for event in events:
-            entry = self._seal.entry(number + 1, event, digest)
-            number, digest = entry.number, entry.digest
-            lines.append(json.dumps(entry.to_dict(), separators=(",", ":")))
-        _append_text(self._path, "\n".join(lines) + "\n")
-        end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
-        with written_whole(self._end_path, durable=True) as file:
-            file.write(json.dumps(end).encode())
 
     def entries(self) -> Iterator[AuditEntry]:
         for path in [*self._rotated_files(), self._path]:
