@@ -91,7 +91,6 @@ class RateLimits:
         return LimitStatus(name, allowed, stats.remaining, max(0.0, stats.reset_time - time()))
 
     async def _ask(self, question: str, name: str, who: tuple[str, ...]) -> Any:
-        """Call a method of the strategy; those in memory and for Redis have the same."""
         try:
             answer = getattr(self._strategy, question)(_item(name), *who)
             return await answer if isawaitable(answer) else answer

@@ -71,7 +71,7 @@ class FileSink:
             return 0, "", ""
 
     def close(self) -> None:
-        """Nothing is held open."""
+        return None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -116,7 +116,6 @@ class FileSink:
             old.unlink()
 
     def _rotated_files(self) -> list[Path]:
-        """Return the rotated files, oldest first."""
         found = self._path.parent.glob(f"{self._path.name}.*")
         numbered = [path for path in found if path.name.rpartition(".")[2].isdigit()]
         return sorted(numbered, key=lambda path: int(path.name.rpartition(".")[2]))

@@ -48,7 +48,6 @@ class AuditWriter:
         await self._behind.flush()
 
     async def close(self) -> None:
-        """Write what waits, and close the sink."""
         await self._behind.close()
         await to_thread.run_sync(self._sink.close)
 

@@ -49,8 +49,7 @@ class WriteBehind(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return the value that is not in the database yet, or None."""
-        found = self._waiting.get(key)
-        return found if found is not None else self._under_way.get(key)
+        return self._waiting.get(key, self._under_way.get(key))
 
     async def drop(self, key: K) -> None:
         """Stop writing `key`; when this returns, no write of it is under way."""

@@ -65,10 +65,9 @@ class HttpChat(ABC):
 
     @abstractmethod
     def _learn(self, refusal: ProviderRefusal, body: Body) -> bool:
-        """Return whether another try, without what was refused, is worth it."""
+        """Return whether to try again, without what was refused."""
 
     async def _post(self, url: str, make_body: Callable[[], Body]) -> Any:
-        """Return the answer to one request."""
         async with self._response(url, make_body) as response:
             return json.loads(await _read(response))
 

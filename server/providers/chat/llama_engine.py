@@ -184,18 +184,15 @@ class LlamaEngine:
         return kept
 
     def _prompt(self, messages: Sequence[Message]) -> str:
+        # Control tokens in a text, broken up, cannot end a message and begin another.
         spoken: list[Any] = [
-            {"role": message.role, "content": self._without_control_tokens(message.content)}
-            for message in messages
+            {"role": said.role, "content": self._control.sub(_break_up, said.content)}
+            for said in messages
         ]
         try:
             return str(self._formatter(messages=spoken).prompt)
         except (TemplateError, ValueError):  # a template that knows no system message
             return str(self._formatter(messages=_without_system(spoken)).prompt)
-
-    def _without_control_tokens(self, text: str) -> str:
-        """Break up control tokens in a text, which would end a message and begin another."""
-        return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
     def _control_texts(self) -> re.Pattern[str]:
         control = self._library.LLAMA_TOKEN_ATTR_CONTROL
@@ -230,6 +227,10 @@ def weights(model: str) -> Path:
     if not path.is_file():
         raise ProviderUnavailable(f"there is no file {path}")
     return path
+
+
+def _break_up(found: re.Match[str]) -> str:
+    return f"{found[0][0]} {found[0][1:]}"
 
 
 def _not_installed(model: str) -> str:

@@ -214,7 +214,6 @@ def _text(content: object) -> str:
 
 
 def _call(function: Mapping[str, Any]) -> FunctionCall:
-    """Raises ValueError or TypeError for a call that is none."""
     arguments = function["arguments"]
     if isinstance(arguments, str):
         arguments = json.loads(arguments or "{}")

@@ -40,16 +40,10 @@ class CircuitOpen(ProviderUnavailable):
 
 
 class CircuitBreaker:
-    """Counts failures in a row. Open after `max_failures`; after `pause_s` one call may try.
+    """Counts failures in a row. Open after `max_failures`; after `pause_s` one call may try."""
 
-    `now` is a clock in seconds.
-    """
-
-    def __init__(
-        self, *, max_failures: int, pause_s: float, now: Callable[[], float] = monotonic
-    ) -> None:
-        self._max_failures = max_failures
-        self._pause_s = pause_s
+    def __init__(self, limits: ChatLimits, now: Callable[[], float]) -> None:
+        self._limits = limits
         self._now = now
         self._failures = 0
         self._open_until = 0.0
@@ -70,7 +64,7 @@ class CircuitBreaker:
         except (ProviderUnavailable, ProviderTimedOut) as failure:
             self._failures += 1
             self._why = str(failure)
-            self._open_until = self._now() + self._pause_s
+            self._open_until = self._now() + self._limits.pause_s
             raise
         except ProviderRejected:
             self._failures = 0  # it is there, and it answered
@@ -83,7 +77,7 @@ class CircuitBreaker:
 
     def _admit(self, name: str) -> bool:
         """Return whether this call is the one that tries after a pause."""
-        if self._failures < self._max_failures:
+        if self._failures < self._limits.max_failures:
             return False
         left_s = self._open_until - self._now()
         if left_s > 0 or self._trying:
@@ -119,9 +113,7 @@ class ResilientChatModel(ChatModelWrapper):
         self._limits = limits
         self._first_pause_s = first_pause_s
         self._places = asyncio.Semaphore(limits.max_concurrent)
-        self._breaker = CircuitBreaker(
-            max_failures=limits.max_failures, pause_s=limits.pause_s, now=now
-        )
+        self._breaker = CircuitBreaker(limits, now)
 
     async def warm(self) -> None:
         async def attempt() -> None:
@@ -174,7 +166,6 @@ class ResilientChatModel(ChatModelWrapper):
 
     @asynccontextmanager
     async def _attempt(self) -> AsyncIterator[None]:
-        """Wait for a place, unless the breaker is open."""
         timeout_s = self._limits.timeout_s
         with self._breaker.guarding(self.name):
             try:

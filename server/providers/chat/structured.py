@@ -141,7 +141,6 @@ def call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
 
 
 def _closed(**properties: Any) -> dict[str, Any]:
-    """Return the schema of an object with all of these properties and no others."""
     return {
         "type": "object",
         "properties": properties,

@@ -55,9 +55,8 @@ class Batcher:
     async def _drain(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
-            batch = [
-                self._waiting.popleft() for _ in range(min(self._max_batch, len(self._waiting)))
-            ]
+            size = min(self._max_batch, len(self._waiting))
+            batch = [self._waiting.popleft() for _ in range(size)]
             live = [(text, future) for text, future in batch if not future.done()]
             if not live:
                 continue

@@ -66,7 +66,7 @@ class RemoteEmbedder(ABC):
 
     @abstractmethod
     async def _post(self, texts: list[str]) -> Sequence[Any]:
-        """Return one vector for each text."""
+        """Return a vector for each text."""
 
     async def _attempt(self, request: Callable[[], Awaitable[_T]]) -> _T:
         return await request()
