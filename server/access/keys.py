@@ -12,14 +12,7 @@ import sqlalchemy as sa
 from anyio import to_thread
 
 from server.access import queries
-from server.access.models import (
-    LONGEST_RAW,
-    IssuedKey,
-    KeyIssuer,
-    KeyRecord,
-    NewKey,
-    key_id_of,
-)
+from server.access.models import LONGEST_RAW, IssuedKey, KeyIssuer, KeyRecord, NewKey, key_id_of
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,

@@ -118,13 +118,7 @@ class KeyRecord:
 
     def caller(self) -> Caller:
         """Return the holder of this key, as the rest of the server knows them."""
-        return Caller(
-            key_id=self.key_id,
-            adapter=self.adapter,
-            user_id=self.user_id,
-            role=self.role,
-            limits=self.limits,
-        )
+        return Caller(self.key_id, self.adapter, self.user_id, self.role, self.limits)
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
         """Return this record as JSON-ready data, times in ISO 8601."""

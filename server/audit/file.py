@@ -110,22 +110,19 @@ class FileSink:
         if not self._path.exists() or self._path.stat().st_size < self._max_bytes:
             return
         aside = self._rotated_files()
-        number = 1 + (int(aside[-1].name.rpartition(".")[2]) if aside else 0)
+        number = 1 + (int(aside[-1].suffix[1:]) if aside else 0)
         self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
         for old in self._rotated_files()[: -self._keep]:
             old.unlink()
 
     def _rotated_files(self) -> list[Path]:
         found = self._path.parent.glob(f"{self._path.name}.*")
-        numbered = [path for path in found if path.name.rpartition(".")[2].isdigit()]
-        return sorted(numbered, key=lambda path: int(path.name.rpartition(".")[2]))
+        return sorted((p for p in found if p.suffix[1:].isdigit()), key=lambda p: int(p.suffix[1:]))
 
     def _finish_line(self) -> None:
         """End a line that a crash left half written, so that the next one is readable."""
-        if self._path.exists():
-            data = self._path.read_bytes()[-1:]
-            if data not in (b"", b"\n"):
-                _append_text(self._path, "\n")
+        if self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n"):
+            _append_text(self._path, "\n")
 
 
 def _entry(line: str) -> AuditEntry:

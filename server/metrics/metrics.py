@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from server.core.answer import Answer
+from server.core.chat_messages import TokenUsage
 from server.core.decision import (
     Blocked,
     Call,
@@ -153,21 +154,13 @@ class Metrics:
         self._counters["orbit_provider_calls_total"].labels(provider, outcome).inc()
         self._histograms["orbit_provider_seconds"].labels(provider).observe(perf_counter() - since)
 
-    def model_call(
-        self,
-        model: str,
-        outcome: str,
-        since: float,
-        *,
-        prompt: int | None = None,
-        completion: int | None = None,
-    ) -> None:
+    def model_call(self, model: str, outcome: str, since: float, tokens: TokenUsage) -> None:
         """`model` is provider and model as configured; `since` as for `provider_call`."""
         self._counters["orbit_model_calls_total"].labels(model, outcome).inc()
         self._histograms["orbit_model_seconds"].labels(model).observe(perf_counter() - since)
-        for kind, tokens in (("prompt", prompt), ("completion", completion)):
-            if tokens is not None and tokens >= 0:
-                self._counters["orbit_model_tokens_total"].labels(model, kind).inc(tokens)
+        for kind, count in (("prompt", tokens.prompt), ("completion", tokens.completion)):
+            if count is not None and count >= 0:
+                self._counters["orbit_model_tokens_total"].labels(model, kind).inc(count)
 
     def rate_limited(self, adapter: str) -> None:
         self._counters["orbit_rate_limit_refusals_total"].labels(adapter).inc()

@@ -5,7 +5,7 @@ from contextlib import aclosing, contextmanager
 from time import perf_counter
 from typing import Any
 
-from server.core.chat_messages import Message, Reply
+from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.ports import ChatModel, Embedder, Vectors
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderTimedOut
@@ -65,14 +65,9 @@ class MeteredChatModel(ChatModelWrapper):
         heard: list[Reply] = []
 
         def count(how: str) -> None:
-            tokens = heard[0].tokens if heard else None
-            self._metrics.model_call(
-                self.name,
-                "success" if heard else how,
-                since,
-                prompt=tokens.prompt if tokens else None,
-                completion=tokens.completion if tokens else None,
-            )
+            tokens = heard[0].tokens if heard else TokenUsage()
+            how = "success" if heard else how
+            self._metrics.model_call(self.name, how, since, tokens)
 
         with _outcome(count):
             yield heard

@@ -48,8 +48,7 @@ def refused(
         return ProviderRejected(f"{provider} has no model {model!r}; {missing_hint}")
     if status == 429 or status >= 500:
         return ProviderBusy(
-            f"{provider} cannot answer now (status {status})",
-            retry_after_s=seconds_of(retry_after),
+            f"{provider} cannot answer now (status {status})", retry_after_s=seconds_of(retry_after)
         )
     return ProviderRejected(f"{provider} refuses the request (status {status})")
 

@@ -18,10 +18,7 @@ _FILE_ENDINGS: Final = frozenset({".gguf", ".yaml", ".yml", ".json"})
 
 
 def resolve_model(
-    provider: str | None,
-    model: str | None,
-    settings: ModelsSettings,
-    environ: Mapping[str, str],
+    provider: str | None, model: str | None, settings: ModelsSettings, environ: Mapping[str, str]
 ) -> tuple[str, str | None]:
     """Return the provider and model to use where one of the two, or both, are left out.
 

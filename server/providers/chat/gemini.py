@@ -37,9 +37,7 @@ class _SchemaConverter:
         self._left -= 1
         if not isinstance(schema, Mapping) or depth > _DEEPEST or self._left < 0:
             return {"type": "STRING"}
-        return self._convert_merged(_merged(schema, self._whole), depth + 1)
-
-    def _convert_merged(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        schema, depth = _merged(schema, self._whole), depth + 1
         found: dict[str, Any] = {
             key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }

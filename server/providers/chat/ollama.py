@@ -47,12 +47,12 @@ class OllamaChat:
         self._described = f"chat provider 'ollama' at {host}"
         self._client = ollama.AsyncClient(host=options.base_url, timeout=options.timeout_s)
         self._keep_alive = options.keep_alive
-        self._options: dict[str, Any] = {
+        asked = {
             "temperature": options.temperature,
             "num_predict": options.max_tokens,
+            "num_ctx": options.context_tokens,
         }
-        if options.context_tokens is not None:
-            self._options["num_ctx"] = options.context_tokens
+        self._options = {name: value for name, value in asked.items() if value is not None}
 
     async def warm(self) -> None:
         """Have the model loaded: a request without a message does that and no more."""
