@@ -9,9 +9,9 @@ from time import time
 from typing import Any, Final, Literal
 
 import limits
+from limits import strategies
 from limits.aio import strategies as aio_strategies
 from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from server.errors import StoreUnavailable
 
@@ -19,11 +19,7 @@ _log = logging.getLogger(__name__)
 
 Window = Literal["moving", "fixed"]
 
-_STRATEGIES: Final = {"moving": MovingWindowRateLimiter, "fixed": FixedWindowRateLimiter}
-_REDIS_STRATEGIES: Final = {
-    "moving": aio_strategies.MovingWindowRateLimiter,
-    "fixed": aio_strategies.FixedWindowRateLimiter,
-}
+_STRATEGIES: Final = {"moving": "MovingWindowRateLimiter", "fixed": "FixedWindowRateLimiter"}
 _REDIS_TIMEOUT_S: Final = 2.0
 
 
@@ -55,8 +51,8 @@ class RateLimits:
         """
         self._redis = None if url is None else _open_redis(url)
         # The async storage in memory hands every key to a thread each time it forgets some.
-        kinds = _STRATEGIES if self._redis is None else _REDIS_STRATEGIES
-        self._strategy: Any = kinds[window](self._redis or MemoryStorage())
+        kinds = strategies if self._redis is None else aio_strategies
+        self._strategy: Any = getattr(kinds, _STRATEGIES[window])(self._redis or MemoryStorage())
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Return the limit among `names` that would refuse a call now, without counting one."""

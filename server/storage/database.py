@@ -101,9 +101,8 @@ def open_engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() == "sqlite":
-            engine = _open_sqlite(parsed)
-        else:
-            engine = sa.create_engine(parsed, pool_pre_ping=True)
+            return _open_sqlite(parsed)
+        return sa.create_engine(parsed, pool_pre_ping=True)
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
             f"the key store needs a database driver that is not installed: {missing} "
@@ -114,7 +113,6 @@ def open_engine(url: str) -> sa.Engine:
             "the database URL of the key store is malformed: write one such as "
             "'sqlite:///data/orbit.db' or 'postgresql+psycopg://user:password@host/name'"
         ) from None
-    return engine
 
 
 def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
@@ -147,8 +145,7 @@ def _open_sqlite(url: sa.URL) -> sa.Engine:
         try:
             make_private(Path(file).parent)
             if not file.startswith("file:") and not Path(file).exists():
-                # SQLite takes an empty file for a new database, and gives the files that it
-                # puts beside it the same mode.
+                # SQLite gives the files that it puts beside it the same mode.
                 Path(file).touch(mode=0o600)
         except OSError as failure:
             raise StoreUnavailable(

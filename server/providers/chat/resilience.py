@@ -94,8 +94,7 @@ class ResilientChatModel(ChatModelWrapper):
     """Another model, asked within limits.
 
     - At most `max_concurrent` attempts run at a time; others wait, for `timeout_s` at most.
-    - A whole answer, the first word of a stream, and each word after it take `timeout_s`
-      at most.
+    - A whole answer, the first word of a stream and each after it take `timeout_s` at most.
     - What fails in passing is tried `max_retries` times more: after 1 s, 2 s, 4 s, or when
       the provider asks for it. A stream is tried again only as long as none of it was heard.
     - After `max_failures` failures in a row it is not asked for `pause_s`.

@@ -52,10 +52,7 @@ class ScriptYaml(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One reply: said when the last message holds `when`, after `delay_s`.
-
-    With `failure`, that is raised after the words of the reply's text.
-    """
+    """A reply for messages that hold `when`, after `delay_s`; `failure` is raised after it."""
 
     reply: Reply
     when: str = ""
@@ -91,11 +88,10 @@ class ScriptedChat:
     ) -> None:
         self._file = Path(model) if isinstance(model, str) else None
         self.name = f"scripted:{self._file}" if self._file else "scripted"
-        self._lines: tuple[Line, ...] = ()
+        entries = () if model is None or isinstance(model, str) else model
+        self._lines = tuple(self._line(entry) for entry in entries)
         self._said: set[int] = set()
         self.asked: list[ScriptedRequest] = []
-        if model is not None and not isinstance(model, str):
-            self._lines = tuple(self._line(entry) for entry in model)
 
     async def warm(self) -> None:
         """Read the file. Raises `ProviderUnavailable`: it cannot be used; the message says why."""
