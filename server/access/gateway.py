@@ -12,11 +12,7 @@ from typing import Final
 from server.core.turn import Caller
 from server.errors import GatewayRefused
 
-USER: Final = "x-orbit-user"
-ROLE: Final = "x-orbit-role"
-TIME: Final = "x-orbit-time"
-SIGNATURE: Final = "x-orbit-signature"
-HEADERS: Final = (USER, ROLE, TIME, SIGNATURE)
+HEADERS: Final = ("x-orbit-user", "x-orbit-role", "x-orbit-time", "x-orbit-signature")
 
 _USER_ID: Final = re.compile(r"[!-~]{1,255}")
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
@@ -44,9 +40,8 @@ class Gateway:
     ) -> Caller:
         """Return whom the request is for: the caller, or the user that its gateway names.
 
-        Raises:
-            GatewayRefused: the headers are not this gateway's, not whole, too old, or were
-                sent before.
+        Raises `GatewayRefused`: the headers are not this gateway's, not whole, too old, or were
+        sent before.
         """
         if not names_a_user(headers):
             return caller

@@ -1,9 +1,8 @@
 """The store of keys: making, checking, listing, revoking and rotating them."""
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -13,8 +12,7 @@ import sqlalchemy as sa
 from anyio import to_thread
 
 from server.access import queries
-from server.access.key_format import LONGEST_RAW, IssuedKey, KeyIssuer, key_id_of
-from server.access.models import KeyRecord, NewKey
+from server.access.models import LONGEST_RAW, IssuedKey, KeyIssuer, KeyRecord, NewKey, key_id_of
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,
@@ -25,60 +23,14 @@ from server.errors import (
     RequestInvalid,
     StoreUnavailable,
 )
-from server.storage import secret
 from server.storage.database import Database, create_tables, open_engine, utc_now
+from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
-
-_MOST: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    record: KeyRecord
-    stale_at_s: float
-
-
-class VerifiedKeys:
-    """Records by digest, each for `ttl_s` seconds, the least recently used dropped first.
-
-    `generation` grows with every change to a key. Who reads a record from SQL notes
-    it first and hands it back with the record: a record read before a revoke is then
-    not remembered after it.
-    """
-
-    def __init__(self, ttl_s: float, clock_s: Callable[[], float]) -> None:
-        self.generation = 0
-        self._ttl_s = ttl_s
-        self._clock_s = clock_s
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
-
-    def get(self, digest: bytes) -> KeyRecord | None:
-        entry = self._entries.get(digest)
-        if entry is None:
-            return None
-        if entry.stale_at_s <= self._clock_s():
-            del self._entries[digest]
-            return None
-        self._entries.move_to_end(digest)
-        return entry.record
-
-    def put(self, digest: bytes, record: KeyRecord, generation: int) -> None:
-        if generation != self.generation:
-            return
-        self._entries[digest] = _Entry(record, self._clock_s() + self._ttl_s)
-        self._entries.move_to_end(digest)
-        while len(self._entries) > _MOST:
-            self._entries.popitem(last=False)
-
-    def forget(self) -> None:
-        """Forget everything: changes are rare, and one read each brings the rest back."""
-        self.generation += 1
-        self._entries.clear()
-
 
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+_MOST_REMEMBERED: Final = 10_000
 _THREADS: Final = 4
 _WRITE_USES_EVERY_S: Final = 5.0
 
@@ -102,7 +54,11 @@ class KeyStore:
         self._database = Database(engine, threads=_THREADS)
         self._mint = mint
         self._now = now
-        self._verified = VerifiedKeys(remember_s, clock_s)
+        self._clock_s = clock_s
+        self._remember_s = remember_s
+        self._verified: dict[bytes, tuple[KeyRecord, float]] = {}
+        """Records by digest, and when each is to be read again."""
+        self._changes = 0
         self._last_used = WriteBehind[str, datetime](
             self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S
         )
@@ -119,9 +75,8 @@ class KeyStore:
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
-        Raises:
-            StoreUnavailable: the database cannot be used.
-            ConfigurationInvalid: the secret cannot be used.
+        Raises `StoreUnavailable`: the database cannot be used; or `ConfigurationInvalid`: the
+        secret cannot be used.
         """
         engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
         return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s)
@@ -134,34 +89,39 @@ class KeyStore:
     async def authenticate(self, raw: str, *, sample_allowed: bool = False) -> Caller:
         """Return whose key `raw` is.
 
-        `sample_allowed` says that this client may use a sample key: that it is on this
-        machine, and that the configuration has not switched them off.
-
-        Raises:
-            KeyMissing, KeyUnknown, KeyExpired, KeyRevoked.
-            KeyForeign: a sample key where none is allowed.
-            StoreUnavailable: the database cannot be used; the log says why.
+        `sample_allowed` says that this client may use a sample key: that it is on this machine,
+        and that the configuration has not switched them off. Raises `KeyMissing`, `KeyUnknown`,
+        `KeyExpired`, `KeyRevoked`; or `KeyForeign`: a sample key where none is allowed; or
+        `StoreUnavailable`: the database cannot be used; the log says why.
         """
         if not raw:
             raise KeyMissing("this call needs a key")
         if len(raw) > LONGEST_RAW:
             raise KeyUnknown("this is longer than any key")
         digest = self._mint.digest(raw)
-        record = self._verified.get(digest)
-        if record is None:
-            generation = self._verified.generation
-            key_id = key_id_of(raw, digest)
-            try:
-                record = await self._database.run(lambda c: queries.verified(c, key_id, digest))
-            except StoreUnavailable as failure:
-                # Whoever presents a key may be anybody: where the keys are is not for them.
-                _log.error("%s", failure)
-                raise StoreUnavailable("keys cannot be checked at the moment") from failure
-            self._verified.put(digest, record, generation)
+        record, stale_at_s = self._verified.get(digest, (None, 0.0))
+        if record is None or stale_at_s <= self._clock_s():
+            record = await self._read(raw, digest)
         now = self._now()
         _refuse_unusable(record, now, sample_allowed=sample_allowed)
         self._last_used.note(record.key_id, now)
         return record.caller()
+
+    async def _read(self, raw: str, digest: bytes) -> KeyRecord:
+        changes = self._changes
+        key_id = key_id_of(raw, digest)
+        try:
+            record = await self._database.run(lambda c: queries.verified(c, key_id, digest))
+        except StoreUnavailable as failure:
+            # Whoever presents a key may be anybody: where the keys are is not for them.
+            _log.error("%s", failure)
+            raise StoreUnavailable("keys cannot be checked at the moment") from failure
+        if changes == self._changes:  # a record read before a revoke is not remembered after it
+            self._verified.pop(digest, None)
+            self._verified[digest] = record, self._clock_s() + self._remember_s
+            if len(self._verified) > _MOST_REMEMBERED:
+                del self._verified[next(iter(self._verified))]
+        return record
 
     async def create(self, new: NewKey) -> tuple[str, KeyRecord]:
         """Make a key and return it, raw, for the only time, with its record."""
@@ -173,8 +133,7 @@ class KeyStore:
     async def create_sample(self, adapter: str, raw: str) -> KeyRecord:
         """Make the well-known key `raw`, or make it good again if it was revoked.
 
-        Raises:
-            RequestInvalid: `raw` looks like an issued key, or opens another adapter already.
+        Raises `RequestInvalid`: `raw` looks like an issued key, or opens another adapter already.
         """
         if not 0 < len(raw) <= LONGEST_RAW or raw.startswith("orb_"):
             raise RequestInvalid(f"{raw!r} cannot be a sample key")
@@ -191,8 +150,7 @@ class KeyStore:
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.
 
-        Raises:
-            KeyNotFound: there is no key of that id.
+        Raises `KeyNotFound`: there is no key of that id.
         """
         now = self._now()
         return await self._change(lambda c: queries.revoke_record(c, key_id, now))
@@ -200,12 +158,9 @@ class KeyStore:
     async def rotate(self, key_id: str, *, grace: timedelta | None = None) -> tuple[str, KeyRecord]:
         """Replace a key by a new one that opens the same, and return that one.
 
-        The new key lives as long as the old one was given. The old one ends now, or
-        goes on for `grace`, never beyond its own expiry.
-
-        Raises:
-            KeyNotFound: there is no key of that id.
-            KeyUnchangeable: it was revoked, so there is nothing to carry on, or is a sample key.
+        The new key lives as long as the old one was given. The old one ends now, or goes on for
+        `grace`, never beyond its own expiry. Raises `KeyNotFound`: there is no key of that id; or
+        `KeyUnchangeable`: it was revoked, so there is nothing to carry on, or is a sample key.
         """
         now = self._now()
         minted = self._mint.issue()
@@ -233,11 +188,12 @@ class KeyStore:
         try:
             return await self._database.run(job)
         finally:
-            self._verified.forget()
+            self._changes += 1
+            self._verified.clear()
 
 
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
-    found, created = secret.load_or_create(secret_path)
+    found, created = load_or_create_secret(secret_path)
     engine = open_engine(url)
     create_tables(engine, queries.KEYS.metadata)
     if created:

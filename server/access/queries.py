@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from server.access.key_format import DIGEST_BYTES, IssuedKey
-from server.access.models import KeyRecord
+from server.access.models import DIGEST_BYTES, IssuedKey, KeyRecord
 from server.errors import KeyNotFound, KeyUnchangeable, KeyUnknown, RequestInvalid
 from server.storage.database import UtcTime
 
@@ -31,11 +30,8 @@ KEYS: Final = sa.Table(
 )
 
 _RECORD_COLUMNS: Final = tuple(column for column in KEYS.c if column.name != "digest")
-
-
-def select_records() -> sa.Select[Any]:
-    """Return a query for everything that a `KeyRecord` holds, without the digest."""
-    return sa.select(*_RECORD_COLUMNS)
+_SELECT_RECORDS: Final = sa.select(*_RECORD_COLUMNS)
+_NO_DIGEST: Final = bytes(DIGEST_BYTES)
 
 
 def to_record(row: Mapping[Any, Any]) -> KeyRecord:
@@ -44,19 +40,10 @@ def to_record(row: Mapping[Any, Any]) -> KeyRecord:
     return KeyRecord(**values | {"limits": tuple(values["limits"])})
 
 
-def key_row(record: KeyRecord, digest: bytes) -> dict[str, Any]:
-    values = {column.name: getattr(record, column.name) for column in _RECORD_COLUMNS}
-    return values | {"limits": list(record.limits), "digest": digest}
-
-
-_NO_DIGEST: Final = bytes(DIGEST_BYTES)
-
-
 def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord:
     """Return the record of a presented key, which may be expired or revoked.
 
-    Raises:
-        KeyUnknown: no such id, or the digest is another; takes the same time for both.
+    Raises `KeyUnknown`: no such id, or the digest is another; takes the same time for both.
     """
     row = connection.execute(sa.select(KEYS).where(KEYS.c.key_id == key_id)).mappings().first()
     stored = _NO_DIGEST if row is None else row["digest"]
@@ -66,7 +53,8 @@ def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord
 
 
 def insert_key(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
-    connection.execute(KEYS.insert(), key_row(record, digest))
+    values = {column.name: getattr(record, column.name) for column in _RECORD_COLUMNS}
+    connection.execute(KEYS.insert(), values | {"limits": list(record.limits), "digest": digest})
 
 
 def put_sample(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
@@ -82,16 +70,13 @@ def put_sample(connection: sa.Connection, record: KeyRecord, digest: bytes) -> N
 
 
 def list_records(connection: sa.Connection) -> tuple[KeyRecord, ...]:
-    rows = connection.execute(select_records().order_by(KEYS.c.created_at, KEYS.c.key_id))
+    rows = connection.execute(_SELECT_RECORDS.order_by(KEYS.c.created_at, KEYS.c.key_id))
     return tuple(to_record(row) for row in rows.mappings())
 
 
 def revoke_record(connection: sa.Connection, key_id: str, now: datetime) -> KeyRecord:
     _end(connection, key_id, now)
-    found = _find(connection, key_id)
-    if found is None:
-        raise _key_not_found(key_id)
-    return found
+    return _get(connection, key_id)
 
 
 def rotate_record(
@@ -104,9 +89,7 @@ def rotate_record(
     """End a key, now or after `grace`, and store one that opens the same."""
     # Ending it first decides between two rotations at once: only one of them ends it.
     ended = _end(connection, key_id, now)
-    old = _find(connection, key_id)
-    if old is None:
-        raise _key_not_found(key_id)
+    old = _get(connection, key_id)
     if not ended:
         raise KeyUnchangeable(f"key {key_id} is revoked: make a new one instead")
     if old.sample:
@@ -115,12 +98,11 @@ def rotate_record(
         end = now + grace if old.expires_at is None else min(old.expires_at, now + grace)
         values = {"revoked_at": None, "expires_at": end}
         connection.execute(KEYS.update().where(KEYS.c.key_id == key_id).values(values))
-    lifetime = None if old.expires_at is None else old.expires_at - old.created_at
     fresh = replace(
         old,
         key_id=minted.key_id,
         created_at=now,
-        expires_at=None if lifetime is None else now + lifetime,
+        expires_at=None if old.expires_at is None else now + (old.expires_at - old.created_at),
         last_used_at=None,
         revoked_at=None,
     )
@@ -147,9 +129,11 @@ def _end(connection: sa.Connection, key_id: str, now: datetime) -> bool:
 
 
 def _find(connection: sa.Connection, key_id: str) -> KeyRecord | None:
-    row = connection.execute(select_records().where(KEYS.c.key_id == key_id)).mappings().first()
+    row = connection.execute(_SELECT_RECORDS.where(KEYS.c.key_id == key_id)).mappings().first()
     return None if row is None else to_record(row)
 
 
-def _key_not_found(key_id: str) -> KeyNotFound:
-    return KeyNotFound(f"there is no key with the id {key_id!r}")
+def _get(connection: sa.Connection, key_id: str) -> KeyRecord:
+    if (found := _find(connection, key_id)) is None:
+        raise KeyNotFound(f"there is no key with the id {key_id!r}")
+    return found

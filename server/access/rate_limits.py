@@ -9,9 +9,9 @@ from time import time
 from typing import Any, Final, Literal
 
 import limits
+from limits import strategies
 from limits.aio import strategies as aio_strategies
 from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from server.errors import StoreUnavailable
 
@@ -19,11 +19,7 @@ _log = logging.getLogger(__name__)
 
 Window = Literal["moving", "fixed"]
 
-_STRATEGIES: Final = {"moving": MovingWindowRateLimiter, "fixed": FixedWindowRateLimiter}
-_REDIS_STRATEGIES: Final = {
-    "moving": aio_strategies.MovingWindowRateLimiter,
-    "fixed": aio_strategies.FixedWindowRateLimiter,
-}
+_STRATEGIES: Final = {"moving": "MovingWindowRateLimiter", "fixed": "FixedWindowRateLimiter"}
 _REDIS_TIMEOUT_S: Final = 2.0
 
 
@@ -51,16 +47,12 @@ class RateLimits:
     def __init__(self, url: str | None = None, window: Window = "moving") -> None:
         """`url` is `redis://…` or `rediss://…`; without one, counts are this process's own.
 
-        Raises:
-            StoreUnavailable: the URL names nothing that can count.
+        Raises `StoreUnavailable`: the URL names nothing that can count.
         """
         self._redis = None if url is None else _open_redis(url)
-        self._strategy: Any
-        if self._redis is None:
-            # Its async storage hands every key to a thread each time it forgets what is over.
-            self._strategy = _STRATEGIES[window](MemoryStorage())
-        else:
-            self._strategy = _REDIS_STRATEGIES[window](self._redis)
+        # The async storage in memory hands every key to a thread each time it forgets some.
+        kinds = strategies if self._redis is None else aio_strategies
+        self._strategy: Any = getattr(kinds, _STRATEGIES[window])(self._redis or MemoryStorage())
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Return the limit among `names` that would refuse a call now, without counting one."""
@@ -69,12 +61,10 @@ class RateLimits:
     async def take(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Count one call; return the limit that refuses it, or None. A refused call is not counted.
 
-        Raises:
-            StoreUnavailable: the counts cannot be reached.
+        Raises `StoreUnavailable`: the counts cannot be reached.
         """
-        if len(names) > 1 and (refused := await self._first_refusal("test", names, who)):
-            return refused
-        return await self._first_refusal("hit", names, who)
+        refused = await self.peek(names, *who) if len(names) > 1 else None
+        return refused or await self._first_refusal("hit", names, who)
 
     async def standings(self, names: Sequence[str], *who: str) -> tuple[LimitStatus, ...]:
         """Return the state of each limit for `who`, without counting a call."""
@@ -97,7 +87,6 @@ class RateLimits:
         return LimitStatus(name, allowed, stats.remaining, max(0.0, stats.reset_time - time()))
 
     async def _ask(self, question: str, name: str, who: tuple[str, ...]) -> Any:
-        """Call a method of the strategy; those in memory and for Redis have the same."""
         try:
             answer = getattr(self._strategy, question)(_item(name), *who)
             return await answer if isawaitable(answer) else answer

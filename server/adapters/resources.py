@@ -13,9 +13,9 @@ from server.errors import OrbitError
 from server.guards.manager import GuardManager
 from server.matching.index.store import TemplateStore
 from server.metrics.metrics import Metrics
-from server.metrics.providers import MeteredChatModel, MeteredEmbedder
 from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
+from server.providers.metered import MeteredChatModel, MeteredEmbedder
 from server.settings.models import Settings
 from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails

@@ -53,7 +53,6 @@ class AuditEntry:
         return {**self.event, **chain}
 
 
-_NAMES: Final = tuple(field.name for field in fields(Event))
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
@@ -66,8 +65,15 @@ class AuditSeal:
     def __init__(self, secret: bytes) -> None:
         self._secret = hmac.digest(secret, b"audit", "sha256")
 
-    def entry(self, number: int, event: Mapping[str, Any], previous: str) -> AuditEntry:
-        return AuditEntry(number, event, previous, self.digest(number, event, previous))
+    def entries(
+        self, events: Sequence[Mapping[str, Any]], number: int, digest: str
+    ) -> list[AuditEntry]:
+        """Return the entries of events, which follow entry `number` with its `digest`."""
+        found = []
+        for place, event in enumerate(events, number + 1):
+            previous, digest = digest, self.digest(place, event, digest)
+            found.append(AuditEntry(place, event, previous, digest))
+        return found
 
     def digest(self, number: int, event: Mapping[str, Any], previous: str) -> str:
         plain = _ENCODER.encode([number, previous, event])
@@ -80,14 +86,12 @@ class AuditSeal:
 
 def to_row(event: Event) -> dict[str, Any]:
     """Return the event as JSON-ready data, which reads back exactly the same."""
-    row = {name: _valid_text(getattr(event, name)) for name in _NAMES}
+    row = {f.name: _valid_text(getattr(event, f.name)) for f in fields(Event)}
     row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
     row["duration_ms"] = round(event.duration_ms, 3)
     arguments = _valid_text(to_json(event.arguments))
-    if len(arguments) > MOST_CHARS:
-        row["arguments"] = {"cut": arguments[:MOST_CHARS], "chars": len(arguments)}
-    else:
-        row["arguments"] = json.loads(arguments)
+    cut = {"cut": arguments[:MOST_CHARS], "chars": len(arguments)}
+    row["arguments"] = cut if len(arguments) > MOST_CHARS else json.loads(arguments)
     return row
 
 
@@ -102,11 +106,7 @@ class Sink(Protocol):
     """Blocking; the trail calls it from its one thread."""
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        """Write events, all or none.
-
-        Raises:
-            StoreUnavailable: they could not be written.
-        """
+        """Write events, all or none. Raises `StoreUnavailable`: they could not be written."""
 
     def entries(self) -> Iterator[AuditEntry]:
         """Every entry, oldest first."""

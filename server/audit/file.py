@@ -38,22 +38,16 @@ class FileSink:
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         try:
             with self._locked():
-                self._append(events)
+                self._rotate()
+                entries = self._seal.entries(events, *self._last())
+                lines = [json.dumps(e.to_dict(), separators=(",", ":")) for e in entries]
+                _append_text(self._path, "\n".join(lines) + "\n")
+                number, digest = entries[-1].number, entries[-1].digest
+                end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
+                with written_whole(self._end_path, durable=True) as file:
+                    file.write(json.dumps(end).encode())
         except OSError as failed:
             raise _unusable(self._path, failed) from failed
-
-    def _append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        self._rotate()
-        number, digest = self._last()
-        lines = []
-        for event in events:
-            entry = self._seal.entry(number + 1, event, digest)
-            number, digest = entry.number, entry.digest
-            lines.append(json.dumps(entry.to_dict(), separators=(",", ":")))
-        _append_text(self._path, "\n".join(lines) + "\n")
-        end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
-        with written_whole(self._end_path, durable=True) as file:
-            file.write(json.dumps(end).encode())
 
     def entries(self) -> Iterator[AuditEntry]:
         for path in [*self._rotated_files(), self._path]:
@@ -77,7 +71,7 @@ class FileSink:
             return 0, "", ""
 
     def close(self) -> None:
-        """Nothing is held open."""
+        return None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -116,23 +110,19 @@ class FileSink:
         if not self._path.exists() or self._path.stat().st_size < self._max_bytes:
             return
         aside = self._rotated_files()
-        number = 1 + (int(aside[-1].name.rpartition(".")[2]) if aside else 0)
+        number = 1 + (int(aside[-1].suffix[1:]) if aside else 0)
         self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
         for old in self._rotated_files()[: -self._keep]:
             old.unlink()
 
     def _rotated_files(self) -> list[Path]:
-        """Return the rotated files, oldest first."""
         found = self._path.parent.glob(f"{self._path.name}.*")
-        numbered = [path for path in found if path.name.rpartition(".")[2].isdigit()]
-        return sorted(numbered, key=lambda path: int(path.name.rpartition(".")[2]))
+        return sorted((p for p in found if p.suffix[1:].isdigit()), key=lambda p: int(p.suffix[1:]))
 
     def _finish_line(self) -> None:
         """End a line that a crash left half written, so that the next one is readable."""
-        if self._path.exists():
-            data = self._path.read_bytes()[-1:]
-            if data not in (b"", b"\n"):
-                _append_text(self._path, "\n")
+        if self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n"):
+            _append_text(self._path, "\n")
 
 
 def _entry(line: str) -> AuditEntry:

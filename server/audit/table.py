@@ -70,31 +70,23 @@ class TableSink:
                 # An update takes the write lock before the end is read, on every database.
                 connection.execute(_END.update().values(id=_END.c.id))
                 number, digest = connection.execute(sa.select(_END.c.number, _END.c.digest)).one()
-                rows = []
-                for event in events:
-                    entry = self._seal.entry(number + 1, event, digest)
-                    number, digest = entry.number, entry.digest
-                    rows.append(_to_row(entry))
-                connection.execute(ENTRIES.insert(), rows)
+                entries = self._seal.entries(events, number, digest)
+                connection.execute(ENTRIES.insert(), [_to_row(entry) for entry in entries])
+                number, digest = entries[-1].number, entries[-1].digest
                 seal = self._seal.end(number, digest)
                 connection.execute(_END.update().values(number=number, digest=digest, seal=seal))
-        except sa.exc.SQLAlchemyError as failure:
-            if isinstance(failure, sa.exc.DBAPIError):
-                raise unavailable(self._engine, failure) from failure
-            raise
+        except sa.exc.DBAPIError as failure:
+            raise unavailable(self._engine, failure) from failure
 
     def entries(self) -> Iterator[AuditEntry]:
         last = 0
         while True:
-            query = (
-                sa.select(ENTRIES).where(ENTRIES.c.number > last).order_by(ENTRIES.c.number)
-            ).limit(_BATCH)
+            query = sa.select(ENTRIES).where(ENTRIES.c.number > last).order_by(ENTRIES.c.number)
             with self._engine.connect() as connection:
-                rows = connection.execute(query).mappings().all()
+                rows = connection.execute(query.limit(_BATCH)).mappings().all()
             if not rows:
                 return
-            for row in rows:
-                yield _to_entry(row)
+            yield from map(_to_entry, rows)
             last = rows[-1]["number"]
 
     def holds_first(self) -> bool:

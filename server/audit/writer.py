@@ -12,7 +12,7 @@ from server.audit.file import FileSink
 from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable
 from server.settings.models import Settings
-from server.storage import secret
+from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -38,8 +38,7 @@ class AuditWriter:
     async def write(self, event: Event) -> None:
         """Write an event after all that were noted, and return when it is written.
 
-        Raises:
-            StoreUnavailable: it could not be.
+        Raises `StoreUnavailable`: it could not be.
         """
         await self.flush()
         await self._append([event])
@@ -49,7 +48,6 @@ class AuditWriter:
         await self._behind.flush()
 
     async def close(self) -> None:
-        """Write what waits, and close the sink."""
         await self._behind.close()
         await to_thread.run_sync(self._sink.close)
 
@@ -75,14 +73,13 @@ class AuditWriter:
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
     """Return the configured sink and the seal of its chain, or None when nothing is kept. Blocks.
 
-    Raises:
-        StoreUnavailable: it cannot be used.
-        ConfigurationInvalid: the secret of the installation cannot be used.
+    Raises `StoreUnavailable`: it cannot be used; or `ConfigurationInvalid`: the secret of the
+    installation cannot be used.
     """
     audit = settings.access.audit
     if audit.sink == "off":
         return None
-    found, _ = secret.load_or_create(settings.secret_path)
+    found, _ = load_or_create_secret(settings.secret_path)
     seal = AuditSeal(found)
     if audit.sink == "sql":
         return TableSink(settings.database_url, seal), seal

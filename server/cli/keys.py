@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
-from server.access.key_format import issued_id, sample_name
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
-from server.access.models import KeyRecord
+from server.access.models import KeyRecord, issued_id, sample_name
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
 from server.cli.output import CommandGroup, fail, print_json, print_text, say
 from server.cli.runfile import read_running, url_of

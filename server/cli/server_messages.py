@@ -7,7 +7,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from server.access.key_format import sample_name
+from server.access.models import sample_name
 from server.cli.launcher import ServerReadiness, left_out_lines
 from server.cli.output import print_text, say
 from server.cli.runfile import Running

@@ -15,8 +15,8 @@ from server.conversation.store import ConversationStore
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
-from server.storage import secret
 from server.storage.database import Database
+from server.storage.files import load_or_create_secret
 from server.text.replies import shipped_replies
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class ConversationService:
             ConfigurationInvalid: the secret of the installation cannot be used.
         """
         conversation = settings.conversation
-        found, _ = secret.load_or_create(settings.secret_path)
+        found, _ = load_or_create_secret(settings.secret_path)
         longest_tool_s = max((a.config.agent.tool_timeout for a in settings.adapters), default=0.0)
         limits = Limits(
             conversation.proposal_expires_after_s,

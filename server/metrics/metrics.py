@@ -4,7 +4,7 @@ Label values come from configuration (adapters, categories, tools) or from a sho
 so their number is bounded whatever people ask.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Final
 
@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from server.core.answer import Answer
+from server.core.chat_messages import TokenUsage
 from server.core.decision import (
     Blocked,
     Call,
@@ -46,95 +47,64 @@ _NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
 )
 
 
+_COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "intent_router_blocks_total": ("Questions refused by a guard", "intent", "method"),
+    "orbit_guard_outcomes_total": ("What guards made of questions", "adapter", "outcome"),
+    "orbit_guard_failures_total": (
+        "Guard stages that failed or were late", "adapter", "stage", "policy",
+    ),
+    "orbit_guard_differences_total": (
+        "Questions on which two compared guard sets differ", "adapter",
+    ),
+    "orbit_requests_total": ("HTTP requests", "method", "route", "status"),
+    "orbit_decisions_total": (
+        "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
+        "adapter", "decision",
+    ),
+    "orbit_tool_calls_total": ("Tool calls", "adapter", "tool", "operation", "status"),
+    "orbit_provider_calls_total": ("Calls to embedding providers", "provider", "outcome"),
+    "orbit_model_calls_total": ("Calls to chat models", "model", "outcome"),
+    "orbit_model_tokens_total": (
+        "Tokens that chat models read (prompt) and wrote (completion)", "model", "kind",
+    ),
+    "orbit_rate_limit_refusals_total": (
+        "Requests refused because a rate limit was reached", "adapter",
+    ),
+    "orbit_proposals_total": ("What became of calls that waited for a yes", "adapter", "outcome"),
+    "orbit_commit_deliveries_total": ("Attempts to deliver commit events", "outcome"),
+}  # fmt: skip
+"""What each counts, and its labels; likewise below, with buckets."""
+
+_HISTOGRAMS: Final[Mapping[str, tuple[Sequence[float], tuple[str, ...]]]] = {
+    "intent_router_latency_seconds": (
+        _ROUTER_SECONDS, ("Seconds a guard took, by the method that decided", "method"),
+    ),
+    "intent_router_confidence_score": (
+        _CONFIDENCES,
+        ("How sure a guard was, by the category and method that decided", "intent", "method"),
+    ),
+    "orbit_request_seconds": (
+        _SECONDS, ("Seconds from request to the end of its response", "route"),
+    ),
+    "orbit_stage_seconds": (_SECONDS, ("Seconds of each stage of a turn", "adapter", "stage")),
+    "orbit_provider_seconds": (_SECONDS, ("Seconds of calls to embedding providers", "provider")),
+    "orbit_model_seconds": (
+        _MODEL_SECONDS,
+        ("Seconds of calls to chat models, those that are tried again included", "model"),
+    ),
+}  # fmt: skip
+
+
 class Metrics:
     """The counters of one server. Safe to use from any thread."""
 
     def __init__(self, version: str = "") -> None:
         self._registry = CollectorRegistry()
-        self._router_blocks = self.counter(
-            "intent_router_blocks_total", "Questions refused by a guard", "intent", "method"
-        )
-        self._router_seconds = self.histogram(
-            "intent_router_latency_seconds",
-            "Seconds a guard took, by the method that decided",
-            "method",
-            buckets=_ROUTER_SECONDS,
-        )
-        self._router_confidence = self.histogram(
-            "intent_router_confidence_score",
-            "How sure a guard was, by the category and method that decided",
-            "intent",
-            "method",
-            buckets=_CONFIDENCES,
-        )
-        self._guard_outcomes = self.counter(
-            "orbit_guard_outcomes_total", "What guards made of questions", "adapter", "outcome"
-        )
-        self._guard_failures = self.counter(
-            "orbit_guard_failures_total",
-            "Guard stages that failed or were late",
-            "adapter",
-            "stage",
-            "policy",
-        )
-        self._guard_differences = self.counter(
-            "orbit_guard_differences_total",
-            "Questions on which two compared guard sets differ",
-            "adapter",
-        )
-        self._requests = self.counter(
-            "orbit_requests_total", "HTTP requests", "method", "route", "status"
-        )
-        self._request_seconds = self.histogram(
-            "orbit_request_seconds", "Seconds from request to the end of its response", "route"
-        )
-        self._stage_seconds = self.histogram(
-            "orbit_stage_seconds", "Seconds of each stage of a turn", "adapter", "stage"
-        )
-        self._decisions = self.counter(
-            "orbit_decisions_total",
-            "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
-            "adapter",
-            "decision",
-        )
-        self._tool_calls = self.counter(
-            "orbit_tool_calls_total", "Tool calls", "adapter", "tool", "operation", "status"
-        )
-        self._provider_calls = self.counter(
-            "orbit_provider_calls_total", "Calls to embedding providers", "provider", "outcome"
-        )
-        self._provider_seconds = self.histogram(
-            "orbit_provider_seconds", "Seconds of calls to embedding providers", "provider"
-        )
-        self._model_calls = self.counter(
-            "orbit_model_calls_total", "Calls to chat models", "model", "outcome"
-        )
-        self._model_seconds = self.histogram(
-            "orbit_model_seconds",
-            "Seconds of calls to chat models, those that are tried again included",
-            "model",
-            buckets=_MODEL_SECONDS,
-        )
-        self._model_tokens = self.counter(
-            "orbit_model_tokens_total",
-            "Tokens that chat models read (prompt) and wrote (completion)",
-            "model",
-            "kind",
-        )
-        self._refusals = self.counter(
-            "orbit_rate_limit_refusals_total",
-            "Requests refused because a rate limit was reached",
-            "adapter",
-        )
-        self._proposals = self.counter(
-            "orbit_proposals_total",
-            "What became of calls that waited for a yes",
-            "adapter",
-            "outcome",
-        )
-        self._commit_deliveries = self.counter(
-            "orbit_commit_deliveries_total", "Attempts to deliver commit events", "outcome"
-        )
+        self._counters = {name: self.counter(name, *texts) for name, texts in _COUNTERS.items()}
+        self._histograms = {
+            name: self.histogram(name, *texts, buckets=buckets)
+            for name, (buckets, texts) in _HISTOGRAMS.items()
+        }
         self._commits_waiting = self.gauge(
             "orbit_commit_events_waiting", "Commit events to be delivered"
         )
@@ -143,17 +113,14 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def counter(self, name: str, what: str, *labels: str) -> Counter:
-        """Return a new counter of this registry."""
         return Counter(name, what, labels, registry=self._registry)
 
     def histogram(
         self, name: str, what: str, *labels: str, buckets: Sequence[float] = _SECONDS
     ) -> Histogram:
-        """Return a new histogram of this registry, of seconds where `buckets` are not given."""
         return Histogram(name, what, labels, buckets=buckets, registry=self._registry)
 
     def gauge(self, name: str, what: str, *labels: str) -> Gauge:
-        """Return a new gauge of this registry."""
         return Gauge(name, what, labels, registry=self._registry)
 
     def text(self) -> bytes:
@@ -163,52 +130,46 @@ class Metrics:
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern that was matched, never the path that was asked for."""
         known = method if method in _METHODS else "other"
-        self._requests.labels(known, route, status).inc()
-        self._request_seconds.labels(route).observe(seconds)
+        self._counters["orbit_requests_total"].labels(known, route, status).inc()
+        self._histograms["orbit_request_seconds"].labels(route).observe(seconds)
 
     def turn(self, adapter: str, answer: Answer) -> None:
         """Count a turn that was answered, its stages and its tool calls."""
         name = next(name for kind, name in _NAMES if isinstance(answer.decision, kind))
-        self._decisions.labels(adapter, name).inc()
+        self._counters["orbit_decisions_total"].labels(adapter, name).inc()
         for stage in answer.trace.stages:
-            self._stage_seconds.labels(adapter, stage.name).observe(stage.ms / 1000)
+            self._histograms["orbit_stage_seconds"].labels(adapter, stage.name).observe(
+                stage.ms / 1000
+            )
             found = stage.details
             # What waits for a yes was not called, and has not failed.
             held = found.get("outcome") == "confirmation_required"
             if stage.name == "tool" and "tool" in found and not held:
-                self._tool_calls.labels(
+                self._counters["orbit_tool_calls_total"].labels(
                     adapter, found["tool"], found["operation"], found["status"]
                 ).inc()
 
     def provider_call(self, provider: str, outcome: str, since: float) -> None:
         """`since` is the `perf_counter` of the call's beginning."""
-        self._provider_calls.labels(provider, outcome).inc()
-        self._provider_seconds.labels(provider).observe(perf_counter() - since)
+        self._counters["orbit_provider_calls_total"].labels(provider, outcome).inc()
+        self._histograms["orbit_provider_seconds"].labels(provider).observe(perf_counter() - since)
 
-    def model_call(
-        self,
-        model: str,
-        outcome: str,
-        since: float,
-        *,
-        prompt: int | None = None,
-        completion: int | None = None,
-    ) -> None:
+    def model_call(self, model: str, outcome: str, since: float, tokens: TokenUsage) -> None:
         """`model` is provider and model as configured; `since` as for `provider_call`."""
-        self._model_calls.labels(model, outcome).inc()
-        self._model_seconds.labels(model).observe(perf_counter() - since)
-        for kind, tokens in (("prompt", prompt), ("completion", completion)):
-            if tokens is not None and tokens >= 0:
-                self._model_tokens.labels(model, kind).inc(tokens)
+        self._counters["orbit_model_calls_total"].labels(model, outcome).inc()
+        self._histograms["orbit_model_seconds"].labels(model).observe(perf_counter() - since)
+        for kind, count in (("prompt", tokens.prompt), ("completion", tokens.completion)):
+            if count is not None and count >= 0:
+                self._counters["orbit_model_tokens_total"].labels(model, kind).inc(count)
 
     def rate_limited(self, adapter: str) -> None:
-        self._refusals.labels(adapter).inc()
+        self._counters["orbit_rate_limit_refusals_total"].labels(adapter).inc()
 
     def proposal(self, adapter: str, outcome: str) -> None:
-        self._proposals.labels(adapter, outcome).inc()
+        self._counters["orbit_proposals_total"].labels(adapter, outcome).inc()
 
     def commit_delivery(self, outcome: str) -> None:
-        self._commit_deliveries.labels(outcome).inc()
+        self._counters["orbit_commit_deliveries_total"].labels(outcome).inc()
 
     def commits_waiting(self, count: int) -> None:
         self._commits_waiting.set(count)
@@ -220,14 +181,14 @@ class Metrics:
         self, adapter: str, outcome: str, *, intent: str, method: str, score: float, seconds: float
     ) -> None:
         """Count what a guard made of a question; `intent` is a category of its packs."""
-        self._guard_outcomes.labels(adapter, outcome).inc()
-        self._router_seconds.labels(method).observe(seconds)
-        self._router_confidence.labels(intent, method).observe(score)
+        self._counters["orbit_guard_outcomes_total"].labels(adapter, outcome).inc()
+        self._histograms["intent_router_latency_seconds"].labels(method).observe(seconds)
+        self._histograms["intent_router_confidence_score"].labels(intent, method).observe(score)
         if outcome == "block":
-            self._router_blocks.labels(intent, method).inc()
+            self._counters["intent_router_blocks_total"].labels(intent, method).inc()
 
     def guard_failed(self, adapter: str, stage: str, policy: str) -> None:
-        self._guard_failures.labels(adapter, stage, policy).inc()
+        self._counters["orbit_guard_failures_total"].labels(adapter, stage, policy).inc()
 
     def guards_differ(self, adapter: str) -> None:
-        self._guard_differences.labels(adapter).inc()
+        self._counters["orbit_guard_differences_total"].labels(adapter).inc()

@@ -17,10 +17,7 @@ from server.errors import (
 
 
 class ProviderBusy(ProviderUnavailable):
-    """It answered that it is overloaded or broken: 429 or 5xx.
-
-    `retry_after_s` is when it wants to be asked again, where it says so.
-    """
+    """429 or 5xx: overloaded or broken. `retry_after_s` is when it wants to be asked again."""
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -48,8 +45,7 @@ def refused(
         return ProviderRejected(f"{provider} has no model {model!r}; {missing_hint}")
     if status == 429 or status >= 500:
         return ProviderBusy(
-            f"{provider} cannot answer now (status {status})",
-            retry_after_s=seconds_of(retry_after),
+            f"{provider} cannot answer now (status {status})", retry_after_s=seconds_of(retry_after)
         )
     return ProviderRejected(f"{provider} refuses the request (status {status})")
 

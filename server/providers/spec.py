@@ -71,14 +71,10 @@ class ProviderSpec:
         options: Any = self.options.model_validate(section or {})
         if self.key_variable is None:
             return options
-        written: SecretStr | None = options.api_key
-        if written is None and urlsplit(options.base_url).hostname in {
-            self.key_host,
-            *_THIS_MACHINE,
-        }:
-            written = SecretStr(environ.get(self.key_variable, "").strip())
-        key = written if written and written.get_secret_value() else None
-        return options.model_copy(update={"api_key": key})
+        key: SecretStr | None = options.api_key
+        if key is None and urlsplit(options.base_url).hostname in _THIS_MACHINE | {self.key_host}:
+            key = SecretStr(environ.get(self.key_variable, "").strip())
+        return options.model_copy(update={"api_key": key or None})
 
     def limits_of(self, options: Any) -> ChatLimits:
         """Return the limits of a chat provider with these options."""
@@ -98,10 +94,8 @@ class ProviderSpec:
 def find_provider(kind: ProviderKind, name: str) -> ProviderSpec:
     """Return the provider of a short name or dotted path.
 
-    A dotted path may name a class as well, which is called with the model alone.
-
-    Raises:
-        PluginInvalid: there is nothing of that name.
+    A dotted path may name a class as well, which is called with the model alone. Raises
+    `PluginInvalid`: there is nothing of that name.
     """
     found = plugins.resolve(kind, name)
     if isinstance(found, ProviderSpec):

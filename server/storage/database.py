@@ -43,28 +43,23 @@ class Database:
     def __init__(self, engine: sa.Engine, *, threads: int) -> None:
         self._engine = engine
         self._limiter = CapacityLimiter(threads)
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        """Whether it is a local file and not a server."""
 
     @classmethod
     def open(cls, url: str, *tables: sa.MetaData, threads: int = 2) -> Self:
         """Open the database at a URL, making the tables that are not there. Blocks.
 
-        Raises:
-            StoreUnavailable: it cannot be used.
+        Raises `StoreUnavailable`: it cannot be used.
         """
         engine = open_engine(url)
         create_tables(engine, *tables)
         return cls(engine, threads=threads)
 
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether it is a local file and not a server."""
-        return self._engine.dialect.name == "sqlite"
-
     async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
         """Run a job in a thread and in one transaction.
 
-        Raises:
-            StoreUnavailable: the database cannot be used; nothing was changed.
+        Raises `StoreUnavailable`: the database cannot be used; nothing was changed.
         """
         return await to_thread.run_sync(self._in_transaction, job, limiter=self._limiter)
 
@@ -101,15 +96,13 @@ def put(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) 
 def open_engine(url: str) -> sa.Engine:
     """Return an engine on `url`. Nothing is asked of the database yet.
 
-    Raises:
-        StoreUnavailable: the URL is malformed, or its driver is missing.
+    Raises `StoreUnavailable`: the URL is malformed, or its driver is missing.
     """
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() == "sqlite":
-            engine = _open_sqlite(parsed)
-        else:
-            engine = sa.create_engine(parsed, pool_pre_ping=True)
+            return _open_sqlite(parsed)
+        return sa.create_engine(parsed, pool_pre_ping=True)
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
             f"the key store needs a database driver that is not installed: {missing} "
@@ -120,14 +113,12 @@ def open_engine(url: str) -> sa.Engine:
             "the database URL of the key store is malformed: write one such as "
             "'sqlite:///data/orbit.db' or 'postgresql+psycopg://user:password@host/name'"
         ) from None
-    return engine
 
 
 def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
     """Make the tables that are not there; the engine is closed when that fails. Blocks.
 
-    Raises:
-        StoreUnavailable: the database cannot be used.
+    Raises `StoreUnavailable`: the database cannot be used.
     """
     try:
         with engine.begin() as connection:
@@ -154,8 +145,7 @@ def _open_sqlite(url: sa.URL) -> sa.Engine:
         try:
             make_private(Path(file).parent)
             if not file.startswith("file:") and not Path(file).exists():
-                # SQLite takes an empty file for a new database, and gives the files that it
-                # puts beside it the same mode.
+                # SQLite gives the files that it puts beside it the same mode.
                 Path(file).touch(mode=0o600)
         except OSError as failure:
             raise StoreUnavailable(

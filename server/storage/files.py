@@ -1,11 +1,20 @@
-"""Private folders, and files that are written atomically."""
+"""Private folders, files that are written atomically, and the secret of an installation."""
 
+import logging
 import os
+import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+from server.errors import ConfigurationInvalid, Location, Problem
+
+_log = logging.getLogger(__name__)
+
+_LEAST_BYTES: Final = 32
 
 
 def make_private(folder: Path) -> None:
@@ -21,11 +30,9 @@ def make_private(folder: Path) -> None:
 def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> Iterator[BinaryIO]:
     """Open a file that replaces `path` when the block ends without a failure.
 
-    Readers find the old content or the new, and only the owner can read it.
-    `durable` waits until it is on the disk; with `new` it never replaces a file.
-
-    Raises:
-        FileExistsError: with `new`, there is one already.
+    Readers find the old content or the new, and only the owner can read it. `durable` waits until
+    it is on the disk; with `new` it never replaces a file. Raises `FileExistsError`: with `new`,
+    there is one already.
     """
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
@@ -37,3 +44,60 @@ def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> It
         (os.link if new else os.replace)(draft, path)
     finally:
         Path(draft).unlink(missing_ok=True)
+
+
+def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
+    """Return the secret in `path`, and whether it was made just now.
+
+    Of several processes that start at once on an empty folder, one makes the secret and all return
+    it. A file that others may read is closed to them, with a warning. Raises
+    `ConfigurationInvalid`: the file cannot be read or made, or is too short to be safe.
+    """
+    try:
+        created = not path.exists() and _create(path)
+        _close_to_others(path)
+        secret = path.read_bytes().strip()
+    except OSError as failure:
+        raise _unusable(path, failure.strerror or str(failure)) from failure
+    if len(secret) < _LEAST_BYTES:
+        raise _unusable(
+            path,
+            f"it holds {len(secret)} bytes, and {_LEAST_BYTES} is the least; restore it from a "
+            "backup, or delete it to start over (every key made so far then stops working)",
+        )
+    return secret, created
+
+
+def _create(path: Path) -> bool:
+    make_private(path.parent)
+    try:
+        with written_whole(path, durable=True, new=True) as file:
+            file.write(secrets.token_hex(32).encode() + b"\n")
+    except FileExistsError:
+        return False
+    return True
+
+
+def _close_to_others(path: Path) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & 0o077:
+        return
+    try:
+        path.chmod(0o600)
+    except OSError as refused:
+        _log.warning(
+            "%s has mode %04o, so others can read it, and that cannot be changed from here (%s): "
+            "make it 0600",
+            path,
+            mode,
+            refused.strerror,
+        )
+    else:
+        _log.warning("%s had mode %04o, so others could read it; it is 0600 now", path, mode)
+
+
+def _unusable(path: Path, reason: str) -> ConfigurationInvalid:
+    problem = Problem(
+        f"the secret that protects keys cannot be used: {reason}", Location(str(path)), "secret"
+    )
+    return ConfigurationInvalid([problem])

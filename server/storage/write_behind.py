@@ -43,12 +43,13 @@ class WriteBehind(Generic[K, V]):
             if not self._overflowing:
                 _log.error("more %s come than can be written; the oldest are lost", self._what)
             self._overflowing = True
-        self._start_timer()
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._every_s, self._start_writing)
 
     def get(self, key: K) -> V | None:
         """Return the value that is not in the database yet, or None."""
-        found = self._waiting.get(key)
-        return found if found is not None else self._under_way.get(key)
+        return self._waiting.get(key, self._under_way.get(key))
 
     async def drop(self, key: K) -> None:
         """Stop writing `key`; when this returns, no write of it is under way."""
@@ -67,7 +68,9 @@ class WriteBehind(Generic[K, V]):
             except StoreUnavailable as failure:
                 _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
                 self._waiting = batch | self._waiting
-                self._start_timer()
+                if self._timer is None:
+                    loop = asyncio.get_running_loop()
+                    self._timer = loop.call_later(self._every_s, self._start_writing)
             finally:
                 self._under_way = {}
 
@@ -78,11 +81,6 @@ class WriteBehind(Generic[K, V]):
         await self.flush()
         if self._timer is not None:
             self._timer.cancel()
-
-    def _start_timer(self) -> None:
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._every_s, self._start_writing)
 
     def _start_writing(self) -> None:
         self._timer = None

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.access.key_format import KeyIssuer, key_id_of, sample_name
 from server.access.key_request import parse_lifetime
+from server.access.models import KeyIssuer, key_id_of, sample_name
 from server.errors import RequestInvalid
 from server.settings.fields import parse_limit
 

@@ -11,29 +11,30 @@ import pytest
 from server.access.queries import KEYS
 from server.errors import ConfigurationInvalid
 from server.storage.database import create_tables, open_engine
-from server.storage.secret import load_or_create
+from server.storage.files import load_or_create_secret
 
 
 def test_the_secret_is_made_once_and_then_kept(tmp_path: Path) -> None:
     path = tmp_path / "data" / "secret"
-    first, created = load_or_create(path)
+    first, created = load_or_create_secret(path)
     assert (created, len(first)) == (True, 64)
-    assert load_or_create(path) == (first, False)
+    assert load_or_create_secret(path) == (first, False)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [file.name for file in path.parent.iterdir()] == ["secret"]
 
 
 def test_every_folder_that_is_made_for_it_is_private(tmp_path: Path) -> None:
-    load_or_create(tmp_path / "a" / "b" / "secret")
+    load_or_create_secret(tmp_path / "a" / "b" / "secret")
     modes = {stat.S_IMODE((tmp_path / folder).stat().st_mode) for folder in ("a", "a/b")}
     assert modes == {0o700}
 
 
 def test_of_many_first_starts_at_once_all_get_the_same_secret(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from server.storage.secret import load_or_create; "
-        "sys.stdin.read(); print(load_or_create(Path(sys.argv[1]))[0].decode())"
+        "import sys; from pathlib import Path; "
+        "from server.storage.files import load_or_create_secret; "
+        "sys.stdin.read(); print(load_or_create_secret(Path(sys.argv[1]))[0].decode())"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "data" / "secret")]
     racers = [
@@ -52,10 +53,10 @@ def test_a_secret_others_can_read_is_closed_to_them_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "secret"
-    load_or_create(path)
+    load_or_create_secret(path)
     path.chmod(0o644)
     with caplog.at_level(logging.WARNING):
-        load_or_create(path)
+        load_or_create_secret(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert caplog.messages == [f"{path} had mode 0644, so others could read it; it is 0600 now"]
 
@@ -65,13 +66,13 @@ def test_a_secret_too_short_to_be_safe_is_refused(tmp_path: Path, content: bytes
     path = tmp_path / "secret"
     path.write_bytes(content)
     with pytest.raises(ConfigurationInvalid, match=r"32 is the least; restore it .* @ .*/secret$"):
-        load_or_create(path)
+        load_or_create_secret(path)
 
 
 def test_a_place_where_no_secret_can_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationInvalid, match="the secret that protects keys cannot be used"):
-        load_or_create(tmp_path / "file" / "secret")
+        load_or_create_secret(tmp_path / "file" / "secret")
 
 
 def test_a_new_secret_beside_old_keys_is_told(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from server.audit.entry import AuditSeal, to_row
 from server.audit.table import TableSink
 from server.cli.audit import audit_app
-from server.storage import secret
+from server.storage.files import load_or_create_secret
 from tests.access.test_audit import EVENT
 
 
@@ -21,7 +21,7 @@ def place(tmp_path: Path) -> Path:
     """A configuration with a trail of three entries."""
     (tmp_path / "config.yaml").write_text("data_dir: data\n")
     (tmp_path / "data").mkdir(mode=0o700)
-    found, _ = secret.load_or_create(tmp_path / "data" / "secret")
+    found, _ = load_or_create_secret(tmp_path / "data" / "secret")
     sink = TableSink(f"sqlite:///{tmp_path / 'data' / 'orbit.db'}", AuditSeal(found))
     events = [
         EVENT,

@@ -17,9 +17,9 @@ from server.errors import IndexUnavailable, ProviderUnavailable
 from server.library.model import Library
 from server.matching.index.store import TemplateStore, collection_name
 from server.matching.index.template_index import SyncReport, TemplateIndex
-from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
+from tests.support.fake_embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -153,7 +153,7 @@ DYING = textwrap.dedent(
     from pathlib import Path
     from server.matching.index import template_index as index
     from server.matching.index.store import TemplateStore
-    from server.providers.embeddings.fake import FakeEmbedder
+    from tests.support.fake_embedder import FakeEmbedder
     from server.settings.models import VectorStoreSettings
     from tests.matching.libraries import PLACES, library_of
 

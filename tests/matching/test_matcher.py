@@ -15,8 +15,8 @@ from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher, SearchMode
 from server.matching.selection import Ranking, choose_template
 from server.providers.embeddings.factory import CachedEmbedder
-from server.providers.embeddings.fake import FakeEmbedder
 from tests.matching.libraries import PLACES, library_of
+from tests.support.fake_embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ import pytest
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import load_snapshot, save_snapshot
 from server.matching.matcher import Matcher
-from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
+from tests.support.fake_embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

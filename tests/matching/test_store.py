@@ -15,9 +15,9 @@ from server.errors import IndexUnavailable
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import SyncReport, TemplateIndex
 from server.matching.matcher import Matcher
-from server.providers.embeddings.fake import FakeEmbedder
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
+from tests.support.fake_embedder import FakeEmbedder
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.anyio

@@ -10,10 +10,10 @@ import pytest
 from server.core.ports import Embedder, Vectors
 from server.errors import PluginInvalid, ProviderRejected, ProviderUnavailable
 from server.providers.embeddings.factory import CachedEmbedder, build_embedder
-from server.providers.embeddings.fake import FakeEmbedder
 from server.providers.embeddings.local import Batcher
 from server.providers.embeddings.requests import unit_rows
 from server.settings.models import EmbeddingsSettings
+from tests.support.fake_embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from server.access.key_format import is_key_id, issued_id
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
-from server.access.models import KeyRecord
+from server.access.models import KeyRecord, is_key_id, issued_id
 from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.parsing import read_body

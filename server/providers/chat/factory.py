@@ -18,17 +18,12 @@ _FILE_ENDINGS: Final = frozenset({".gguf", ".yaml", ".yml", ".json"})
 
 
 def resolve_model(
-    provider: str | None,
-    model: str | None,
-    settings: ModelsSettings,
-    environ: Mapping[str, str],
+    provider: str | None, model: str | None, settings: ModelsSettings, environ: Mapping[str, str]
 ) -> tuple[str, str | None]:
     """Return the provider and model to use where one of the two, or both, are left out.
 
-    A provider of an operator's own may keep a model of None, and choose itself.
-
-    Raises:
-        PluginInvalid: there is no such provider.
+    A provider of an operator's own may keep a model of None, and choose itself. Raises
+    `PluginInvalid`: there is no such provider.
     """
     chosen = provider or settings.provider or environ.get(PROVIDER_VARIABLE, "").strip()
     chosen = chosen or DEFAULT_PROVIDER
@@ -56,10 +51,8 @@ def build_chat_model(
 ) -> ChatModel:
     """Return the model of a provider: bounded, left alone when it fails, tried again, and checked.
 
-    Nothing is loaded or reached yet. `folder` is where paths of model files start.
-
-    Raises:
-        PluginInvalid: `provider` names nothing that speaks.
+    Nothing is loaded or reached yet. `folder` is where paths of model files start. Raises
+    `PluginInvalid`: `provider` names nothing that speaks.
     """
     spec = find_provider("chat provider", provider)
     options = spec.options_in(settings.section(provider), environ)

@@ -1,18 +1,15 @@
 """Provider `gemini`: models of Google Gemini, through its REST API."""
 
-import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
-from server.errors import ProviderRejected
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
-from server.providers.failures import ProviderUnreachable
+from server.providers.chat.json_http import HttpChat, ProviderRefusal
 from server.providers.spec import ChatOptions, ProviderSpec
 
 _KEPT: Final = (
@@ -20,6 +17,7 @@ _KEPT: Final = (
     "minLength", "maxLength", "pattern", "minimum", "maximum",
 )  # fmt: skip
 _FORMATS: Final = frozenset({"enum", "date-time", "float", "double", "int32", "int64"})
+_IMPLIED: Final = {"properties": "object", "items": "array"}
 _DEEPEST: Final = 10
 _LARGEST: Final = 1000
 """Levels and parts that are described; a schema that refers to itself has no end."""
@@ -39,14 +37,12 @@ class _SchemaConverter:
         self._left -= 1
         if not isinstance(schema, Mapping) or depth > _DEEPEST or self._left < 0:
             return {"type": "STRING"}
-        return self._convert_merged(_merged(schema, self._whole), depth + 1)
-
-    def _convert_merged(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        schema, depth = _merged(schema, self._whole), depth + 1
         found: dict[str, Any] = {
             key: schema[key] for key in _KEPT if isinstance(schema.get(key), str | int | float)
         }
         choices = [part for key in ("anyOf", "oneOf") for part in _list(schema.get(key))]
-        real = [part for part in choices if not _is_null(part)]
+        real = [part for part in choices if _dict(part).get("type") != "null"]
         types = [kind for kind in _list(schema.get("type")) if kind != "null"]
         if len(real) < len(choices) or "null" in _list(schema.get("type")):
             found["nullable"] = True
@@ -57,7 +53,8 @@ class _SchemaConverter:
         if len(types) > 1:
             parts = [{**schema, "type": kind} for kind in types]
             return found | {"anyOf": [self.convert(part, depth) for part in parts]}
-        kind = types[0] if types else _implied_type(schema)
+        implied = next((k for key, k in _IMPLIED.items() if key in schema), "string")
+        kind = types[0] if types else implied
         found["type"] = kind.upper()
         if schema.get("format") in _FORMATS:
             found["format"] = schema["format"]
@@ -103,16 +100,6 @@ def _resolve_reference(reference: str, whole: Mapping[str, Any]) -> Any:
     return place
 
 
-def _implied_type(schema: Mapping[str, Any]) -> str:
-    if "properties" in schema:
-        return "object"
-    return "array" if "items" in schema else "string"
-
-
-def _is_null(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "null"
-
-
 def _list(value: Any) -> list[Any]:
     if value is None:
         return []
@@ -124,7 +111,6 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 _DONE: Final = frozenset({"STOP", "MAX_TOKENS"})
-_REASON: Final = re.compile(r"[A-Z_]{2,40}")
 
 
 class GeminiChatOptions(ChatOptions):
@@ -138,33 +124,30 @@ class GeminiChatOptions(ChatOptions):
     """Sent as `x-goog-api-key`; without one, `GEMINI_API_KEY`, to Google and this machine only."""
 
 
-class GeminiChat:
+class GeminiChat(HttpChat):
     """Posts to `{base_url}/models/{model}:generateContent`.
 
     Models that could think aloud first are asked not to, where they can be.
     """
 
     def __init__(self, model: str, options: GeminiChatOptions) -> None:
-        self._model = model
-        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
-        self._described = f"chat provider 'gemini' at {host}"
-        name = quote(self._model.removeprefix("models/"), safe="")
-        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
-        # In a header, not in the address: addresses are written into logs.
         key = options.api_key
-        headers = {"x-goog-api-key": key.get_secret_value()} if key else {}
-        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
-        self._temperature = options.temperature
-        self._max_tokens = options.max_tokens
+        super().__init__(
+            "gemini",
+            model,
+            options,
+            base_url=options.base_url,
+            # In a header, not in the address: addresses are written into logs.
+            headers={"x-goog-api-key": key.get_secret_value()} if key else {},
+            missing_hint="check the model's name",
+        )
+        name = quote(model.removeprefix("models/"), safe="")
+        self._url = f"{options.base_url.rstrip('/')}/models/{name}"
         self._thinking_can_be_off = True
-
-    @property
-    def name(self) -> str:
-        return f"gemini:{self._model}"
 
     async def warm(self) -> None:
         """Ask for one token: that finds a wrong key or name out."""
-        await self._post(self._asked([Message("user", "hi")], 1))
+        await self._generate(self._asked([Message("user", "hi")], 1))
 
     async def complete(
         self,
@@ -182,14 +165,17 @@ class GeminiChat:
             }
         if tools:
             asked["tools"] = [{"functionDeclarations": [_declared(tool) for tool in tools]}]
-        answer = await self._post(asked)
+        answer = await self._generate(asked)
         with self._errors():
             self._refuse_blocked(answer)
             candidate = answer["candidates"][0]
-            parts = _parts(candidate)
-            return self._reply(
-                _text(parts), candidate.get("finishReason"), answer, tuple(_calls(parts))
+            parts = candidate.get("content", {}).get("parts", [])
+            calls = tuple(
+                FunctionCall(str(called["name"]), dict(called.get("args") or {}))
+                for part in parts
+                if (called := part.get("functionCall"))
             )
+            return self._reply(_text(parts), candidate.get("finishReason"), answer, calls)
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
@@ -199,7 +185,7 @@ class GeminiChat:
         last: Mapping[str, Any] = {}
         asked = self._asked(messages, max_tokens)
         url = f"{self._url}:streamGenerateContent?alt=sse"
-        stream = self._http.events(url, lambda: self._without_thoughts(asked), self._learn)
+        stream = self._events(url, lambda: self._without_thoughts(asked))
         with self._errors():
             async with aclosing(stream) as events:
                 async for event in events:
@@ -209,17 +195,14 @@ class GeminiChat:
                     last = event
                     for candidate in event.get("candidates", ())[:1]:
                         reason = candidate.get("finishReason") or reason
-                        if text := _text(_parts(candidate)):
+                        if text := _text(candidate.get("content", {}).get("parts", [])):
                             said.append(text)
                             yield text
         if reason is None:
-            raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
+            raise self._broken_off()
         with self._errors():
             reply = self._reply("".join(said), reason, last)
         yield reply
-
-    async def close(self) -> None:
-        await self._http.close()
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         told = [message.content for message in messages if message.role == "system"]
@@ -241,10 +224,10 @@ class GeminiChat:
             asked["systemInstruction"] = {"parts": [{"text": text} for text in told]}
         return asked
 
-    async def _post(self, asked: dict[str, Any]) -> Mapping[str, Any]:
+    async def _generate(self, asked: dict[str, Any]) -> Mapping[str, Any]:
         with self._errors():
-            answer = await self._http.post(
-                f"{self._url}:generateContent", lambda: self._without_thoughts(asked), self._learn
+            answer = await self._post(
+                f"{self._url}:generateContent", lambda: self._without_thoughts(asked)
             )
             if not isinstance(answer, dict):
                 raise TypeError("no object")
@@ -287,20 +270,6 @@ class GeminiChat:
             cut=reason == "MAX_TOKENS",
         )
 
-    def _declined(self, reason: object) -> ProviderRejected:
-        named = isinstance(reason, str) and _REASON.fullmatch(reason)
-        return ProviderRejected(
-            f"{self._described} declined to answer{f' ({reason})' if named else ''}"
-        )
-
-    def _errors(self) -> AbstractContextManager[None]:
-        return provider_errors(
-            self._described,
-            model=self._model,
-            missing_hint="check the model's name",
-            key_hint="set GEMINI_API_KEY or models.gemini.api_key",
-        )
-
 
 def _declared(tool: ToolDefinition) -> dict[str, Any]:
     function = tool.to_openai_schema()["function"]
@@ -310,19 +279,8 @@ def _declared(tool: ToolDefinition) -> dict[str, Any]:
     return declared
 
 
-def _parts(candidate: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = candidate.get("content", {}).get("parts", [])
-    return found
-
-
 def _text(parts: Sequence[Mapping[str, Any]]) -> str:
     return "".join(part["text"] for part in parts if "text" in part and not part.get("thought"))
-
-
-def _calls(parts: Sequence[Mapping[str, Any]]) -> Iterator[FunctionCall]:
-    for part in parts:
-        if called := part.get("functionCall"):
-            yield FunctionCall(str(called["name"]), dict(called.get("args") or {}))
 
 
 PROVIDER: Final = ProviderSpec(

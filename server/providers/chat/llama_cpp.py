@@ -1,7 +1,6 @@
 """Provider `llama_cpp`: a model in this process, in a thread of its own."""
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
@@ -16,9 +15,6 @@ from server.providers.chat.llama_engine import DEFAULT_MODEL, LlamaEngine, Piece
 from server.providers.chat.structured import call_schema, describe_tools, with_call
 from server.providers.spec import ChatLimits, ProviderSpec
 from server.settings.fields import Seconds, Strict
-
-_Event = Piece | ProviderError | None
-"""None at the end."""
 
 
 class LlamaCppOptions(Strict):
@@ -42,14 +38,12 @@ class LlamaCppChat:
     """Loaded on first use, or by `warm`. One call at a time; nothing is ever downloaded."""
 
     def __init__(self, model: str, options: LlamaCppOptions) -> None:
+        self.name = f"llama_cpp:{model}"
         self._model = model
         self._options = options
         self._engine: LlamaEngine | None = None
+        self._one_at_a_time = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
-
-    @property
-    def name(self) -> str:
-        return f"llama_cpp:{self._model}"
 
     async def warm(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
@@ -86,38 +80,17 @@ class LlamaCppChat:
     async def _generate(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, limit: int | None
     ) -> AsyncGenerator[str | Reply, None]:
+        """Take one piece after another; whoever stops listening stops it within a token."""
         loop = asyncio.get_running_loop()
-        events: asyncio.Queue[_Event] = asyncio.Queue()
-        stopped = threading.Event()
-
-        def send(piece: _Event) -> None:
-            loop.call_soon_threadsafe(events.put_nowait, piece)
-
-        def generate() -> None:
-            try:
-                for piece in self._pieces(messages, schema, limit):
-                    if stopped.is_set():
-                        return
-                    send(piece)
-            except ProviderError as failure:
-                send(failure)
-            else:
-                send(None)
-
-        running = loop.run_in_executor(self._thread, generate)
         said: list[str] = []
         last = Piece("", 0, 0)
-        try:
-            while (piece := await events.get()) is not None:
-                if isinstance(piece, ProviderError):
-                    raise piece
+        async with self._one_at_a_time:
+            pieces = self._pieces(messages, schema, limit)
+            while piece := await loop.run_in_executor(self._thread, next, pieces, None):
                 last = piece
                 if piece.text:
                     said.append(piece.text)
                     yield piece.text
-        finally:
-            stopped.set()  # whoever stops listening stops the thread within a token
-            running.cancel()
         tokens = TokenUsage(last.read, last.written)
         yield Reply("".join(said), self.name, tokens=tokens, cut=last.cut)
 

@@ -80,8 +80,7 @@ class Piece:
 class LlamaEngine:
     """Weights, their chat template, and one conversation at a time.
 
-    Raises:
-        ProviderUnavailable: the extra is not installed, or there are no such weights.
+    Raises `ProviderUnavailable`: the extra is not installed, or there are no such weights.
     """
 
     def __init__(self, model: str, *, context_tokens: int, threads: int | None) -> None:
@@ -131,11 +130,9 @@ class LlamaEngine:
     ) -> Iterator[Piece]:
         """Yield the next message; stop asking for more and it stops.
 
-        The same messages get the same reply. What they begin with is not read again where
-        the last ones began alike: in whole chunks, so that it makes no difference.
-
-        Raises:
-            ProviderRejected: the messages are longer than the model's view.
+        The same messages get the same reply. What they begin with is not read again where the last
+        ones began alike: in whole chunks, so that it makes no difference. Raises
+        `ProviderRejected`: the messages are longer than the model's view.
         """
         prompt = self._llama.tokenize(self._prompt(messages).encode(), add_bos=False, special=True)
         room = self._llama.n_ctx() - len(prompt)
@@ -187,18 +184,15 @@ class LlamaEngine:
         return kept
 
     def _prompt(self, messages: Sequence[Message]) -> str:
+        # Control tokens in a text, broken up, cannot end a message and begin another.
         spoken: list[Any] = [
-            {"role": message.role, "content": self._without_control_tokens(message.content)}
-            for message in messages
+            {"role": said.role, "content": self._control.sub(_break_up, said.content)}
+            for said in messages
         ]
         try:
             return str(self._formatter(messages=spoken).prompt)
         except (TemplateError, ValueError):  # a template that knows no system message
             return str(self._formatter(messages=_without_system(spoken)).prompt)
-
-    def _without_control_tokens(self, text: str) -> str:
-        """Break up control tokens in a text, which would end a message and begin another."""
-        return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
 
     def _control_texts(self) -> re.Pattern[str]:
         control = self._library.LLAMA_TOKEN_ATTR_CONTROL
@@ -218,11 +212,7 @@ class LlamaEngine:
 
 
 def weights(model: str) -> Path:
-    """Return the file of a model.
-
-    Raises:
-        ProviderUnavailable: there is none.
-    """
+    """Return the file of a model. Raises `ProviderUnavailable`: there is none."""
     if model == DEFAULT_MODEL:
         package, file = _SHIPPED
         found = importlib.util.find_spec(package)
@@ -237,6 +227,10 @@ def weights(model: str) -> Path:
     if not path.is_file():
         raise ProviderUnavailable(f"there is no file {path}")
     return path
+
+
+def _break_up(found: re.Match[str]) -> str:
+    return f"{found[0][0]} {found[0][1:]}"
 
 
 def _not_installed(model: str) -> str:

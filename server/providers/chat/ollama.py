@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -40,21 +41,18 @@ class OllamaChat:
     """
 
     def __init__(self, model: str, options: OllamaChatOptions) -> None:
+        self.name = f"ollama:{model}"
         self._model = model
         host = urlsplit(options.base_url).netloc.rpartition("@")[2]
         self._described = f"chat provider 'ollama' at {host}"
         self._client = ollama.AsyncClient(host=options.base_url, timeout=options.timeout_s)
         self._keep_alive = options.keep_alive
-        self._options: dict[str, Any] = {
+        asked = {
             "temperature": options.temperature,
             "num_predict": options.max_tokens,
+            "num_ctx": options.context_tokens,
         }
-        if options.context_tokens is not None:
-            self._options["num_ctx"] = options.context_tokens
-
-    @property
-    def name(self) -> str:
-        return f"ollama:{self._model}"
+        self._options = {name: value for name, value in asked.items() if value is not None}
 
     async def warm(self) -> None:
         """Have the model loaded: a request without a message does that and no more."""
@@ -73,17 +71,18 @@ class OllamaChat:
         answer = await self._answered(
             self._client.chat(
                 self._model,
-                messages=_spoken(messages),
+                messages=[asdict(message) for message in messages],
                 tools=[tool.to_openai_schema() for tool in tools] or None,
                 format=dict(schema) if schema is not None else None,
                 think=False,
-                options=self._limited(max_tokens),
+                options=self._options | ({"num_predict": max_tokens} if max_tokens else {}),
                 keep_alive=self._keep_alive,
             )
         )
         if not answer.done:
-            what = "returned something that is not a valid reply"
-            raise ProviderRejected(f"{self._described} {what}")
+            raise ProviderRejected(
+                f"{self._described} returned something that is not a valid reply"
+            )
         return self._reply(answer.message.content or "", answer)
 
     async def stream(
@@ -92,10 +91,10 @@ class OllamaChat:
         parts = await self._answered(
             self._client.chat(
                 self._model,
-                messages=_spoken(messages),
+                messages=[asdict(message) for message in messages],
                 stream=True,
                 think=False,
-                options=self._limited(max_tokens),
+                options=self._options | ({"num_predict": max_tokens} if max_tokens else {}),
                 keep_alive=self._keep_alive,
             )
         )
@@ -112,9 +111,6 @@ class OllamaChat:
 
     async def close(self) -> None:
         await self._client.close()  # type: ignore[no-untyped-call]
-
-    def _limited(self, max_tokens: int | None) -> dict[str, Any]:
-        return self._options | ({"num_predict": max_tokens} if max_tokens is not None else {})
 
     def _reply(self, text: str, last: ollama.ChatResponse) -> Reply:
         calls = last.message.tool_calls or ()
@@ -146,10 +142,6 @@ class OllamaChat:
                     model=self._model,
                     missing_hint=f"run: ollama pull {self._model}",
                 ) from None
-
-
-def _spoken(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 PROVIDER: Final = ProviderSpec(

@@ -3,17 +3,15 @@
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
+from dataclasses import asdict
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
 from server.core.tools import ToolDefinition
-from server.errors import ProviderRejected
-from server.providers.chat.json_http import JsonHttp, ProviderRefusal, provider_errors
-from server.providers.failures import ProviderUnreachable
+from server.providers.chat.json_http import HttpChat, ProviderRefusal
 from server.providers.spec import ChatOptions, ProviderSpec
 
 _WORTH_ANOTHER_TRY: Final = frozenset({400, 415, 422, 500, 501})
@@ -64,15 +62,13 @@ class Dialect:
                 self._dropped.add(optional)
                 return True
         if "response_format" in body and _ABOUT_FORMAT.search(reason):
+            asked = body["response_format"]
+            form = f"{asked['type']} with schema" if "schema" in asked else asked["type"]
             # Other requests may have learnt the same in the meantime.
-            if self._forms[0] == _form_of(body["response_format"]):
+            if self._forms[0] == form:
                 self._forms.pop(0)
             return True
         return False
-
-
-def _form_of(asked: Mapping[str, Any]) -> str:
-    return f"{asked['type']} with schema" if "schema" in asked else str(asked["type"])
 
 
 def is_strict(schema: Any) -> bool:
@@ -83,11 +79,8 @@ def is_strict(schema: Any) -> bool:
         return True
     properties = schema.get("properties")
     if schema.get("type") == "object" or isinstance(properties, Mapping):
-        names = set(properties or ())
-        if (
-            schema.get("additionalProperties") is not False
-            or set(schema.get("required", ())) != names
-        ):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties or ()):
             return False
     return all(is_strict(part) for part in schema.values())
 
@@ -111,7 +104,7 @@ class OpenAIChatOptions(ChatOptions):
     """Sent as a bearer token; without one, `OPENAI_API_KEY`, to OpenAI and this machine only."""
 
 
-class OpenAIChat:
+class OpenAIChat(HttpChat):
     """Posts to `{base_url}/chat/completions`.
 
     A server that does not know schemas is asked for JSON, and one that does not know that
@@ -119,20 +112,17 @@ class OpenAIChat:
     """
 
     def __init__(self, model: str, options: OpenAIChatOptions) -> None:
-        self._model = model
-        host = urlsplit(options.base_url).netloc.rpartition("@")[2]
-        self._described = f"chat provider 'openai' at {host}"
-        self._url = f"{options.base_url.rstrip('/')}/chat/completions"
         key = options.api_key
-        headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-        self._http = JsonHttp(headers=headers, timeout_s=options.timeout_s)
-        self._temperature = options.temperature
-        self._max_tokens = options.max_tokens
+        super().__init__(
+            "openai",
+            model,
+            options,
+            base_url=options.base_url,
+            headers={"Authorization": f"Bearer {key.get_secret_value()}"} if key else {},
+            missing_hint="check the model's name and models.openai.base_url",
+        )
+        self._url = f"{options.base_url.rstrip('/')}/chat/completions"
         self._dialect = Dialect()
-
-    @property
-    def name(self) -> str:
-        return f"openai:{self._model}"
 
     async def warm(self) -> None:
         """Ask for one token: that loads a local model, and finds a wrong key or name out."""
@@ -150,13 +140,11 @@ class OpenAIChat:
         if tools:
             asked["tools"] = [tool.to_openai_schema() for tool in tools]
         with self._errors():
-            answer = await self._http.post(
-                self._url, lambda: self._dialect.body(asked, schema), self._dialect.learn
-            )
+            answer = await self._post(self._url, lambda: self._dialect.body(asked, schema))
             choice = answer["choices"][0]
             message = choice["message"]
             if message.get("refusal"):
-                raise ProviderRejected(f"{self._described} declined to answer")
+                raise self._declined()
             return self._reply(
                 _text(message.get("content")),
                 choice.get("finish_reason"),
@@ -172,9 +160,7 @@ class OpenAIChat:
         said: list[str] = []
         reason = usage = None
         with self._errors():
-            stream = self._http.events(
-                self._url, lambda: self._dialect.body(asked, None), self._dialect.learn
-            )
+            stream = self._events(self._url, lambda: self._dialect.body(asked, None))
             async with aclosing(stream) as events:
                 async for event in events:
                     if "error" in event:
@@ -187,16 +173,16 @@ class OpenAIChat:
                             yield text
             reply = self._reply("".join(said), reason, usage)
         if reason is None:
-            raise ProviderUnreachable(f"{self._described} broke off in the middle of an answer")
+            raise self._broken_off()
         yield reply
 
-    async def close(self) -> None:
-        await self._http.close()
+    def _learn(self, refusal: ProviderRefusal, body: dict[str, Any]) -> bool:
+        return self._dialect.learn(refusal, body)
 
     def _asked(self, messages: Sequence[Message], max_tokens: int | None) -> dict[str, Any]:
         return {
             "model": self._model,
-            "messages": [{"role": said.role, "content": said.content} for said in messages],
+            "messages": [asdict(message) for message in messages],
             "temperature": self._temperature,
             "max_tokens": max_tokens or self._max_tokens,
         }
@@ -209,23 +195,13 @@ class OpenAIChat:
         calls: tuple[FunctionCall, ...] = (),
     ) -> Reply:
         if reason == "content_filter":
-            raise ProviderRejected(f"{self._described} declined to answer")
+            raise self._declined()
         return Reply(
             text=text,
             model=self.name,
             calls=calls,
-            tokens=TokenUsage(
-                *(_count(usage, f"{kind}_tokens") for kind in ("prompt", "completion"))
-            ),
+            tokens=TokenUsage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens")),
             cut=reason == "length",
-        )
-
-    def _errors(self) -> AbstractContextManager[None]:
-        return provider_errors(
-            self._described,
-            model=self._model,
-            missing_hint="check the model's name and models.openai.base_url",
-            key_hint="set OPENAI_API_KEY or models.openai.api_key",
         )
 
 
@@ -238,7 +214,6 @@ def _text(content: object) -> str:
 
 
 def _call(function: Mapping[str, Any]) -> FunctionCall:
-    """Raises ValueError or TypeError for a call that is none."""
     arguments = function["arguments"]
     if isinstance(arguments, str):
         arguments = json.loads(arguments or "{}")

@@ -22,6 +22,7 @@ from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.failures import ProviderBusy, ProviderUnreachable
 from server.providers.spec import ChatLimits
+from server.providers.wrappers import ChatModelWrapper
 
 _T = TypeVar("_T")
 
@@ -39,16 +40,10 @@ class CircuitOpen(ProviderUnavailable):
 
 
 class CircuitBreaker:
-    """Counts failures in a row. Open after `max_failures`; after `pause_s` one call may try.
+    """Counts failures in a row. Open after `max_failures`; after `pause_s` one call may try."""
 
-    `now` is a clock in seconds.
-    """
-
-    def __init__(
-        self, *, max_failures: int, pause_s: float, now: Callable[[], float] = monotonic
-    ) -> None:
-        self._max_failures = max_failures
-        self._pause_s = pause_s
+    def __init__(self, limits: ChatLimits, now: Callable[[], float]) -> None:
+        self._limits = limits
         self._now = now
         self._failures = 0
         self._open_until = 0.0
@@ -59,8 +54,7 @@ class CircuitBreaker:
     def guarding(self, name: str) -> Iterator[None]:
         """Let one call through, and learn from how it ends; a cancelled one teaches nothing.
 
-        Raises:
-            CircuitOpen: it is not let through.
+        Raises `CircuitOpen`: it is not let through.
         """
         trying = self._admit(name)
         try:
@@ -70,7 +64,7 @@ class CircuitBreaker:
         except (ProviderUnavailable, ProviderTimedOut) as failure:
             self._failures += 1
             self._why = str(failure)
-            self._open_until = self._now() + self._pause_s
+            self._open_until = self._now() + self._limits.pause_s
             raise
         except ProviderRejected:
             self._failures = 0  # it is there, and it answered
@@ -83,7 +77,7 @@ class CircuitBreaker:
 
     def _admit(self, name: str) -> bool:
         """Return whether this call is the one that tries after a pause."""
-        if self._failures < self._max_failures:
+        if self._failures < self._limits.max_failures:
             return False
         left_s = self._open_until - self._now()
         if left_s > 0 or self._trying:
@@ -96,12 +90,11 @@ class CircuitBreaker:
         return True
 
 
-class ResilientChatModel:
+class ResilientChatModel(ChatModelWrapper):
     """Another model, asked within limits.
 
     - At most `max_concurrent` attempts run at a time; others wait, for `timeout_s` at most.
-    - A whole answer, the first word of a stream, and each word after it take `timeout_s`
-      at most.
+    - A whole answer, the first word of a stream and each after it take `timeout_s` at most.
     - What fails in passing is tried `max_retries` times more: after 1 s, 2 s, 4 s, or when
       the provider asks for it. A stream is tried again only as long as none of it was heard.
     - After `max_failures` failures in a row it is not asked for `pause_s`.
@@ -115,17 +108,11 @@ class ResilientChatModel:
         first_pause_s: float = FIRST_PAUSE_S,
         now: Callable[[], float] = monotonic,
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._limits = limits
         self._first_pause_s = first_pause_s
         self._places = asyncio.Semaphore(limits.max_concurrent)
-        self._breaker = CircuitBreaker(
-            max_failures=limits.max_failures, pause_s=limits.pause_s, now=now
-        )
-
-    @property
-    def name(self) -> str:
-        return self._model.name
+        self._breaker = CircuitBreaker(limits, now)
 
     async def warm(self) -> None:
         async def attempt() -> None:
@@ -164,9 +151,6 @@ class ResilientChatModel:
             async for piece in pieces:
                 yield piece
 
-    async def close(self) -> None:
-        await self._model.close()
-
     async def _stream_once(
         self, messages: Sequence[Message], max_tokens: int | None
     ) -> AsyncGenerator[str | Reply, None]:
@@ -181,7 +165,6 @@ class ResilientChatModel:
 
     @asynccontextmanager
     async def _attempt(self) -> AsyncIterator[None]:
-        """Wait for a place, unless the breaker is open."""
         timeout_s = self._limits.timeout_s
         with self._breaker.guarding(self.name):
             try:

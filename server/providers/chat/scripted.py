@@ -10,18 +10,13 @@ from pydantic import BeforeValidator, Field
 
 from server.core.chat_messages import FunctionCall, Message, Reply
 from server.core.tools import ToolDefinition
-from server.errors import (
-    OrbitError,
-    ProviderRejected,
-    ProviderTimedOut,
-    ProviderUnavailable,
-)
+from server.errors import OrbitError, ProviderRejected, ProviderTimedOut, ProviderUnavailable
 from server.providers.spec import ChatLimits, ProviderSpec
 from server.settings.documents import read_yaml
 from server.settings.fields import Strict
 from server.settings.validation import validate
 
-_FAILURES: Final[Mapping[str, type[OrbitError]]] = {
+_FAILURES: Final = {
     "unavailable": ProviderUnavailable,
     "timed_out": ProviderTimedOut,
     "rejected": ProviderRejected,
@@ -46,22 +41,18 @@ class LineYaml(Strict):
     fails: Literal["unavailable", "timed_out", "rejected"] | None = None
 
 
-def _as_line(entry: Any) -> Any:
-    return {"text": entry} if isinstance(entry, str) else entry
+_AS_LINE: Final = BeforeValidator(lambda told: {"text": told} if isinstance(told, str) else told)
 
 
 class ScriptYaml(Strict):
     """A file of replies."""
 
-    replies: tuple[Annotated[LineYaml, BeforeValidator(_as_line)], ...] = Field(min_length=1)
+    replies: tuple[Annotated[LineYaml, _AS_LINE], ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One reply: said when the last message holds `when`, after `delay_s`.
-
-    With `failure`, that is raised after the words of the reply's text.
-    """
+    """A reply for messages that hold `when`, after `delay_s`; `failure` is raised after it."""
 
     reply: Reply
     when: str = ""
@@ -96,22 +87,14 @@ class ScriptedChat:
         _options: ScriptedOptions | None = None,
     ) -> None:
         self._file = Path(model) if isinstance(model, str) else None
-        self._lines: tuple[Line, ...] = ()
+        self.name = f"scripted:{self._file}" if self._file else "scripted"
+        entries = () if model is None or isinstance(model, str) else model
+        self._lines = tuple(self._line(entry) for entry in entries)
         self._said: set[int] = set()
         self.asked: list[ScriptedRequest] = []
-        if model is not None and not isinstance(model, str):
-            self._lines = tuple(self._line(entry) for entry in model)
-
-    @property
-    def name(self) -> str:
-        return f"scripted:{self._file}" if self._file else "scripted"
 
     async def warm(self) -> None:
-        """Read the file.
-
-        Raises:
-            ProviderUnavailable: it cannot be used; the message says why.
-        """
+        """Read the file. Raises `ProviderUnavailable`: it cannot be used; the message says why."""
         if self._lines or self._file is None:
             return
         document = await asyncio.to_thread(read_yaml, self._file, {})

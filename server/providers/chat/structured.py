@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 import jsonschema_rs
 
 from server.core.chat_messages import FunctionCall, Message, Reply, TokenUsage
-from server.core.ports import ChatModel
 from server.core.tools import ToolDefinition
 from server.errors import ProviderRejected
+from server.providers.wrappers import ChatModelWrapper
 
 _FENCED: Final = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _LONGEST: Final = 1_000_000
@@ -25,8 +24,7 @@ class NotJson(ValueError):
 def parse_json(text: str) -> Any:
     """Return the JSON value that `text` is, in a Markdown fence or without.
 
-    Raises:
-        NotJson: it is none, or one that other programs would not read (`NaN`).
+    Raises `NotJson`: it is none, or one that other programs would not read (`NaN`).
     """
     if len(text) > _LONGEST:
         raise NotJson("it is too long")
@@ -64,18 +62,8 @@ _SHOWN: Final = 4000
 """Characters of a failed attempt that the model is shown again."""
 
 
-class StructuredChatModel:
+class StructuredChatModel(ChatModelWrapper):
     """Reads and checks `data`; a reply that does not fit may be mended once."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    async def warm(self) -> None:
-        await self._model.warm()
 
     async def complete(
         self,
@@ -98,7 +86,13 @@ class StructuredChatModel:
                 f"{self.name} ran into its limit of tokens before its JSON was done"
             )
         mended = await self._model.complete(
-            [*messages, Message("assistant", reply.text[:_SHOWN]), _correction(amiss)],
+            [
+                *messages,
+                Message("assistant", reply.text[:_SHOWN]),
+                Message(
+                    "user", f"That cannot be used: {amiss}. Answer with nothing but valid JSON."
+                ),
+            ],
             schema=schema,
             max_tokens=max_tokens,
         )
@@ -106,16 +100,6 @@ class StructuredChatModel:
         if amiss is not None:
             raise ProviderRejected(f"{self.name} did not keep to the schema: {amiss}")
         return replace(mended, data=data, tokens=_sum_tokens(reply.tokens, mended.tokens))
-
-    async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int | None = None
-    ) -> AsyncGenerator[str | Reply, None]:
-        async with aclosing(self._model.stream(messages, max_tokens=max_tokens)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def close(self) -> None:
-        await self._model.close()
 
 
 def _read_data(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None]:
@@ -129,17 +113,14 @@ def _read_data(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None
     return data, schema_violation(data, schema)
 
 
-def _correction(amiss: str) -> Message:
-    return Message("user", f"That cannot be used: {amiss}. Answer with nothing but valid JSON.")
-
-
 def _sum_tokens(first: TokenUsage, second: TokenUsage) -> TokenUsage:
+    def total(*counts: int | None) -> int | None:
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
     return TokenUsage(
-        None if first.prompt is second.prompt is None
-        else (first.prompt or 0) + (second.prompt or 0),
-        None if first.completion is second.completion is None
-        else (first.completion or 0) + (second.completion or 0),
-    )  # fmt: skip
+        total(first.prompt, second.prompt), total(first.completion, second.completion)
+    )
 
 
 _NONE: Final = "none"
@@ -149,25 +130,23 @@ _NONE: Final = "none"
 def call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
     """Return the JSON schema of a call of one of `tools`, or of the decision for none."""
     calls = [
-        {
-            "type": "object",
-            "properties": {
-                "name": {"const": tool.name},
-                "arguments": tool.to_openai_schema()["function"]["parameters"]
-                | {"additionalProperties": False},
-            },
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        }
+        _closed(
+            name={"const": tool.name},
+            arguments=tool.to_openai_schema()["function"]["parameters"]
+            | {"additionalProperties": False},
+        )
         for tool in tools
     ]
-    none = {
+    return {"anyOf": [*calls, _closed(name={"const": _NONE})]}
+
+
+def _closed(**properties: Any) -> dict[str, Any]:
+    return {
         "type": "object",
-        "properties": {"name": {"const": _NONE}},
-        "required": ["name"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
-    return {"anyOf": [*calls, none]}
 
 
 def describe_tools(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:

@@ -9,10 +9,11 @@ import numpy as np
 from server.core.ports import Embedder, Vectors
 from server.errors import PluginInvalid
 from server.providers.spec import find_provider
+from server.providers.wrappers import EmbedderWrapper
 from server.settings.models import EmbeddingsSettings
 
 
-class CachedEmbedder:
+class CachedEmbedder(EmbedderWrapper):
     """Another embedder, asked once for the same single text.
 
     Single texts are questions, and questions repeat; batches are libraries, and are
@@ -20,21 +21,10 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, *, size: int) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._size = size
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._underway: dict[str, asyncio.Task[Vectors]] = {}
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def fingerprint(self) -> str:
-        return self._embedder.fingerprint
-
-    async def warm(self) -> None:
-        await self._embedder.warm()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if len(texts) != 1 or self._size == 0:
@@ -54,7 +44,7 @@ class CachedEmbedder:
     async def close(self) -> None:
         for task in self._underway.values():
             task.cancel()
-        await self._embedder.close()
+        await super().close()
 
     async def _fetch(self, text: str) -> Vectors:
         try:
@@ -82,10 +72,8 @@ def build_embedder(
 ) -> Embedder:
     """Return the embedder of a provider, with a cache in front of it.
 
-    `metered` goes between the two, so that what the cache answers is no call.
-
-    Raises:
-        PluginInvalid: `provider` names nothing that embeds.
+    `metered` goes between the two, so that what the cache answers is no call. Raises
+    `PluginInvalid`: `provider` names nothing that embeds.
     """
     spec = find_provider("embedding provider", provider)
     options = spec.options_in(settings.section(provider), {})

@@ -55,9 +55,8 @@ class Batcher:
     async def _drain(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
-            batch = [
-                self._waiting.popleft() for _ in range(min(self._max_batch, len(self._waiting)))
-            ]
+            size = min(self._max_batch, len(self._waiting))
+            batch = [self._waiting.popleft() for _ in range(size)]
             live = [(text, future) for text, future in batch if not future.done()]
             if not live:
                 continue
@@ -82,23 +81,17 @@ class LocalEmbeddingOptions(Strict):
     """Threads for one computation; without a number, the encoder chooses."""
 
 
-_DEFAULTS: Final = LocalEmbeddingOptions()
-
-
 class LocalEmbedder:
     """Loaded on first use, or by `warm`. Nothing is ever downloaded."""
 
     def __init__(
-        self, model: str = DEFAULT_MODEL, options: LocalEmbeddingOptions = _DEFAULTS
+        self, model: str = DEFAULT_MODEL, options: LocalEmbeddingOptions | None = None
     ) -> None:
+        self.name = f"local:{model}"
         self._model = model
-        self._threads = options.threads
+        self._threads = options.threads if options else None
         self._loaded: LoadedModel | None = None
         self._batcher = Batcher(self._encode)
-
-    @property
-    def name(self) -> str:
-        return f"local:{self._model}"
 
     @property
     def fingerprint(self) -> str:

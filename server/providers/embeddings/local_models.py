@@ -35,11 +35,9 @@ def load_ahead(model: str | None, threads: int | None) -> None:
 def load(model: str, threads: int | None) -> LoadedModel:
     """Load a model by name, or from a folder that holds `model.onnx` and `tokenizer.json`.
 
-    One that `load_ahead` has begun to load is waited for, and handed out once.
-
-    Raises:
-        ProviderUnavailable: no such model, or a package that it needs is not installed;
-            the message says how to get it.
+    One that `load_ahead` has begun to load is waited for, and handed out once. Raises
+    `ProviderUnavailable`: no such model, or a package that it needs is not installed; the message
+    says how to get it.
     """
     begun = _AHEAD.pop((model, threads), None)
     return _load(model, threads) if begun is None else begun.result()

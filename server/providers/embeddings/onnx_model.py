@@ -39,20 +39,19 @@ class OnnxModel:
     def encode(self, texts: list[str]) -> np.ndarray[Any, Any]:
         """Return (n, d) float32 rows, not normalised."""
         encodings = self._tokenizer.encode_batch(texts)
-        mask = np.array([e.attention_mask for e in encodings], dtype=np.int64)
         offered = {
             "input_ids": np.array([e.ids for e in encodings], dtype=np.int64),
-            "attention_mask": mask,
+            "attention_mask": np.array([e.attention_mask for e in encodings], dtype=np.int64),
             "token_type_ids": np.array([e.type_ids for e in encodings], dtype=np.int64),
         }
-        feed = {name: offered[name] for name in self._inputs if name in offered}
+        feed = {name: rows for name, rows in offered.items() if name in self._inputs}
         (states, *_) = self._session.run(None, feed)
         states = np.asarray(states, dtype=np.float32)
         if states.ndim == 2:
             return states
         if states.ndim != 3:
             raise ProviderRejected("model.onnx returns neither token states nor sentence vectors")
-        weights = mask[:, :, None].astype(np.float32)
+        weights = offered["attention_mask"][:, :, None].astype(np.float32)
         return np.asarray((states * weights).sum(axis=1) / weights.sum(axis=1).clip(min=1))
 
 

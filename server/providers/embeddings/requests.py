@@ -1,14 +1,24 @@
-"""Requests to an encoder over HTTP, and the vectors that come back."""
+"""Encoders over HTTP, and the vectors that come back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from pydantic import Field
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from server.core.ports import Vectors
 from server.errors import ProviderRejected, ProviderTimedOut
 from server.providers.failures import ProviderBusy, translated
+from server.settings.fields import Seconds, Strict
 
 _T = TypeVar("_T")
 
@@ -16,26 +26,61 @@ _FIRST_PAUSE_S: Final = 0.2
 _LONGEST_PAUSE_S: Final = 3.0
 
 
-async def call(provider: str, attempt: Callable[[], Awaitable[_T]], *, max_retries: int) -> _T:
-    """Run `attempt`, again after a pause when the failure may pass by itself.
+class RemoteEmbeddingOptions(Strict):
+    """What every encoder over HTTP has."""
 
-    Raises:
-        ProviderUnavailable, ProviderTimedOut, ProviderRejected: named after `provider`.
+    base_url: str
+    timeout_s: Seconds = 30.0
+    """Seconds that one request may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """How often a failed request is tried again."""
+    batch_size: int = Field(default=32, ge=1, le=2048)
+    """Texts in one request."""
+
+
+class RemoteEmbedder(ABC):
+    """Asks `base_url` for vectors, `batch_size` texts at a time.
+
+    A request is tried again after a pause when its failure may pass by itself; a refused
+    connection is not.
     """
-    async for trial in AsyncRetrying(
-        retry=retry_if_exception(_may_pass),
-        stop=stop_after_attempt(max_retries + 1),
-        wait=wait_random_exponential(multiplier=_FIRST_PAUSE_S, max=_LONGEST_PAUSE_S),
-        reraise=True,
-    ):
-        with trial, translated(provider, expected="embedding"):
-            return await attempt()
-    raise AssertionError("the last attempt returns or raises")
 
+    def __init__(self, provider: str, model: str, options: RemoteEmbeddingOptions) -> None:
+        self.name = f"{provider}:{model}"
+        self._model = model
+        self._host = urlsplit(options.base_url).netloc.rpartition("@")[2]
+        self._described = f"embedding provider {provider!r} at {self._host}"
+        self._max_retries = options.max_retries
+        self._batch_size = options.batch_size
 
-def _may_pass(failure: BaseException) -> bool:
-    """Return whether it is worth trying again; a refused connection is not."""
-    return isinstance(failure, ProviderBusy | ProviderTimedOut)
+    async def warm(self) -> None:
+        await self.embed(["warm"])
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        parts = []
+        for start in range(0, len(texts), self._batch_size):
+            batch = list(texts[start : start + self._batch_size])
+            rows = await self._call(partial(self._post, batch))
+            parts.append(unit_rows(rows, len(batch), self._described))
+        return np.vstack(parts) if parts else np.empty((0, 0), dtype=np.float32)
+
+    @abstractmethod
+    async def _post(self, texts: list[str]) -> Sequence[Any]:
+        """Return a vector for each text."""
+
+    async def _attempt(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        return await request()
+
+    async def _call(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        async for trial in AsyncRetrying(
+            retry=retry_if_exception_type((ProviderBusy, ProviderTimedOut)),
+            stop=stop_after_attempt(self._max_retries + 1),
+            wait=wait_random_exponential(multiplier=_FIRST_PAUSE_S, max=_LONGEST_PAUSE_S),
+            reraise=True,
+        ):
+            with trial, translated(self._described, expected="embedding"):
+                return await self._attempt(request)
+        raise AssertionError("the last attempt returns or raises")
 
 
 _SMALLEST_NORM: Final = 1e-12
@@ -44,9 +89,8 @@ _SMALLEST_NORM: Final = 1e-12
 def unit_rows(raw: Sequence[Any] | np.ndarray[Any, Any], count: int, provider: str) -> Vectors:
     """Return `raw` as (count, d) float32 rows of unit length.
 
-    Raises:
-        ProviderRejected: not `count` rows of one length, not numbers, not finite, or a
-            row of zeros; the message names `provider`.
+    Raises `ProviderRejected`: not `count` rows of one length, not numbers, not finite, or a row of
+    zeros; the message names `provider`.
     """
     try:
         rows = np.asarray(raw, dtype=np.float32)

@@ -18,7 +18,6 @@ from server.errors import (
     ProviderUnavailable,
 )
 from server.metrics.metrics import Metrics
-from server.metrics.providers import MeteredChatModel
 from server.providers.chat.resilience import (
     CircuitOpen,
     QueueFull,
@@ -27,6 +26,7 @@ from server.providers.chat.resilience import (
 from server.providers.chat.scripted import Line, ScriptedChat
 from server.providers.chat.structured import StructuredChatModel
 from server.providers.failures import ProviderBusy, ProviderUnreachable
+from server.providers.metered import MeteredChatModel
 from server.providers.spec import ChatLimits
 from tests.providers.chat.speaking import broken_off, heard, said
 

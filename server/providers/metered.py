@@ -5,53 +5,33 @@ from contextlib import aclosing, contextmanager
 from time import perf_counter
 from typing import Any
 
-from server.core.chat_messages import Message, Reply
+from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.ports import ChatModel, Embedder, Vectors
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderTimedOut
 from server.metrics.metrics import Metrics
+from server.providers.wrappers import ChatModelWrapper, EmbedderWrapper
 
 
-class MeteredEmbedder:
+class MeteredEmbedder(EmbedderWrapper):
     """Another embedder, each call of which is counted under its name."""
 
     def __init__(self, embedder: Embedder, metrics: Metrics) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._metrics = metrics
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def fingerprint(self) -> str:
-        return self._embedder.fingerprint
-
-    async def warm(self) -> None:
-        await self._embedder.warm()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         since = perf_counter()
         with _outcome(lambda how: self._metrics.provider_call(self.name, how, since)):
             return await self._embedder.embed(texts)
 
-    async def close(self) -> None:
-        await self._embedder.close()
 
-
-class MeteredChatModel:
+class MeteredChatModel(ChatModelWrapper):
     """Another model, each call and token of which is counted under its name."""
 
     def __init__(self, model: ChatModel, metrics: Metrics) -> None:
-        self._model = model
+        super().__init__(model)
         self._metrics = metrics
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    async def warm(self) -> None:
-        await self._model.warm()
 
     async def complete(
         self,
@@ -62,25 +42,21 @@ class MeteredChatModel:
         max_tokens: int | None = None,
     ) -> Reply:
         with self._call() as heard:
-            heard.append(
-                await self._model.complete(
-                    messages, schema=schema, tools=tools, max_tokens=max_tokens
-                )
+            reply = await super().complete(
+                messages, schema=schema, tools=tools, max_tokens=max_tokens
             )
-        return heard[0]
+            heard.append(reply)
+            return reply
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
     ) -> AsyncGenerator[str | Reply, None]:
         with self._call() as heard:
-            async with aclosing(self._model.stream(messages, max_tokens=max_tokens)) as pieces:
+            async with aclosing(super().stream(messages, max_tokens=max_tokens)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Reply):
                         heard.append(piece)
                     yield piece
-
-    async def close(self) -> None:
-        await self._model.close()
 
     @contextmanager
     def _call(self) -> Iterator[list[Reply]]:
@@ -89,14 +65,9 @@ class MeteredChatModel:
         heard: list[Reply] = []
 
         def count(how: str) -> None:
-            tokens = heard[0].tokens if heard else None
-            self._metrics.model_call(
-                self.name,
-                "success" if heard else how,
-                since,
-                prompt=tokens.prompt if tokens else None,
-                completion=tokens.completion if tokens else None,
-            )
+            tokens = heard[0].tokens if heard else TokenUsage()
+            how = "success" if heard else how
+            self._metrics.model_call(self.name, how, since, tokens)
 
         with _outcome(count):
             yield heard
