@@ -33,13 +33,7 @@ from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.detector import Detection
 from server.library.model import Library, Template
-from server.library.rendering import (
-    RenderingFailed,
-    as_code,
-    format_items,
-    format_result,
-    render,
-)
+from server.library.rendering import RenderingFailed, as_code, format_items, format_result, render
 from server.settings.documents import read_yaml
 from server.tools.policy.chain import CallOutcome
 

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from server.core.answer import Trace
-from server.core.decision import (
-    Call,
-    Clarify,
-    Decision,
-    Match,
-    MissingArguments,
-    NoMatch,
-)
+from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.types import Extraction

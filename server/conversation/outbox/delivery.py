@@ -38,12 +38,7 @@ class Webhook:
     """One receiver, which confirms an event by a status of 200 to 299."""
 
     def __init__(
-        self,
-        url: str,
-        secret: bytes,
-        timeout_s: float,
-        *,
-        clock_s: Callable[[], float] = time,
+        self, url: str, secret: bytes, timeout_s: float, *, clock_s: Callable[[], float] = time
     ) -> None:
         self._url = url
         self._secret = secret

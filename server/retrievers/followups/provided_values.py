@@ -159,10 +159,7 @@ def _free_text(text: str, name: str, placed: PlacedValue) -> ProvidedValues:
         return ProvidedValues(problems={name: placed.problem})
     source = Source("recognizer", placed.span, text[slice(*placed.span)])
     return ProvidedValues(
-        {name: placed.value},
-        {name: source},
-        sure=frozenset({name}),
-        is_sentence=placed.is_sentence,
+        {name: placed.value}, {name: source}, sure=frozenset({name}), is_sentence=placed.is_sentence
     )
 
 
