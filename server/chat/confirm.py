@@ -10,7 +10,7 @@ from server.chat.adapter import Adapter
 from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService
-from server.conversation.memory import conversation_key
+from server.conversation.store import conversation_key
 from server.core.answer import Trace
 from server.core.decision import (
     Call,

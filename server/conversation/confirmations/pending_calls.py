@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from server.conversation.memory import ConversationKey, conversation_key_columns, is_conversation
 from server.conversation.serialization import arguments_from_json, arguments_to_json
+from server.conversation.store import ConversationKey, conversation_key_columns, is_conversation
 from server.core.decision import Match, Origin
 from server.core.tools import Source
 from server.storage.database import UtcTime

@@ -17,8 +17,8 @@ from server.conversation.confirmations.pending_calls import (
     PendingCall,
     State,
 )
-from server.conversation.memory import ConversationKey, conversation_key
 from server.conversation.outbox.delivery import Commits
+from server.conversation.store import ConversationKey, conversation_key
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
 from server.storage.database import Database, utc_now
