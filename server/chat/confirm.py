@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from server.chat.adapter import Adapter
 from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
-from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.confirmations.service import ConfirmationService, FinalState
 from server.conversation.store import conversation_key
 from server.core.answer import Trace
 from server.core.decision import (
@@ -187,7 +187,7 @@ async def _run_held_call(
         ending = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
         return Resolution(owner, ending)
     outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
-    status: Literal["done", "refused", "held"] = "done"
+    status: FinalState = "done"
     if outcome.refusal is not None:
         status = "held" if outcome.outcome in _LATER else "refused"
     await confirmations.finish(held, status, outcome.outcome)
