@@ -1,6 +1,6 @@
 """What a message points to: one of the offers, a place in a list, the last value."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -50,7 +50,7 @@ def read_reference(text: str, wording: Lexicon, things: Collection[str] = ()) ->
         first, last = at, end
         if last < len(words) and (inside[last] in wording.things or inside[last] in things):
             last += 1
-        elif not _may_end(inside, last, wording):
+        elif last < len(words) and wording.shown.at(inside, last) == last:
             at = end
             continue
         last = wording.shown.at(inside, last)
@@ -111,27 +111,18 @@ def resolve_reference(reference: Reference, done: Sequence[CompletedCall]) -> Sh
 
 def only_shown(done: Sequence[CompletedCall]) -> ShownValue | None:
     """The row of the last answer that showed any, when it showed but one."""
-    listed = [call for call in done if call.rows]
-    if not listed or len(listed[-1].rows) != 1:
-        return None
-    return ShownValue(listed[-1].rows[0], listed[-1])
+    last = next((call for call in reversed(done) if call.rows), None)
+    return ShownValue(last.rows[0], last) if last is not None and len(last.rows) == 1 else None
 
 
 def _place(words: tuple[str, ...], at: int, wording: Lexicon) -> tuple[ReferenceKind, int, int]:
     """What place in a list is named at the word `at`, and where it ends; `at` when none is."""
-    end = wording.previous.at(words, at)
-    if end > at:
+    if (end := wording.previous.at(words, at)) > at:
         return "previous", 2, end
-    end = wording.last.at(words, at)
-    if end > at:
+    if (end := wording.last.at(words, at)) > at:
         return "last", 1, end
     position = wording.positions.get(words[at])
     return ("specific", position, at + 1) if position is not None else ("last", 0, at)
-
-
-def _may_end(words: tuple[str, ...], at: int, wording: Lexicon) -> bool:
-    """Whether a place may stand alone there: at the end, or before "you showed"."""
-    return at == len(words) or wording.shown.at(words, at) > at
 
 
 _MOST_WORDS: Final = 8
@@ -162,8 +153,9 @@ def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -
     said = {stem(word) for word in words if word not in wording.idle | wording.never}
     if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
         return None
-    for texts in (_about, _examples):
-        vocabularies = [_vocabulary(texts(template)) for template in offered]
+    about = [(each.description, each.id.replace("_", " "), *each.tags) for each in offered]
+    for texts in (about, [each.nl_examples for each in offered]):
+        vocabularies = [{stem(w) for said in own for w in words_of(said)} for own in texts]
         for template, known in zip(offered, vocabularies, strict=True):
             others = (other for other in vocabularies if other is not known)
             if said <= known and not said <= set[str]().union(*others):
@@ -173,15 +165,3 @@ def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -
 
 def _at(position: int, offered: Sequence[Template]) -> Template | None:
     return offered[position - 1] if 0 < position <= len(offered) else None
-
-
-def _about(template: Template) -> Iterable[str]:
-    return (template.description, template.id.replace("_", " "), *template.tags)
-
-
-def _examples(template: Template) -> Iterable[str]:
-    return template.nl_examples
-
-
-def _vocabulary(texts: Iterable[str]) -> set[str]:
-    return {stem(word) for text in texts for word in words_of(text)}

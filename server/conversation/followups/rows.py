@@ -1,6 +1,7 @@
 """Which field of a row that was shown is the value of which parameter."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -42,31 +43,23 @@ def row_identity(
 
     Of parameters that could, the one that most templates have.
     """
-    counts: dict[str, int] = {}
-    values: dict[str, Any] = {}
     kinds = nouns(shown_by)
-    for template in templates:
-        for parameter in template.required:
-            words = _words(parameter.name)
-            if len(words) != 2 or words[1] not in _IDENTITY or words[0] not in kinds:
-                continue
-            value = row_value(parameter, row, shown_by)
-            if value is not None:
-                counts[parameter.name] = counts.get(parameter.name, 0) + 1
-                values[parameter.name] = value
-    if not counts:
+    found = [
+        (parameter.name, value)
+        for template in templates
+        for parameter in template.required
+        if _is_identity(parameter.name) and _words(parameter.name)[0] in kinds
+        if (value := row_value(parameter, row, shown_by)) is not None
+    ]
+    if not found:
         return None
-    name = max(counts, key=lambda name: counts[name])
-    return name, values[name]
+    ((name, _),) = Counter(name for name, _ in found).most_common(1)
+    return name, dict(found)[name]
 
 
 def named(arguments: Mapping[str, Any]) -> tuple[str, Any] | None:
     """The one argument that names a thing by its number, as `post_id` does."""
-    found = [
-        (name, value)
-        for name, value in arguments.items()
-        if len(_words(name)) == 2 and _words(name)[1] in _IDENTITY
-    ]
+    found = [(name, value) for name, value in arguments.items() if _is_identity(name)]
     return found[0] if len(found) == 1 else None
 
 
@@ -80,6 +73,11 @@ def nouns(template: Template) -> frozenset[str]:
     words = {word for tag in template.tags for word in _words(tag)}
     words |= {_words(template.id)[-1]} if _words(template.id) else set()
     return frozenset(form for word in words for form in inflections(word))
+
+
+def _is_identity(name: str) -> bool:
+    words = _words(name)
+    return len(words) == 2 and words[1] in _IDENTITY
 
 
 def _words(name: str) -> tuple[str, ...]:
