@@ -239,7 +239,6 @@ async def _execute_held_call(
 async def _ask_again(
     adapter: Adapter, turn: Turn, confirmations: ConfirmationService, proposal_id: str
 ) -> Resolution:
-    """What waits once more, after a reply that was neither a yes nor a no."""
     held = await confirmations.get(turn.caller, turn.session_id, proposal_id)
     owner = _adapter_of(adapter, held)
     template = owner.library.templates.get(held.template_id)
@@ -276,7 +275,6 @@ def _pending_confirmation(template: Template, held: PendingCall) -> PendingConfi
 
 
 def _first_argument(template: Template, outcome: CallOutcome) -> str | None:
-    """What a call is about: the first of its arguments, as it may be shown."""
     arguments = outcome.call.arguments
     given = (arguments.get(parameter.name) for parameter in template.parameters)
     first = next((value for value in given if value is not None), None)

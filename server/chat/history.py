@@ -143,7 +143,6 @@ def updated_context(
 
 
 def _completed_call(template: Template, turn: Turn, decision: Call, result: Any) -> CompletedCall:
-    """A call that ran, with as much of its result as can be spoken of later."""
     call, done = decision.call, turn.context.done
     intent = turn.intent.name if turn.intent is not None else None
     kept = _given_arguments(template, call.arguments, call.sources)

@@ -242,7 +242,6 @@ def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any
 
 
 def describe_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """A parameter that is asked for, as metadata."""
     fields = {**asked, "choices": list(asked["choices"])}
     return {name: value for name, value in fields.items() if value not in ("", None, [])}
 
@@ -265,7 +264,6 @@ def describe_call(template: Template, held: PendingConfirmation) -> dict[str, An
 
 
 def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
-    """What waits for a yes, as metadata."""
     return {
         "proposal_id": held.proposal_id,
         "status": "held",
@@ -277,7 +275,6 @@ def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
 
 
 def describe_options(library: Library, matches: Sequence[Match]) -> list[dict[str, Any]]:
-    """Templates to choose from, as metadata."""
     return [
         {
             "template_id": template.id,

@@ -130,13 +130,11 @@ def failed(
 
 
 def waiting(connection: sa.Connection) -> int:
-    """Return how many events are still to be delivered."""
     asked = sa.select(sa.func.count()).where(EVENTS.c.due_at.is_not(None))
     return connection.execute(asked).scalar_one()
 
 
 def delete_events_before(connection: sa.Connection, end: datetime) -> None:
-    """Delete old events that need no delivery any more."""
     over = sa.and_(EVENTS.c.at < end, EVENTS.c.due_at.is_(None))
     connection.execute(EVENTS.delete().where(over))
 
@@ -213,7 +211,6 @@ class Commits:
         return CommitEvent(token_hex(16), at, intent, target, session_id)
 
     def write(self, connection: sa.Connection, event: CommitEvent) -> None:
-        """Write an event in the transaction that commits its call."""
         if self.keeps or self.delivers:
             insert_event(connection, event, to_deliver=self.delivers)
 

@@ -72,13 +72,11 @@ def conversation_key(caller: Caller, session_id: str) -> ConversationKey:
 
 
 def conversation_key_columns(**how: Any) -> tuple[sa.Column[str], ...]:
-    """Return the columns for a `ConversationKey`; `how` is passed to each of them."""
     sizes = {"key_id": 64, "adapter": 255, "user_id": 255, "session_id": 128}
     return tuple(sa.Column(name, sa.String(size), **how) for name, size in sizes.items())
 
 
 def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement[bool]:
-    """Return the condition that a row belongs to a conversation."""
     return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))
 
 
@@ -138,7 +136,6 @@ class ConversationStore:
         return cls(Database.open(url, _METADATA), settings, now=now)
 
     async def close(self) -> None:
-        """Write down what is not yet, and let go of the database."""
         await self._behind.close()
         await self._database.close()
 

@@ -8,8 +8,12 @@ from typing import Final
 
 from jinja2 import TemplateError
 
-from server.conversation.reformulation.model import OfferedIntent, Understanding
-from server.conversation.reformulation.prompts import clarify_text, proposal_text
+from server.conversation.reformulation.model import (
+    OfferedIntent,
+    Understanding,
+    clarify_text,
+    proposal_text,
+)
 from server.conversation.reformulation.reformulator import Reformulator
 from server.core.answer import Trace
 from server.core.chat_messages import Message
@@ -79,7 +83,6 @@ class ReformulationDecider:
         await self._following.close()
 
     def _proposal(self, turn: Turn, offered: OfferedIntent, understood: Understanding) -> Decision:
-        """The call that is to be confirmed; a question, when it lacks something."""
         entities = dict(turn.intent.entities) if turn.intent is not None else {}
         if offered.target is not None:
             entities.pop(offered.target, None)
@@ -123,7 +126,6 @@ class ReformulationDecider:
         return Call(decision.match, call)
 
     def _question(self, turn: Turn, understood: Understanding) -> str:
-        """Whether that is what is meant, in the language of the turn."""
         reformulation = self._reformulation
         language = language_of(turn, reformulation.proposal)
         try:
@@ -136,7 +138,6 @@ class ReformulationDecider:
 def _with_target(
     decision: Call, offered: OfferedIntent, understood: Understanding, text: str
 ) -> Call:
-    """The call with the target that was understood, saying where it comes from."""
     name, target, call = offered.target, understood.target, decision.call
     if name is None or target is None:
         return decision

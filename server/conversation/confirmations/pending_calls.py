@@ -194,7 +194,6 @@ def keep_latest(connection: sa.Connection, key_id: str, most: int, now: datetime
 
 
 def delete_proposals_before(connection: sa.Connection, end: datetime) -> None:
-    """Delete the proposals that ended before that time."""
     over = sa.and_(PROPOSALS.c.state.not_in(OPEN), PROPOSALS.c.state_at < end)
     connection.execute(PROPOSALS.delete().where(over))
 
@@ -254,7 +253,6 @@ def _is_proposal(place: ConversationKey, proposal_id: str) -> sa.ColumnElement[b
 
 
 def _is_held(place: ConversationKey, proposal_id: str | None = None) -> sa.ColumnElement[bool]:
-    """The held call of that id, or every held call of the conversation."""
     here = is_conversation(PROPOSALS, place)
     if proposal_id is not None:
         here = _is_proposal(place, proposal_id)

@@ -152,7 +152,6 @@ class ConfirmationService:
         await self._database.run(work)
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Decline every call that waits in a conversation."""
         place, now = conversation_key(caller, session_id), self._now()
         await self._database.run(lambda c: pending_calls.decline(c, place, now))
 
@@ -222,7 +221,6 @@ class ConfirmationService:
         await self._database.run(work)
 
     async def drain(self) -> None:
-        """Wait for the calls that are running."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _move(

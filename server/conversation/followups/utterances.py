@@ -137,7 +137,6 @@ def _attaches(text: str, word: Word, outside: Sequence[int]) -> bool:
 
 
 def _attached(word: Word, attached: tuple[str, ...]) -> Word | None:
-    """The word without what is attached to its front, if anything is."""
     for letters in attached:
         rest = word.text.removeprefix(letters).lstrip("-־–")
         if len(rest) > 1 and word.text.startswith(letters):

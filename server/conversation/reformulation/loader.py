@@ -8,10 +8,11 @@ from typing import Annotated
 from jinja2 import TemplateError
 from pydantic import BeforeValidator, Field
 
-from server.conversation.reformulation.model import OfferedIntent, Reformulation
-from server.conversation.reformulation.prompts import (
+from server.conversation.reformulation.model import (
     PROMPT_VARIABLES,
     PROPOSAL_VARIABLES,
+    OfferedIntent,
+    Reformulation,
     prompt_for,
 )
 from server.conversation.reformulation.reformulator import normalize_target

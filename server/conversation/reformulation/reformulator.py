@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final, cast, get_args
 
 from server.conversation.reformulation.mentions import Mentions, Read, is_pronoun
-from server.conversation.reformulation.model import Reformulation, Understanding, unclear
-from server.conversation.reformulation.prompts import schema_for
+from server.conversation.reformulation.model import (
+    Reformulation,
+    Understanding,
+    schema_for,
+    unclear,
+)
 from server.core.chat_messages import Message, SpeakerRole
 from server.core.ports import ChatModel
 from server.core.turn import Intent

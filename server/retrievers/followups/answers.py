@@ -144,7 +144,6 @@ def _offered_templates(ctx: FollowUpContext, options: OfferedChoices) -> list[Te
 def _chosen_template(
     ctx: FollowUpContext, options: OfferedChoices, template: Template | None
 ) -> FollowUpDecision | None:
-    """The template that was chosen, with what the question gave that led to the choice."""
     if template is None:
         return None
     found = ctx.extractor.extract(options.question, template, now=ctx.now)
