@@ -87,11 +87,10 @@ async def save_history(
 def updated_context(
     library: Library | None, turn: Turn, answer: Answer, *, max_turns: int, private: bool
 ) -> ConversationContext:
-    """What is remembered after `turn`, which `turn.context` came before.
+    """What is remembered after `turn`; a question that a guard refused leaves nothing behind.
 
-    `private` says that words of the question must not be kept, since sensitive values may
-    stand among them. A question that a guard refused leaves nothing behind. `library` is
-    that of the adapter that answered, and None when it is not the one that is asked.
+    `private` says that words of the question must not be kept. `library` is that of the
+    adapter that answered, and None when it is not the one that is asked.
     """
     before, decision = turn.context, answer.decision
     if isinstance(decision, Blocked):

@@ -199,11 +199,7 @@ class Commits:
         """Set when there is an event that was not delivered yet."""
 
     async def tidy(self, database: Database) -> None:
-        """Delete events that were kept long enough.
-
-        Raises:
-            StoreUnavailable: the table cannot be used.
-        """
+        """Delete events that were kept long enough; raise StoreUnavailable if that fails."""
         end = utc_now() - self._kept_for
         await database.run(lambda c: delete_events_before(c, end))
 
@@ -223,11 +219,10 @@ class Commits:
 
 
 class Delivery:
-    """Sends the events of the table; several servers may do so at once.
+    """Sends the events of the table, each leased while it is sent; several servers may do so.
 
-    An event is leased while it is being sent, so that no other server sends it needlessly.
-    Where the sender is ended in between, or the answer is lost, it is sent again: a receiver
-    that must act once goes by the event's `id`, which is also the idempotency key.
+    Where the sender is ended in between, or the answer is lost, an event is sent again: a
+    receiver that must act once goes by its `id`, which is also the idempotency key.
     """
 
     def __init__(

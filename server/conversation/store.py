@@ -161,9 +161,7 @@ class ConversationStore:
         *,
         at_once: bool = False,
     ) -> None:
-        """Keep what the conversation remembers, over what it did before.
-
-        With `at_once` it is written when this returns, whatever the database.
+        """Replace what the conversation remembers; with `at_once` it is written on return.
 
         Raises:
             StoreUnavailable: it could not be written; on SQLite with `at_once` only.
@@ -176,11 +174,7 @@ class ConversationStore:
             await self._write({place: kept})
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Forget the caller's conversation, if there is one.
-
-        Raises:
-            StoreUnavailable: it could not be forgotten.
-        """
+        """Forget the caller's conversation; raise StoreUnavailable if that fails."""
         place = conversation_key(caller, session_id)
         await self._behind.drop(place)
         await self._database.run(
@@ -188,11 +182,7 @@ class ConversationStore:
         )
 
     async def tidy(self) -> None:
-        """Forget what has expired.
-
-        Raises:
-            StoreUnavailable: it could not be forgotten.
-        """
+        """Forget what has expired; raise StoreUnavailable if that fails."""
         late = CONVERSATIONS.c.updated_at < self._now() - self._lasts
         await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(late)))
 
@@ -204,7 +194,10 @@ class ConversationStore:
 
         def work(connection: sa.Connection) -> None:
             # One order for all writers, so that two batches cannot wait for each other.
-            rows = [_to_row(place, *batch[place]) for place in sorted(batch)]
+            rows = [
+                {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
+                for place, (context, updated_at) in sorted(batch.items(), key=lambda each: each[0])
+            ]
             put(connection, CONVERSATIONS, rows)
             if due:
                 connection.execute(
@@ -220,9 +213,7 @@ class ConversationStore:
 
 
 def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
-    asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(
-        is_conversation(CONVERSATIONS, place)
-    )
+    asked = sa.select(CONVERSATIONS).where(is_conversation(CONVERSATIONS, place))
     row = connection.execute(asked).first()
     if row is None:
         return None
@@ -234,21 +225,9 @@ def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
         return None
 
 
-def _to_row(
-    place: ConversationKey, context: ConversationContext, updated_at: datetime
-) -> dict[str, object]:
-    return {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
-
-
 def _keep_latest(connection: sa.Connection, key_id: str, most: int) -> None:
-    of_key = CONVERSATIONS.c.key_id == key_id
-    oldest = (
-        sa.select(CONVERSATIONS.c.updated_at)
-        .where(of_key)
-        .order_by(CONVERSATIONS.c.updated_at.desc())
-        .offset(most)
-        .limit(1)
-    )
-    last = connection.execute(oldest).scalar()
+    of_key, updated_at = CONVERSATIONS.c.key_id == key_id, CONVERSATIONS.c.updated_at
+    oldest = sa.select(updated_at).where(of_key).order_by(updated_at.desc())
+    last = connection.execute(oldest.offset(most).limit(1)).scalar()
     if last is not None:
-        connection.execute(CONVERSATIONS.delete().where(of_key, CONVERSATIONS.c.updated_at <= last))
+        connection.execute(CONVERSATIONS.delete().where(of_key, updated_at <= last))

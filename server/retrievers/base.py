@@ -56,12 +56,12 @@ class TemplateRetriever:
             ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
             details["candidates"] = [
                 {
-                    "template_id": candidate.template_id,
-                    "probability": round(candidate.probability, 4),
-                    "similarity": round(candidate.similarity, 4),
-                    "nearest_example": candidate.nearest_example,
+                    "template_id": each.template_id,
+                    "probability": round(each.probability, 4),
+                    "similarity": round(each.similarity, 4),
+                    "nearest_example": each.nearest_example,
                 }
-                for candidate in ranking.candidates
+                for each in ranking.candidates
             ]
             details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)

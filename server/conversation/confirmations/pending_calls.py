@@ -20,8 +20,7 @@ from server.storage.database import UtcTime
 class PendingCall:
     """A call as it will run once it is confirmed. Its `arguments` may hold what must not be shown.
 
-    `intent` and `target` are what is committed. `detected` is the intent that the server's
-    rule pack found in the question, and `template_hash` what the template was like.
+    `intent` and `target` are what is committed; `detected` is what the rule pack found.
     """
 
     proposal_id: str

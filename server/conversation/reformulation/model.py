@@ -81,9 +81,8 @@ _TEXTS: Final = Path(__file__).with_name("texts.yaml")
 
 def schema_for(intents: Iterable[str] | None = None) -> Mapping[str, Any]:
     """Return the JSON schema of a model's reply, whose verb is one of `intents` if given."""
-    verb: dict[str, Any] = {"type": "string"}
-    if intents is not None:
-        verb["enum"] = [*intents, UNKNOWN]
+    verbs = {} if intents is None else {"enum": [*intents, UNKNOWN]}
+    verb = {"type": "string", **verbs}
     return {
         "type": "object",
         "properties": {"verb": verb, "object": {"type": ["string", "null"]}},
@@ -111,11 +110,6 @@ def prompt_for(prompt: str | None, intents: Sequence[OfferedIntent]) -> str:
     return SANDBOX.from_string(prompt or shipped_texts()["prompt"]).render(intents=offered).strip()
 
 
-def title_of(intent: str) -> str:
-    """Return an intent as people read it: `cancel_order` is Cancel Order."""
-    return intent.replace("_", " ").title()
-
-
 def proposal_text(
     reformulation: Reformulation, understood: Understanding, language: str = ""
 ) -> str:
@@ -126,7 +120,8 @@ def proposal_text(
     """
     intent = understood.intent or ""
     text = _text_in(reformulation.proposal, language) or shipped_texts()["proposal"]
-    context = {"intent": intent, "title": title_of(intent), "target": understood.target}
+    title = intent.replace("_", " ").title()
+    context = {"intent": intent, "title": title, "target": understood.target}
     return SANDBOX.from_string(text).render(context).strip()
 
 

@@ -32,6 +32,7 @@ from server.retrievers.followups.repeat_call import (
     row_values,
 )
 
+_REFERENCE: Final = ("reference_type", "reference_position")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -93,13 +94,9 @@ def by_pack_reference(ctx: FollowUpContext, first: Decision) -> FollowUpDecision
         return None
     if intent.entities.get("reference_type") == "context":
         return repeat_with_entities(ctx)
-    entities = {
-        name: value
-        for name, value in intent.entities.items()
-        if name not in ("reference_type", "reference_position")
-    }
+    own = {name: intent.entities[name] for name in intent.entities if name not in _REFERENCE}
     routed = intent._replace(name=intent.route, ask="", route=None)
-    meant = routed._replace(entities=entities)
+    meant = routed._replace(entities=own)
     shown = _row_of_pack_reference(ctx, intent)
     decisions = [
         _call_for_intent(ctx, template, meant, shown)
@@ -127,8 +124,7 @@ def _call_for_intent(
 
 
 def _row_of_pack_reference(ctx: FollowUpContext, intent: Intent) -> ShownValue | None:
-    kind = intent.entities.get("reference_type")
-    position = intent.entities.get("reference_position")
+    kind, position = map(intent.entities.get, _REFERENCE)
     done = calls_with_rows(ctx)
     if kind not in ("last", "previous", "specific"):
         return None

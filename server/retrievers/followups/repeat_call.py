@@ -95,11 +95,8 @@ def _call_with(
 
 def _only_written(ctx: FollowUpContext, given: ProvidedValues) -> ProvidedValues:
     """Only what is written: that "until May" begins today is for whole questions."""
-    sources = {
-        name: source
-        for name, source in given.sources.items()
-        if fold(source.text or "") not in ctx.lexicon.idle
-    }
+    idle = ctx.lexicon.idle
+    sources = {n: each for n, each in given.sources.items() if fold(each.text or "") not in idle}
     if len(sources) == len(given.sources):
         return given
     return replace(given, arguments={n: given.arguments[n] for n in sources}, sources=sources)
@@ -109,14 +106,11 @@ def _other_free_text(
     ctx: FollowUpContext, last: CompletedCall, template: Template
 ) -> ProvidedValues:
     """The whole message in place of the only free text that the last call had."""
-    texts = [
-        parameter.name
-        for parameter in template.required
-        if isinstance(last.arguments.get(parameter.name), str)
-    ]
+    values = last.arguments
+    texts = [each.name for each in template.required if isinstance(values.get(each.name), str)]
     if len(texts) != 1:
         return ProvidedValues()
-    given = whole_message(ctx, template, texts[0], like=last.arguments[texts[0]])
+    given = whole_message(ctx, template, texts[0], like=values[texts[0]])
     # Any words could be a sentence, so that a yes has to stand between, or a "no" before.
     is_loose = given.is_sentence and not template.policy.confirm
     if not given.arguments or (is_loose and ctx.utterance.form != "correction"):
