@@ -69,11 +69,7 @@ def respond(
     findings: TurnFindings = NO_FINDINGS,
     proposal: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """The answer that says what a turn came to, fit to be shown.
-
-    `outcome` is that of the call, when it was one; `proposal` says that it was held before,
-    and what became of it.
-    """
+    """The answer that says what a turn came to, fit to be shown, and what became of a proposal."""
     library = adapter.library
     if adapter.sensitive_templates:
         ending = redact_ending(adapter, ending)

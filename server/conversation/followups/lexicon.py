@@ -48,7 +48,6 @@ class Lexicon:
     but: FollowUpPhrases
     continuations: FollowUpPhrases
     idle: frozenset[str]
-    """Words around a value that add nothing to it."""
     leads: FollowUpPhrases
     counters: frozenset[str]
     results: FollowUpPhrases

@@ -19,10 +19,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message, and where in it stands what it says, without opening words and courtesies.
-
-    `words` are those from `start` to `end`.
-    """
+    """A message, and where its words stand, without opening words and courtesies."""
 
     text: str
     form: Form

@@ -137,8 +137,7 @@ def _is_written_like(ctx: FollowUpContext, words: Sequence[Word], like: Any) -> 
     """Whether the words are written as names are, or as the value before them was."""
     if isinstance(like, str) and like[:1].islower():
         return True
-    few = like is None and len(words) <= _LOWER_WORDS
-    return few or is_written_as_name(ctx, words)
+    return (like is None and len(words) <= _LOWER_WORDS) or is_written_as_name(ctx, words)
 
 
 def _read_words(
