@@ -20,21 +20,18 @@ from server.tools.policy.chain import PolicyChain
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """`details` is what readiness reports about it: counts, encoder, what was re-embedded.
+    """What is None is left out of a turn; without `proposals`, what needs a yes is refused.
 
-    `guard` judges questions first, when there is one. Its routes are followed with
-    `to_template`, which decides for a template by name, and `resolve_adapter`, which finds
-    another adapter.
+    A guard's routes are followed with `to_template`, which decides for a template by name,
+    and `resolve_adapter`, which finds another adapter. `details` is what readiness reports.
     """
 
     name: str
     library: Library
     decider: Decider | FollowUpDecider
-    """The head of the chain of deciders."""
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None
-    """What the adapter's rule pack makes of a question, for adapters that have one."""
     rate_limits: tuple[str, ...] = ()
     """How often all keys together may ask it."""
     verbose: bool = False
@@ -43,11 +40,8 @@ class Adapter:
     to_template: Callable[[str, Turn], Decision] | None = None
     resolve_adapter: "Callable[[str], Adapter] | None" = None
     conversations: ConversationStore | None = None
-    """What conversations remember; without it, every question stands alone."""
     models: AdapterModels | None = None
-    """What models do in a turn; without it, none is asked."""
     proposals: ConfirmationService | None = None
-    """Where calls wait for a yes; without it, what needs one is refused."""
     details: dict[str, Any] = field(default_factory=dict)
     sensitive_templates: frozenset[str] = field(init=False)
     """The templates with parameters that must not be shown."""

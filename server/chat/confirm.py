@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from server.chat.adapter import Adapter
 from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
-from server.conversation.confirmations.service import ConfirmationService
-from server.conversation.memory import conversation_key
+from server.conversation.confirmations.service import ConfirmationService, FinalState
+from server.conversation.store import conversation_key
 from server.core.answer import Trace
 from server.core.decision import (
     Call,
@@ -50,11 +50,7 @@ _REASONS: Final[dict[type[OrbitError], NotExecutedReason]] = {
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What became of a held call: the adapter whose call it is, and what it came to.
-
-    `outcome` is that of the call when it was run or refused, and `proposal` what the answer
-    then tells of it.
-    """
+    """What became of a held call, whose it is, and what the answer tells of the proposal."""
 
     adapter: Adapter
     ending: Ending
@@ -184,22 +180,17 @@ async def _run_held_call(
     if template is None or template_hash(template) != held.template_hash:
         await confirmations.finish(held, "refused", "template_changed")
         adapter.metrics.proposal(adapter.name, "changed")
-        ending = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
-        return Resolution(owner, ending)
+        changed = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
+        return Resolution(owner, changed)
     outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
-    status: Literal["done", "refused", "held"] = "done"
+    status: FinalState = "done"
     if outcome.refusal is not None:
         status = "held" if outcome.outcome in _LATER else "refused"
     await confirmations.finish(held, status, outcome.outcome)
     adapter.metrics.proposal(adapter.name, status)
     trace.note("confirm", {"proposal_id": held.proposal_id, "outcome": status})
-    proposal = {
-        "proposal_id": held.proposal_id,
-        "status": status,
-        "intent": held.intent,
-        "target": held.target,
-        "origin": held.origin,
-    }
+    shown = ("proposal_id", "intent", "target", "origin")
+    proposal = {"status": status, **{name: getattr(held, name) for name in shown}}
     return Resolution(owner, Call(held.match, outcome.call), outcome, proposal)
 
 
@@ -218,9 +209,8 @@ async def _execute_held_call(
         await confirmations.commit(held)
         committed = True
 
-    by_model = held.proposed_by == "model"
     proposal = Proposal(
-        call=template.call(held.arguments, held.sources, by_model=by_model),
+        call=template.call(held.arguments, held.sources, by_model=held.proposed_by == "model"),
         caller=turn.caller,
         request_id=turn.id,
         intent=held.detected,
@@ -239,7 +229,6 @@ async def _execute_held_call(
 async def _ask_again(
     adapter: Adapter, turn: Turn, confirmations: ConfirmationService, proposal_id: str
 ) -> Resolution:
-    """What waits once more, after a reply that was neither a yes nor a no."""
     held = await confirmations.get(turn.caller, turn.session_id, proposal_id)
     owner = _adapter_of(adapter, held)
     template = owner.library.templates.get(held.template_id)
@@ -262,22 +251,12 @@ def _adapter_of(adapter: Adapter, held: PendingCall) -> Adapter:
 
 
 def _pending_confirmation(template: Template, held: PendingCall) -> PendingConfirmation:
-    return PendingConfirmation(
-        match=held.match,
-        call=template.call(held.arguments, held.sources),
-        proposal_id=held.proposal_id,
-        expires_at=held.expires_at,
-        seal=held.seal,
-        intent=held.intent,
-        target=held.target,
-        question=held.question,
-        origin=held.origin,
-    )
+    same = ("match", "proposal_id", "expires_at", "seal", "intent", "target", "question", "origin")
+    call = template.call(held.arguments, held.sources)
+    return PendingConfirmation(call=call, **{name: getattr(held, name) for name in same})
 
 
 def _first_argument(template: Template, outcome: CallOutcome) -> str | None:
-    """What a call is about: the first of its arguments, as it may be shown."""
-    arguments = outcome.call.arguments
-    given = (arguments.get(parameter.name) for parameter in template.parameters)
+    given = (outcome.call.arguments.get(parameter.name) for parameter in template.parameters)
     first = next((value for value in given if value is not None), None)
     return None if first is None else str(first)[:1000]

@@ -1,5 +1,6 @@
 """Calls on their way through the policy chain of an adapter."""
 
+from dataclasses import replace
 from secrets import token_hex
 
 from server.chat.adapter import Adapter
@@ -28,6 +29,13 @@ def proposal_of(adapter: Adapter, turn: Turn, decision: Call) -> Proposal:
         must_confirm=must_confirm,
         proposal_id=token_hex(16) if needs_yes and adapter.proposals is not None else None,
     )
+
+
+async def refuse_unoffered(adapter: Adapter, turn: Turn, decision: Call) -> None:
+    """Have the policy chain refuse a call that a model was not offered, and write that down."""
+    # What has to be confirmed, and is held nowhere, can never run.
+    proposal = replace(proposal_of(adapter, turn, decision), must_confirm=True, proposal_id=None)
+    await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
 
 
 async def execute_call(adapter: Adapter, proposal: Proposal, trace: Trace) -> CallOutcome:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
-from server.conversation.memory import ChatMemory
+from server.conversation.store import ChatMemory
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message
 from server.core.decision import (
@@ -87,11 +87,10 @@ async def save_history(
 def updated_context(
     library: Library | None, turn: Turn, answer: Answer, *, max_turns: int, private: bool
 ) -> ConversationContext:
-    """What is remembered after `turn`, which `turn.context` came before.
+    """What is remembered after `turn`; a question that a guard refused leaves nothing behind.
 
-    `private` says that words of the question must not be kept, since sensitive values may
-    stand among them. A question that a guard refused leaves nothing behind. `library` is
-    that of the adapter that answered, and None when it is not the one that is asked.
+    `private` says that words of the question must not be kept. `library` is that of the
+    adapter that answered, and None when it is not the one that is asked.
     """
     before, decision = turn.context, answer.decision
     if isinstance(decision, Blocked):
@@ -110,10 +109,9 @@ def updated_context(
     if library is None:
         return replace(before, messages=memory.messages, held=held)
     intent = turn.intent.name if turn.intent is not None else None
-    template = None
+    template, asked, options, done, waiting = None, None, None, before.done, None
     if isinstance(decision, Call | MissingArguments | PendingConfirmation):
         template = library.templates.get(decision.match.template_id)
-    asked, options, done, waiting = None, None, before.done, None
     match decision:
         case NoMatch() | ClarifyingQuestion():
             # Not understood: what was asked may still be answered, but not for ever.
@@ -127,8 +125,9 @@ def updated_context(
                 tries, question = before.asked.tries + 1, before.asked.question
                 asked = replace(asked, tries=tries, question=question)
         case Clarify(matches):
-            ids = tuple(option.template_id for option in matches)
-            options = OfferedChoices(ids, question, intent)
+            options = OfferedChoices(
+                tuple(option.template_id for option in matches), question, intent
+            )
         case Call() if template is not None and not private:
             execution = answer.metadata.get("tool_execution", {})
             if execution.get("status") == "success":
@@ -143,28 +142,20 @@ def updated_context(
 
 
 def _completed_call(template: Template, turn: Turn, decision: Call, result: Any) -> CompletedCall:
-    """A call that ran, with as much of its result as can be spoken of later."""
     call, done = decision.call, turn.context.done
     intent = turn.intent.name if turn.intent is not None else None
     kept = _given_arguments(template, call.arguments, call.sources)
     if template.policy.sensitive_params:
         # What comes back of a call with secrets may repeat them under any name.
         return CompletedCall(template.id, kept, intent=intent)
-    payload = result.get("result") if isinstance(result, Mapping) else result
-    earlier = done[-1].leads if done and done[-1].template_id == template.id else {}
     # The words that arguments stood behind: "by" of the 4 in "divide 100 by 4".
-    leads = {
-        name: earlier.get(name, "")
-        if source.kind == "conversation"
-        else lead_at(turn.text, source.span[0])
-        if source.span is not None
-        else ""
-        for name, source in call.sources.items()
-    }
-    leads = {name: lead for name, lead in leads.items() if lead}
-    return CompletedCall(
-        template.id, kept, _short_rows(payload), _short_value(payload), intent, leads
-    )
+    leads = dict(done[-1].leads) if done and done[-1].template_id == template.id else {}
+    for name, source in call.sources.items():
+        if source.kind != "conversation":
+            leads[name] = lead_at(turn.text, source.span[0]) if source.span is not None else ""
+    leads = {name: lead for name, lead in leads.items() if lead and name in call.sources}
+    rows, value = _short_result(result.get("result") if isinstance(result, Mapping) else result)
+    return CompletedCall(template.id, kept, rows, value, intent, leads)
 
 
 def _given_arguments(
@@ -184,28 +175,23 @@ def _given_arguments(
     }
 
 
-def _short_rows(payload: Any) -> tuple[Mapping[str, Any], ...]:
-    """The first rows of a result, each with the first few fields by which it can be told."""
-    rows = payload[:_MAX_ROWS] if isinstance(payload, list | tuple) else (payload,)
-    shown = []
-    for row in rows:
-        if not isinstance(row, Mapping):
-            return ()
-        fields = [
+def _short_result(payload: Any) -> tuple[tuple[Mapping[str, Any], ...], Any]:
+    """The first rows of a result with their first short fields, and its one value if it has one."""
+    is_list, is_row = isinstance(payload, list | tuple), isinstance(payload, Mapping)
+    rows = payload[:_MAX_ROWS] if is_list else (payload if is_row else {"value": payload},)
+    if not all(isinstance(row, Mapping) for row in rows):
+        return (), None
+    fields = [
+        [
             (str(name), value)
             for name, value in row.items()
             if isinstance(value, str | int | float | Decimal)
             and len(str(value)) <= _MAX_FIELD_CHARS
         ]
-        if fields:
-            shown.append(dict(fields[:_MAX_FIELDS]))
-    return tuple(shown)
-
-
-def _short_value(payload: Any) -> Any:
-    """A result that is one number, one text or one date; else None."""
-    if isinstance(payload, Mapping) and len(payload) == 1:
-        (payload,) = payload.values()
-    if isinstance(payload, bool) or not isinstance(payload, str | int | float | Decimal):
-        return None
-    return payload if len(str(payload)) <= _MAX_FIELD_CHARS else None
+        for row in rows
+    ]
+    value = None
+    if not is_list and len(rows[0]) == 1 and fields[0] and not isinstance(fields[0][0][1], bool):
+        value = fields[0][0][1]
+    shown = tuple(dict(row[:_MAX_FIELDS]) for row in fields if row)
+    return (shown if is_list or is_row else ()), value

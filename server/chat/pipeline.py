@@ -12,18 +12,25 @@ from dataclasses import replace
 
 from server.chat.adapter import Adapter
 from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
-from server.chat.decide import complete_with_models, refuse_unoffered, without_follow_up
-from server.chat.execute import execute_call, proposal_of
-from server.chat.guard import GuardOutcome, guard_turn
+from server.chat.execute import execute_call, proposal_of, refuse_unoffered
 from server.chat.history import load_history, save_history
-from server.chat.intent import IntentResult, detect_intent
+from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private
 from server.chat.respond import TurnFindings, respond
 from server.core.answer import Answer, Trace
-from server.core.decision import Blocked, Call, Ending, NoMatch
+from server.core.decision import (
+    Blocked,
+    Call,
+    Clarify,
+    Decision,
+    Ending,
+    MissingArguments,
+    NoMatch,
+)
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
 from server.errors import TurnTimedOut
+from server.llm.models import AdapterModels
 from server.retrievers.followups.context import FollowUpDecision
 
 _log = logging.getLogger(__name__)
@@ -54,7 +61,8 @@ async def run_turn(
 async def _answer_turn(
     adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline
 ) -> Answer:
-    turn = await load_history(adapter, turn, trace)
+    if turn.continues:
+        turn = await load_history(adapter, turn, trace)
 
     guarded = GuardOutcome(adapter)
     if adapter.guard is not None:
@@ -66,11 +74,9 @@ async def _answer_turn(
         if resolution is not None:
             return await _answer_resolution(adapter, turn, resolution, trace)
 
-    understood = IntentResult(turn)
+    detection = None
     if by.detect is not None and not isinstance(decision, Blocked):
-        understood = await detect_intent(by, turn, trace)
-        turn = understood.turn
-
+        turn, detection = await detect_intent(by, turn, trace)
     contribution = ""
     if decision is None:
         # A conversation that began in another adapter says nothing of this one.
@@ -78,7 +84,7 @@ async def _answer_turn(
         decided = await _decide(by, alone, trace)
         for rewriting in decided.rewritings:
             rewritten = without_follow_up(turn, rewriting.rewritten)
-            rewritten = (await detect_intent(by, rewritten, trace)).turn
+            rewritten, _ = await detect_intent(by, rewritten, trace)
             second = await _decide(by, rewritten, trace)
             accepted = rewriting.accept(second.decision, second.intent)
             if accepted is not None:
@@ -87,13 +93,13 @@ async def _answer_turn(
         turn = replace(turn, intent=decided.intent)
         decision, contribution = decided.decision, decided.contribution
         if decided.form:
-            contributed = contribution or "nothing"
-            trace.note("conversation", {"form": decided.form, "contributes": contributed})
+            found = {"form": decided.form, "contributes": contribution or "nothing"}
+            trace.note("conversation", found)
 
     private = bool(by.sensitive_templates) and is_private(by, trace, decision)
     deadline = replace(deadline, private=private)
     if by.models is not None:
-        decision = await complete_with_models(by.models, turn, decision, trace, deadline)
+        decision = await _complete_with_models(by.models, turn, decision, trace, deadline)
 
     ending: Ending = decision
     outcome = None
@@ -105,7 +111,7 @@ async def _answer_turn(
             held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
             ending = held or ending
 
-    findings = TurnFindings(guarded.verdict, understood.detection, contribution)
+    findings = TurnFindings(guarded.verdict, detection, contribution)
     answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
 
     if by.models is not None and outcome is not None and outcome.refusal is None:
@@ -128,6 +134,17 @@ async def _decide(adapter: Adapter, turn: Turn, trace: Trace) -> FollowUpDecisio
         await refuse_unoffered(adapter, turn, decision)
         decided = replace(decided, decision=decision.otherwise)
     return decided
+
+
+async def _complete_with_models(
+    models: AdapterModels, turn: Turn, decision: Decision, trace: Trace, deadline: TurnDeadline
+) -> Decision:
+    """The decision with the arguments that a model finds; nothing is run for mere talk."""
+    if isinstance(decision, Call | MissingArguments | Clarify) and models.is_talk(turn):
+        return NoMatch(f"nothing is done for the intent {turn.intent.name if turn.intent else ''}")
+    if isinstance(decision, MissingArguments):
+        return await models.fill(turn, decision, trace, deadline)
+    return decision
 
 
 async def run_confirmation(
@@ -155,8 +172,9 @@ async def run_confirmation(
             )
             answer = await _answer_resolution(adapter, turn, resolution, trace)
     except TimeoutError:
-        what = f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
-        raise TurnTimedOut(what) from None
+        raise TurnTimedOut(
+            f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
+        ) from None
     _count_answer(adapter, turn, answer)
     return answer
 
@@ -164,14 +182,8 @@ async def run_confirmation(
 async def _answer_resolution(
     adapter: Adapter, turn: Turn, resolution: Resolution, trace: Trace
 ) -> Answer:
-    answer = respond(
-        resolution.adapter,
-        turn,
-        resolution.ending,
-        trace,
-        outcome=resolution.outcome,
-        proposal=resolution.proposal,
-    )
+    ending, outcome, proposal = resolution.ending, resolution.outcome, resolution.proposal
+    answer = respond(resolution.adapter, turn, ending, trace, outcome=outcome, proposal=proposal)
     await save_history(adapter, turn, answer, by=adapter, private=False)
     return answer
 

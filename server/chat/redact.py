@@ -17,18 +17,9 @@ from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
 from server.intents.detector import Detection
 from server.library.model import Template
 
-_WORDS_OF_THE_QUESTION: Final = frozenset(
-    {
-        "arguments",
-        "unused",
-        "compared_as",
-        "entities",
-        "question",
-        "evidence",
-        "read_from",
-        "explanation",
-    }
-)
+_OF_ARGUMENTS: Final = ("arguments", "unused", "compared_as", "entities")
+_OF_INTENTS: Final = ("question", "evidence", "read_from", "explanation")
+_WORDS_OF_THE_QUESTION: Final = frozenset((*_OF_ARGUMENTS, *_OF_INTENTS))
 """Fields of stages that hold words of the question."""
 
 
@@ -78,8 +69,7 @@ def redact_trace(
     """Take secrets out of every stage, and words of the question where it is private."""
     hide = is_private(adapter, trace, ending)
     for stage in trace.stages:
-        details = _without_words(stage.details) if hide else stage.details
-        stage.details = secrets.data(details)
+        stage.details = secrets.data(_without_words(stage.details) if hide else stage.details)
 
 
 def _redacted_question(template: Template, decision: MissingArguments) -> MissingArguments:

@@ -6,8 +6,6 @@ No model is involved here; one may word a result anew afterwards.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
@@ -22,7 +20,6 @@ from server.core.decision import (
     Ending,
     Match,
     MissingArguments,
-    MissingParameter,
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
@@ -33,38 +30,30 @@ from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.detector import Detection
 from server.library.model import Library, Template
-from server.library.rendering import (
-    RenderingFailed,
-    as_code,
-    format_items,
-    format_result,
-    render,
-)
-from server.settings.documents import read_yaml
+from server.library.rendering import RenderingFailed, as_code, format_items, format_result, render
+from server.text.language import shipped_message
 from server.tools.policy.chain import CallOutcome
 
 _log = logging.getLogger(__name__)
 
-_MESSAGES: Final = Path(__file__).with_name("messages.yaml")
 _MAX_NEAREST: Final = 3
+_SHOWN_OF_CALL: Final = ("template_id", "tool", "operation", "effect")
 
-RESULT_FORMATS: Final[Mapping[str, str]] = {
+_RESULT_TEXTS: Final = {
     "calculator": "calculation_result",
     "date_time": "date_result",
     "json_transform": "data_result",
 }
-"""The `format_templates` entry that renders a builtin tool's result when the template
-itself names none. It is passed over when it asks for a field that the result lacks."""
+"""The `format_templates` entry for a builtin tool's result where the template names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFindings:
-    """What earlier stages found, which the metadata of an answer tells."""
+    """What guard, rule pack and conversation found, which the metadata of an answer tells."""
 
     verdict: GuardVerdict | None = None
     detection: Detection | None = None
     contribution: str = ""
-    """What the conversation contributed to the decision."""
 
 
 NO_FINDINGS: Final = TurnFindings()
@@ -80,11 +69,7 @@ def respond(
     findings: TurnFindings = NO_FINDINGS,
     proposal: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """The answer that says what a turn came to, fit to be shown.
-
-    `outcome` is that of the call, when it was one; `proposal` says that it was held before,
-    and what became of it.
-    """
+    """The answer that says what a turn came to, fit to be shown, and what became of a proposal."""
     library = adapter.library
     if adapter.sensitive_templates:
         ending = redact_ending(adapter, ending)
@@ -103,8 +88,8 @@ def respond(
             metadata = {"tool_execution": execution, **describe_match(match, call.sources)}
             if outcome.refusal is not None:
                 metadata["policy"] = {"outcome": outcome.outcome}
-                if (retry_after_s := outcome.refusal.retry_after_s) is not None:
-                    metadata["policy"]["retry_after_s"] = retry_after_s
+                if outcome.refusal.retry_after_s is not None:
+                    metadata["policy"]["retry_after_s"] = outcome.refusal.retry_after_s
             if proposal is not None:
                 metadata["proposal"] = proposal
             trace.note("compose", {"by": by, "language": language})
@@ -116,11 +101,9 @@ def respond(
             content = phrase(library, "propose", context, language)
             if held is not ending:
                 content = phrase(library, "proposal_unclear", {"proposal": content}, language)
-            metadata = {
-                **describe_match(held.match, held.call.sources),
-                "policy": {"outcome": "confirmation_required"},
-                "proposal": describe_proposal(held),
-            }
+            metadata = describe_match(held.match, held.call.sources)
+            metadata["policy"] = {"outcome": "confirmation_required"}
+            metadata["proposal"] = describe_proposal(held)
         case ProposalNotExecuted(why, proposal_id, _, reason, origin):
             content = phrase(library, f"proposal_{why}", {"why": reason}, language)
             metadata["proposal"] = {"proposal_id": proposal_id, "status": why}
@@ -128,19 +111,15 @@ def respond(
                 metadata["proposal"]["origin"] = origin
         case MissingArguments(match, missing, _, sources):
             template_id, confidence = match.template_id, match.confidence
-            template = library.templates[template_id]
+            template, asked = library.templates[template_id], [asdict(each) for each in missing]
             context = {
-                "missing": [
-                    asdict(each) | {"label": each.name.replace("_", " ")} for each in missing
-                ],
+                "missing": [each | {"label": each["name"].replace("_", " ")} for each in asked],
                 "description": template.description,
                 "example": template.nl_examples[0] if template.nl_examples else "",
             }
             content = phrase(library, "ask_for", context, language)
-            metadata = {
-                "missing": [describe_missing(each) for each in missing],
-                **describe_match(match, sources),
-            }
+            metadata = {"missing": list(map(describe_missing, asked))}
+            metadata |= describe_match(match, sources)
         case Clarify(matches):
             confidence, options = matches[0].confidence, describe_options(library, matches)
             content = phrase(library, "clarify", {"options": options}, language)
@@ -155,7 +134,7 @@ def respond(
             metadata = {"why": why, "nearest": nearest}
         case Cancelled(cancelled):
             given_up = library.templates.get(cancelled or "")
-            context = {"description": given_up.description if given_up is not None else ""}
+            context = {"description": given_up.description if given_up else ""}
             content = phrase(library, "dropped", context, language)
         case Blocked(category, content, confidence, method):
             metadata["blocked"] = {"category": category, "method": method}
@@ -172,15 +151,13 @@ def describe_outcome(
     """What came of a call in words: its result, or why there is none; and what words it."""
     result, call = outcome.result, outcome.call
     if result.status is not ToolResultStatus.SUCCESS:
-        by = "tool_error"
+        by, own = "tool_error", f"{result.tool_name}_error"
         if outcome.refusal is not None:
             by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
             by = "tool_timeout"
-        elif (error := f"{result.tool_name}_error") in shipped_messages() or format_text(
-            library, error, language
-        ):
-            by = error
+        elif format_text(library, own, language) or shipped_message(own, language):
+            by = own
         context = {
             "error_message": result.error_message or "",
             "tool_name": result.tool_name,
@@ -192,8 +169,8 @@ def describe_outcome(
     fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
     variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
     texts: list[tuple[str, str | None]] = [("response_template", template.response_template)]
-    for own in (template.response_format, RESULT_FORMATS.get(result.tool_name)):
-        texts += [(own, format_text(library, own, language))] if own else []
+    for name in (template.response_format, _RESULT_TEXTS.get(result.tool_name)):
+        texts += [(name, format_text(library, name, language))] if name else []
     for by, text in texts:
         if text is None:
             continue
@@ -211,11 +188,11 @@ def describe_outcome(
 
 def describe_result(result: Any) -> str:
     """The part of a tool's result that a person wants to see, in words."""
-    if not isinstance(result, Mapping) or "result" not in result:
-        return format_result(result)
-    payload = result["result"]
-    if isinstance(payload, list) and "complete" in result:
-        return format_items(payload, total=result["total"], complete=result["complete"])
+    payload = result
+    if isinstance(result, Mapping) and "result" in result:
+        payload = result["result"]
+        if isinstance(payload, list) and "complete" in result:
+            return format_items(payload, total=result["total"], complete=result["complete"])
     return format_result(payload)
 
 
@@ -226,13 +203,6 @@ def format_text(library: Library, name: str, language: str) -> str | None:
     return by_language.get(language) or by_language.get(response.default_language)
 
 
-@cache
-def shipped_messages() -> Mapping[str, str]:
-    """What the server says where a domain has no words of its own, by name."""
-    messages: Mapping[str, str] = read_yaml(_MESSAGES, {}).data
-    return messages
-
-
 def phrase(library: Library, name: str, context: Mapping[str, Any], language: str) -> str:
     """What the server says in its own voice, in the domain's words where it has any."""
     authored = format_text(library, name, language)
@@ -241,7 +211,9 @@ def phrase(library: Library, name: str, context: Mapping[str, Any], language: st
             return render(authored, context)
         except RenderingFailed as failed:
             _log.warning("format template %r cannot be used: %s", name, failed)
-    return render(shipped_messages()[name], context)
+    # A tool may have an error text of the domain's alone.
+    shipped = shipped_message(name, language) or shipped_message("tool_error", language)
+    return render(shipped or "", context)
 
 
 def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -252,25 +224,21 @@ def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any
         "nearest_example": match.nearest_example,
         "why": match.why,
     }
-    if match.runner_up is not None:
-        chosen["runner_up"] = {
-            "template_id": match.runner_up.template_id,
-            "confidence": round(match.runner_up.confidence, 4),
-        }
-    arguments = {
-        name: {
-            "kind": source.kind,
-            **({"span": list(source.span), "text": source.text} if source.span else {}),
-            **({"note": source.note} if source.note is not None else {}),
-        }
-        for name, source in sources.items()
-    }
+    if (second := match.runner_up) is not None:
+        confidence = round(second.confidence, 4)
+        chosen["runner_up"] = {"template_id": second.template_id, "confidence": confidence}
+    arguments: dict[str, Any] = {}
+    for name, source in sources.items():
+        arguments[name] = {"kind": source.kind}
+        if source.span:
+            arguments[name] |= {"span": list(source.span), "text": source.text}
+        if source.note is not None:
+            arguments[name]["note"] = source.note
     return {"match": chosen, "arguments": arguments}
 
 
-def describe_missing(missing: MissingParameter) -> dict[str, Any]:
-    """A parameter that is asked for, as metadata."""
-    fields = asdict(missing) | {"choices": list(missing.choices)}
+def describe_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {**asked, "choices": list(asked["choices"])}
     return {name: value for name, value in fields.items() if value not in ("", None, [])}
 
 
@@ -292,37 +260,28 @@ def describe_call(template: Template, held: PendingConfirmation) -> dict[str, An
 
 
 def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
-    """What waits for a yes, as metadata."""
-    call = held.call
     return {
         "proposal_id": held.proposal_id,
         "status": "held",
         "expires_at": held.expires_at.isoformat(timespec="seconds"),
-        "seal": held.seal,
-        "intent": held.intent,
-        "target": held.target,
-        "origin": held.origin,
-        "template_id": call.template_id,
-        "tool": call.tool,
-        "operation": call.operation,
-        "effect": call.effect,
-        "arguments": dict(call.arguments),
+        **{name: getattr(held, name) for name in ("seal", "intent", "target", "origin")},
+        **{name: getattr(held.call, name) for name in _SHOWN_OF_CALL},
+        "arguments": dict(held.call.arguments),
     }
 
 
 def describe_options(library: Library, matches: Sequence[Match]) -> list[dict[str, Any]]:
-    """Templates to choose from, as metadata."""
-    options = []
-    for match in matches:
-        template = library.templates[match.template_id]
-        option: dict[str, Any] = {
+    return [
+        {
             "template_id": template.id,
             "description": template.description,
             "example": match.nearest_example,
             "confidence": round(match.confidence, 4),
+            **({"tags": list(template.tags)} if template.tags else {}),
         }
-        options.append(option | ({"tags": list(template.tags)} if template.tags else {}))
-    return options
+        for match in matches
+        for template in [library.templates[match.template_id]]
+    ]
 
 
 def describe_findings(adapter: Adapter, findings: TurnFindings) -> dict[str, Any]:
@@ -334,11 +293,8 @@ def describe_findings(adapter: Adapter, findings: TurnFindings) -> dict[str, Any
         metadata["intent"] = {"method": detection.intent.method, **fields}
     if verdict is not None and verdict.outcome not in ("pass", "allow"):
         # Not the pattern or score that decided, which would help evasion.
-        metadata["guard"] = {
-            "outcome": verdict.outcome,
-            "category": verdict.category,
-            "method": verdict.method,
-        }
+        shown = ("outcome", "category", "method")
+        metadata["guard"] = {name: getattr(verdict, name) for name in shown}
     if findings.contribution:
         metadata["conversation"] = {"as": findings.contribution}
     return metadata

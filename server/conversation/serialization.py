@@ -91,16 +91,12 @@ def _from_json(value: Any) -> Any:
 def context_to_json(context: ConversationContext) -> str:
     """Return the context as JSON text; `context_from_json` reads it back."""
     data: dict[str, Any] = {"messages": [[m.role, m.content] for m in context.messages]}
-    if context.asked is not None:
-        data["asked"] = _fields(context.asked)
-    if context.options is not None:
-        data["options"] = _fields(context.options)
+    parts = {"asked": context.asked, "options": context.options, "waiting": context.waiting}
+    data |= {name: _fields(part) for name, part in parts.items() if part is not None}
     if context.done:
         data["done"] = [_fields(done) for done in context.done]
     if context.held is not None:
         data["held"] = context.held
-    if context.waiting is not None:
-        data["waiting"] = _fields(context.waiting)
     return to_json(data)
 
 
@@ -114,11 +110,13 @@ def context_from_json(text: str) -> ConversationContext:
     data: dict[str, Any] = json.loads(text, parse_float=Decimal)
     return ConversationContext(
         messages=tuple(Message(role, content) for role, content in data["messages"]),
-        asked=_asked(data["asked"]) if "asked" in data else None,
-        options=_options(data["options"]) if "options" in data else None,
-        done=tuple(_done(done) for done in data.get("done", ())),
+        asked=PendingQuestion(**_read(data["asked"], "missing")) if "asked" in data else None,
+        options=OfferedChoices(**_read(data["options"], "template_ids"))
+        if "options" in data
+        else None,
+        done=tuple(CompletedCall(**_read(done, "rows")) for done in data.get("done", ())),
         held=data.get("held"),
-        waiting=_done(data["waiting"]) if "waiting" in data else None,
+        waiting=CompletedCall(**_read(data["waiting"], "rows")) if "waiting" in data else None,
     )
 
 
@@ -131,13 +129,6 @@ def _fields(part: PendingQuestion | OfferedChoices | CompletedCall) -> dict[str,
     }
 
 
-def _asked(data: Mapping[str, Any]) -> PendingQuestion:
-    return PendingQuestion(**{**data, "missing": tuple(data.get("missing", ()))})
-
-
-def _options(data: Mapping[str, Any]) -> OfferedChoices:
-    return OfferedChoices(**{**data, "template_ids": tuple(data["template_ids"])})
-
-
-def _done(data: Mapping[str, Any]) -> CompletedCall:
-    return CompletedCall(**{**data, "rows": tuple(data.get("rows", ()))})
+def _read(data: Mapping[str, Any], sequence: str) -> dict[str, Any]:
+    """Return the fields, of which one is a tuple."""
+    return {**data, sequence: tuple(data.get(sequence, ()))}

@@ -6,11 +6,11 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final, Self
 
+from server.conversation import outbox
 from server.conversation.confirmations import pending_calls
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
-from server.conversation.outbox import events_table
-from server.conversation.outbox.delivery import Commits, Delivery, open_delivery
+from server.conversation.outbox import Commits, Delivery, open_delivery
 from server.conversation.store import ConversationStore
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
@@ -52,9 +52,7 @@ class ConversationService:
             longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
         )
         shipped_replies()
-        database = Database.open(
-            settings.database_url, pending_calls.METADATA, events_table.METADATA
-        )
+        database = Database.open(settings.database_url, pending_calls.METADATA, outbox.METADATA)
         commits = Commits(conversation.commits)
         return cls(
             ConversationStore.open(settings.database_url, conversation),

@@ -1,25 +1,84 @@
-"""Conversations in the database: what each remembers, for whom, and how long."""
+"""Conversations: their messages, and what the database remembers, for whom, and how long."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import sqlalchemy as sa
 
-from server.conversation.memory import (
-    ConversationKey,
-    conversation_key,
-    conversation_key_columns,
-    is_conversation,
-)
 from server.conversation.serialization import context_from_json, context_to_json
+from server.core.chat_messages import Message, SpeakerRole
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.settings.conversation import ConversationSettings
 from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
+
+_ROLES: Final[dict[str, SpeakerRole]] = {"user": "user", "assistant": "assistant"}
+_PER_TURN: Final = 2
+"""A turn is what a person said and what was replied."""
+
+
+class ChatMemory:
+    """Keeps the messages of the last `max_turns` turns, oldest first."""
+
+    def __init__(self, max_turns: int = 10, messages: Iterable[Message] = ()) -> None:
+        if max_turns < 1:
+            raise ValueError(f"max_turns is {max_turns}, and one turn is the least")
+        self._max_turns = max_turns
+        self.messages: tuple[Message, ...] = tuple(messages)[-max_turns * _PER_TURN :]
+
+    def add_message(self, role: str, content: str) -> None:
+        """Add what was said; the oldest messages go when there are too many.
+
+        Raises:
+            ValueError: `role` is neither `user` nor `assistant`.
+        """
+        try:
+            speaker = _ROLES[role]
+        except KeyError:
+            known = ", ".join(map(repr, _ROLES))
+            raise ValueError(f"role {role!r} is not one of {known}") from None
+        every = (*self.messages, Message(speaker, content))
+        self.messages = every[-self._max_turns * _PER_TURN :]
+
+    def get_history(self) -> list[dict[str, str]]:
+        """Return every message as `{"role", "content"}`, in a new list."""
+        return [{"role": message.role, "content": message.content} for message in self.messages]
+
+    def clear(self) -> None:
+        self.messages = ()
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __repr__(self) -> str:
+        return f"ChatMemory(max_turns={self._max_turns}, messages={len(self)})"
+
+
+class ConversationKey(NamedTuple):
+    """Identifies a conversation of one key, adapter and user."""
+
+    key_id: str
+    adapter: str
+    user_id: str
+    session_id: str
+
+
+def conversation_key(caller: Caller, session_id: str) -> ConversationKey:
+    return ConversationKey(caller.key_id, caller.adapter, caller.user_id or "", session_id)
+
+
+def conversation_key_columns(**how: Any) -> tuple[sa.Column[str], ...]:
+    sizes = {"key_id": 64, "adapter": 255, "user_id": 255, "session_id": 128}
+    return tuple(sa.Column(name, sa.String(size), **how) for name, size in sizes.items())
+
+
+def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement[bool]:
+    return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))
+
 
 _WRITE_EVERY_S: Final = 0.2
 _TIDY_EVERY: Final = timedelta(seconds=10)
@@ -77,12 +136,11 @@ class ConversationStore:
         return cls(Database.open(url, _METADATA), settings, now=now)
 
     async def close(self) -> None:
-        """Write down what is not yet, and let go of the database."""
         await self._behind.close()
         await self._database.close()
 
     async def recall(self, caller: Caller, session_id: str) -> ConversationContext:
-        """What the caller's conversation remembers; nothing when it is new or expired.
+        """Return what the conversation remembers; nothing when it is new or expired.
 
         Raises:
             StoreUnavailable: the database cannot be read.
@@ -103,9 +161,7 @@ class ConversationStore:
         *,
         at_once: bool = False,
     ) -> None:
-        """Keep what the conversation remembers, over what it did before.
-
-        With `at_once` it is written when this returns, whatever the database.
+        """Replace what the conversation remembers; with `at_once` it is written on return.
 
         Raises:
             StoreUnavailable: it could not be written; on SQLite with `at_once` only.
@@ -118,11 +174,7 @@ class ConversationStore:
             await self._write({place: kept})
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Forget the caller's conversation, if there is one.
-
-        Raises:
-            StoreUnavailable: it could not be forgotten.
-        """
+        """Forget the caller's conversation; raise StoreUnavailable if that fails."""
         place = conversation_key(caller, session_id)
         await self._behind.drop(place)
         await self._database.run(
@@ -130,11 +182,7 @@ class ConversationStore:
         )
 
     async def tidy(self) -> None:
-        """Forget what has expired.
-
-        Raises:
-            StoreUnavailable: it could not be forgotten.
-        """
+        """Forget what has expired; raise StoreUnavailable if that fails."""
         late = CONVERSATIONS.c.updated_at < self._now() - self._lasts
         await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(late)))
 
@@ -146,7 +194,10 @@ class ConversationStore:
 
         def work(connection: sa.Connection) -> None:
             # One order for all writers, so that two batches cannot wait for each other.
-            rows = [_to_row(place, *batch[place]) for place in sorted(batch)]
+            rows = [
+                {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
+                for place, (context, updated_at) in sorted(batch.items(), key=lambda each: each[0])
+            ]
             put(connection, CONVERSATIONS, rows)
             if due:
                 connection.execute(
@@ -162,9 +213,7 @@ class ConversationStore:
 
 
 def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
-    asked = sa.select(CONVERSATIONS.c.context, CONVERSATIONS.c.updated_at).where(
-        is_conversation(CONVERSATIONS, place)
-    )
+    asked = sa.select(CONVERSATIONS).where(is_conversation(CONVERSATIONS, place))
     row = connection.execute(asked).first()
     if row is None:
         return None
@@ -176,21 +225,9 @@ def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
         return None
 
 
-def _to_row(
-    place: ConversationKey, context: ConversationContext, updated_at: datetime
-) -> dict[str, object]:
-    return {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
-
-
 def _keep_latest(connection: sa.Connection, key_id: str, most: int) -> None:
-    of_key = CONVERSATIONS.c.key_id == key_id
-    oldest = (
-        sa.select(CONVERSATIONS.c.updated_at)
-        .where(of_key)
-        .order_by(CONVERSATIONS.c.updated_at.desc())
-        .offset(most)
-        .limit(1)
-    )
-    last = connection.execute(oldest).scalar()
+    of_key, updated_at = CONVERSATIONS.c.key_id == key_id, CONVERSATIONS.c.updated_at
+    oldest = sa.select(updated_at).where(of_key).order_by(updated_at.desc())
+    last = connection.execute(oldest.offset(most).limit(1)).scalar()
     if last is not None:
-        connection.execute(CONVERSATIONS.delete().where(of_key, CONVERSATIONS.c.updated_at <= last))
+        connection.execute(CONVERSATIONS.delete().where(of_key, updated_at <= last))

@@ -2,17 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from server.core.answer import Trace
-from server.core.decision import (
-    Call,
-    Clarify,
-    Decision,
-    Match,
-    MissingArguments,
-    NoMatch,
-)
+from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.types import Extraction
@@ -63,17 +56,17 @@ class TemplateRetriever:
             ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
             details["candidates"] = [
                 {
-                    "template_id": candidate.template_id,
-                    "probability": round(candidate.probability, 4),
-                    "similarity": round(candidate.similarity, 4),
-                    "nearest_example": candidate.nearest_example,
+                    "template_id": each.template_id,
+                    "probability": round(each.probability, 4),
+                    "similarity": round(each.similarity, 4),
+                    "nearest_example": each.nearest_example,
                 }
-                for candidate in ranking.candidates
+                for each in ranking.candidates
             ]
             details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)
         with trace.stage("extract") as details:
-            extractions = extract_candidates(parts, turn, ranking)
+            extractions = self._extract_candidates(turn, ranking)
             details["found"] = [
                 {
                     "template_id": template_id,
@@ -90,39 +83,43 @@ class TemplateRetriever:
                 floor=parts.confidence_threshold,
                 margin=parts.clarify_margin,
             )
-            decision: Decision = (
-                call_or_ask(parts, chosen, extractions[chosen.template_id])
-                if isinstance(chosen, Match)
-                else chosen
-            )
-            details |= describe_choice(decision)
+            if isinstance(chosen, Clarify):
+                ids = [option.template_id for option in chosen.options]
+                why = chosen.options[0].why
+                details |= {"decision": "ask which is meant", "options": ids, "why": why}
+                return chosen
+            if isinstance(chosen, NoMatch):
+                details |= {"decision": "nothing fits", "why": chosen.why}
+                return chosen
+            decision = call_or_ask(parts, chosen, extractions[chosen.template_id])
+            verb = "call" if isinstance(decision, Call) else "ask for what is missing"
+            details |= {
+                "decision": verb,
+                "template_id": chosen.template_id,
+                "confidence": round(chosen.confidence, 4),
+                "why": chosen.why,
+            }
         return decision
 
     async def close(self) -> None:
         await self._parts.matcher.close()
 
-
-def extract_candidates(
-    parts: DeciderDependencies, turn: Turn, ranking: Ranking
-) -> dict[str, Extraction]:
-    """What the question gives to each candidate that could be chosen, the likeliest first."""
-    # What "tomorrow" means depends on the server's time zone.
-    reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
-    rules = turn.intent is not None
-    extractions: dict[str, Extraction] = {}
-    for candidate in in_reach(ranking, rules=rules):
-        template = parts.library.templates[candidate.template_id]
-        found = parts.extractor.extract_from(reading, template, intent=turn.intent)
-        extractions[template.id] = found
-        if len(extractions) == 1 and is_settled(
-            ranking,
-            found.grounding,
-            floor=parts.confidence_threshold,
-            margin=parts.clarify_margin,
-            rules=rules,
-        ):
-            break
-    return extractions
+    def _extract_candidates(self, turn: Turn, ranking: Ranking) -> dict[str, Extraction]:
+        """What the question gives to each candidate that could be chosen, the likeliest first."""
+        parts, rules = self._parts, turn.intent is not None
+        # What "tomorrow" means depends on the server's time zone.
+        reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
+        floor, margin = parts.confidence_threshold, parts.clarify_margin
+        extractions: dict[str, Extraction] = {}
+        for candidate in in_reach(ranking, rules=rules):
+            template = parts.library.templates[candidate.template_id]
+            found = parts.extractor.extract_from(reading, template, intent=turn.intent)
+            extractions[template.id] = found
+            if len(extractions) == 1 and is_settled(
+                ranking, found.grounding, floor=floor, margin=margin, rules=rules
+            ):
+                break
+        return extractions
 
 
 def call_or_ask(
@@ -134,25 +131,6 @@ def call_or_ask(
         return MissingArguments(match, found.missing, found.arguments, sources)
     template = parts.library.templates[match.template_id]
     return Call(match, template.call(found.arguments, sources))
-
-
-def describe_choice(decision: Decision) -> dict[str, Any]:
-    """A decision as the trace shows it."""
-    match decision:
-        case Call(match) | MissingArguments(match):
-            verb = "call" if isinstance(decision, Call) else "ask for what is missing"
-            return {
-                "decision": verb,
-                "template_id": match.template_id,
-                "confidence": round(match.confidence, 4),
-                "why": match.why,
-            }
-        case Clarify(options):
-            ids = [option.template_id for option in options]
-            return {"decision": "ask which is meant", "options": ids, "why": options[0].why}
-        case NoMatch(why):
-            return {"decision": "nothing fits", "why": why}
-    return {}
 
 
 def decide_for_template(

@@ -8,8 +8,12 @@ from typing import Final
 
 from jinja2 import TemplateError
 
-from server.conversation.reformulation.model import OfferedIntent, Understanding
-from server.conversation.reformulation.prompts import clarify_text, proposal_text
+from server.conversation.reformulation.model import (
+    OfferedIntent,
+    Understanding,
+    clarify_text,
+    proposal_text,
+)
 from server.conversation.reformulation.reformulator import Reformulator
 from server.core.answer import Trace
 from server.core.chat_messages import Message
@@ -48,12 +52,11 @@ class ReformulationDecider:
         self, following: Decider, parts: DeciderDependencies, reformulator: Reformulator
     ) -> None:
         self._following = following
-        self._library = parts.library
+        self._templates = parts.library.templates
         self._parts = parts
         self._reformulator = reformulator
         self._reformulation = reformulator.reformulation
-        offered = self._reformulation.intents.values()
-        self._proposed = frozenset(intent.template for intent in offered)
+        self._proposed = {each.template for each in self._reformulation.intents.values()}
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
         """Raises what the next decider raises; a reformulator's model that fails is no failure."""
@@ -64,51 +67,42 @@ class ReformulationDecider:
         if understood.intent is not None:
             offered = self._reformulation.intents[understood.intent]
             return self._proposal(turn, offered, understood)
-        if not self._proposed.issuperset(self._library.templates):
+        if not self._proposed.issuperset(self._templates):
             decision = await self._following.decide(turn, trace)
-            if (
-                isinstance(decision, Call | MissingArguments)
-                and decision.match.template_id not in self._proposed
-            ):
+            decided = decision.match if isinstance(decision, Call | MissingArguments) else None
+            if decided is not None and decided.template_id not in self._proposed:
                 return decision
-        clarify = self._reformulation.clarify
-        question = clarify_text(self._reformulation, language_of(turn, clarify))
+        language = language_of(turn, self._reformulation.clarify)
+        question = clarify_text(self._reformulation, language)
         return ClarifyingQuestion(question, 0.0, understood.why)
 
     async def close(self) -> None:
         await self._following.close()
 
     def _proposal(self, turn: Turn, offered: OfferedIntent, understood: Understanding) -> Decision:
-        """The call that is to be confirmed; a question, when it lacks something."""
         entities = dict(turn.intent.entities) if turn.intent is not None else {}
         if offered.target is not None:
             entities.pop(offered.target, None)
             if understood.target is not None:
                 entities[offered.target] = understood.target
         intent = Intent(offered.name, understood.confidence, "keyword", entities)
+        why, sure, meant = understood.why, understood.confidence, replace(turn, intent=intent)
         decision = decide_for_template(
-            self._parts,
-            offered.template,
-            replace(turn, intent=intent),
-            why=understood.why,
-            confidence=understood.confidence,
+            self._parts, offered.template, meant, why=why, confidence=sure
         )
         if understood.target is None and isinstance(decision, Call | MissingArguments):
             decision = self._without_target(decision, offered)
         if not isinstance(decision, Call):
             return decision
-        question = self._question(turn, understood)
-        return replace(
-            _with_target(decision, offered, understood, turn.text),
-            proposed=ProposedAction(offered.name, understood.target, question),
-        )
+        action = ProposedAction(offered.name, understood.target, self._question(turn, understood))
+        return replace(_with_target(decision, offered, understood, turn.text), proposed=action)
 
     def _without_target(
         self, decision: Call | MissingArguments, offered: OfferedIntent
     ) -> Call | MissingArguments:
         """The decision without a target that extraction guessed: none was understood."""
-        parameters = self._library.templates[offered.template].parameters
-        target = next((each for each in parameters if each.name == offered.target), None)
+        template = self._templates[offered.template]
+        target = next((each for each in template.parameters if each.name == offered.target), None)
         if target is None:
             return decision
         part = decision.call if isinstance(decision, Call) else decision
@@ -119,11 +113,9 @@ class ReformulationDecider:
             missing = (target.missing(), *missing)
         if missing:
             return MissingArguments(decision.match, missing, arguments, sources)
-        call = self._library.templates[offered.template].call(arguments, sources)
-        return Call(decision.match, call)
+        return Call(decision.match, template.call(arguments, sources))
 
     def _question(self, turn: Turn, understood: Understanding) -> str:
-        """Whether that is what is meant, in the language of the turn."""
         reformulation = self._reformulation
         language = language_of(turn, reformulation.proposal)
         try:
@@ -136,7 +128,6 @@ class ReformulationDecider:
 def _with_target(
     decision: Call, offered: OfferedIntent, understood: Understanding, text: str
 ) -> Call:
-    """The call with the target that was understood, saying where it comes from."""
     name, target, call = offered.target, understood.target, decision.call
     if name is None or target is None:
         return decision

@@ -225,6 +225,8 @@ class Language(LanguagePart):
     replies: ReplyWords = ReplyWords()
     followups: FollowupWords = FollowupWords()
     everyday_sentences: tuple[str, ...] = ()
+    messages: dict[str, str] = {}
+    """What the server says in its own voice, as Jinja by name."""
 
     def group(self, name: WordGroup) -> frozenset[str]:
         """The words of a group; none where the language has no such list."""
@@ -292,6 +294,13 @@ def shipped_names() -> tuple[str, ...]:
 def shipped_languages() -> tuple[Language, ...]:
     """All languages that ship, read on first use. Blocks."""
     return tuple(map(load_language, shipped_names()))
+
+
+def shipped_message(name: str, code: str) -> str | None:
+    """What the server says under that name, in English where the language has no such text."""
+    code = code.partition("-")[0].lower()
+    own = load_language(code).messages if code in shipped_names() else {}
+    return own.get(name) or load_language("en").messages.get(name)
 
 
 def everyday_sentences(codes: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:

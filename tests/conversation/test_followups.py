@@ -14,8 +14,9 @@ from server.conversation.followups.references import (
     read_reference,
     read_result,
     resolve_reference,
+    row_identity,
+    row_value,
 )
-from server.conversation.followups.rows import row_identity, row_value
 from server.conversation.followups.utterances import read_utterance
 from server.core.turn import CompletedCall
 from server.library.model import BuiltinExecution, Parameter, Template

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.conversation.memory import ChatMemory
+from server.conversation.store import ChatMemory
 
 SAID = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text()))
 

@@ -6,10 +6,12 @@ import pytest
 
 from server.errors import ConfigurationInvalid
 from server.text.language import (
+    Language,
     everyday_sentences,
     load_language,
     read_language,
     shipped_languages,
+    shipped_message,
     shipped_names,
 )
 
@@ -71,3 +73,19 @@ def test_everyday_sentences_are_in_the_languages_of_the_library(
 ) -> None:
     expected = tuple(said for language in spoken for said in SENTENCES[language])
     assert everyday_sentences(named, [text]) == expected
+
+
+def test_english_stands_in_for_what_a_language_does_not_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    english = load_language("en").messages
+    monkeypatch.setitem(load_language("fr").messages, "dropped", "D'accord, annulé.")
+    assert shipped_message("dropped", "fr-CA") == "D'accord, annulé."
+    assert shipped_message("no_match", "fr") == english["no_match"]
+    assert shipped_message("dropped", "xx") == english["dropped"]
+    assert shipped_message("nothing_of_that_name", "en") is None
+
+
+@pytest.mark.parametrize("language", shipped_languages(), ids=lambda each: each.language)
+def test_a_message_has_the_same_name_in_every_language(language: Language) -> None:
+    assert language.messages.keys() <= load_language("en").messages.keys()

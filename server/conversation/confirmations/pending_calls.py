@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from server.conversation.memory import ConversationKey, conversation_key_columns, is_conversation
 from server.conversation.serialization import arguments_from_json, arguments_to_json
+from server.conversation.store import ConversationKey, conversation_key_columns, is_conversation
 from server.core.decision import Match, Origin
 from server.core.tools import Source
 from server.storage.database import UtcTime
@@ -20,8 +20,7 @@ from server.storage.database import UtcTime
 class PendingCall:
     """A call as it will run once it is confirmed. Its `arguments` may hold what must not be shown.
 
-    `intent` and `target` are what is committed. `detected` is the intent that the server's
-    rule pack found in the question, and `template_hash` what the template was like.
+    `intent` and `target` are what is committed; `detected` is what the rule pack found.
     """
 
     proposal_id: str
@@ -52,22 +51,11 @@ class CallSignature:
 
     def of(self, held: PendingCall) -> str:
         """Return the HMAC-SHA-256, in hexadecimal, of what would run, for whom, and until when."""
-        plain = json.dumps(
-            [
-                held.proposal_id,
-                *held.place,
-                held.library,
-                held.template_id,
-                held.template_hash,
-                arguments_to_json(held.arguments),
-                held.intent,
-                held.target,
-                held.detected,
-                held.origin,
-                held.proposed_by,
-                held.expires_at.astimezone(UTC).isoformat(),
-            ]
-        )
+        what = (held.library, held.template_id, held.template_hash)
+        why = (held.intent, held.target, held.detected, held.origin, held.proposed_by)
+        until = held.expires_at.astimezone(UTC).isoformat()
+        arguments = arguments_to_json(held.arguments)
+        plain = json.dumps([held.proposal_id, *held.place, *what, arguments, *why, until])
         return hmac.new(self._secret, plain.encode(), "sha256").hexdigest()
 
     def holds(self, held: PendingCall) -> bool:
@@ -155,9 +143,7 @@ def take(
     connection: sa.Connection, place: ConversationKey, proposal_id: str, owner: str, now: datetime
 ) -> bool:
     """Mark a held call as taken by `owner`; return whether this call of `take` did it."""
-    waiting = sa.and_(
-        _is_proposal(place, proposal_id), PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now
-    )
+    waiting = sa.and_(_is_held(place, proposal_id), PROPOSALS.c.expires_at > now)
     change = PROPOSALS.update().where(waiting)
     return connection.execute(change.values(state="taken", state_at=now, owner=owner)).rowcount == 1
 
@@ -172,41 +158,28 @@ def move(
     outcome: str = "",
 ) -> bool:
     """Change the state of a call that `owner` took; return whether it was in state `before`."""
-    here = sa.and_(
-        PROPOSALS.c.proposal_id == proposal_id,
-        PROPOSALS.c.owner == owner,
-        PROPOSALS.c.state == before,
-    )
-    change = PROPOSALS.update().where(here).values(_in_state(after, now, outcome))
-    return connection.execute(change).rowcount == 1
+    mine = sa.and_(PROPOSALS.c.proposal_id == proposal_id, PROPOSALS.c.owner == owner)
+    here = sa.and_(mine, PROPOSALS.c.state == before)
+    return _set_state(connection, here, after, now, outcome) == 1
 
 
 def decline(
     connection: sa.Connection, place: ConversationKey, now: datetime, proposal_id: str | None = None
 ) -> int:
     """Decline one held call of a conversation, or all of them; return how many."""
-    here = (
-        is_conversation(PROPOSALS, place)
-        if proposal_id is None
-        else _is_proposal(place, proposal_id)
-    )
-    waiting = sa.and_(here, PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now)
-    return connection.execute(
-        PROPOSALS.update().where(waiting).values(_in_state("declined", now))
-    ).rowcount
+    waiting = sa.and_(_is_held(place, proposal_id), PROPOSALS.c.expires_at > now)
+    return _set_state(connection, waiting, "declined", now)
 
 
 def replace_waiting(connection: sa.Connection, place: ConversationKey, now: datetime) -> None:
     """End the call that waits in a conversation, because another replaces it."""
-    waiting = sa.and_(is_conversation(PROPOSALS, place), PROPOSALS.c.state == "held")
-    connection.execute(PROPOSALS.update().where(waiting).values(_in_state("replaced", now)))
+    _set_state(connection, _is_held(place), "replaced", now)
 
 
 def expire(connection: sa.Connection, now: datetime) -> int:
     """End the calls that were not confirmed in time; return how many."""
     late = sa.and_(PROPOSALS.c.state == "held", PROPOSALS.c.expires_at <= now)
-    change = PROPOSALS.update().where(late).values(_in_state("expired", now))
-    return connection.execute(change).rowcount
+    return _set_state(connection, late, "expired", now)
 
 
 def keep_latest(connection: sa.Connection, key_id: str, most: int, now: datetime) -> None:
@@ -216,12 +189,10 @@ def keep_latest(connection: sa.Connection, key_id: str, most: int, now: datetime
     oldest = sa.select(PROPOSALS.c.created_at).where(of_key).order_by(newest)
     last = connection.execute(oldest.offset(most).limit(1)).scalar()
     if last is not None:
-        late = sa.and_(of_key, PROPOSALS.c.created_at <= last)
-        connection.execute(PROPOSALS.update().where(late).values(_in_state("expired", now)))
+        _set_state(connection, sa.and_(of_key, PROPOSALS.c.created_at <= last), "expired", now)
 
 
 def delete_proposals_before(connection: sa.Connection, end: datetime) -> None:
-    """Delete the proposals that ended before that time."""
     over = sa.and_(PROPOSALS.c.state.not_in(OPEN), PROPOSALS.c.state_at < end)
     connection.execute(PROPOSALS.delete().where(over))
 
@@ -232,11 +203,9 @@ def recover(connection: sa.Connection, left: sa.ColumnElement[bool], now: dateti
     What had not run waits for a confirmation again. What was running may or may not have
     been done, so it is never run again.
     """
-    taken = sa.and_(PROPOSALS.c.state == "taken", left)
-    connection.execute(PROPOSALS.update().where(taken).values(_in_state("held", now)))
+    _set_state(connection, sa.and_(PROPOSALS.c.state == "taken", left), "held", now)
     running = sa.and_(PROPOSALS.c.state == "running", left)
-    change = PROPOSALS.update().where(running).values(_in_state("interrupted", now))
-    return connection.execute(change).rowcount
+    return _set_state(connection, running, "interrupted", now)
 
 
 def to_pending_call(row: Row) -> PendingCall:
@@ -262,14 +231,28 @@ def to_pending_call(row: Row) -> PendingCall:
         raise ValueError(f"proposal {row['proposal_id']} cannot be read") from broken
 
 
-def _in_state(state: State, now: datetime, outcome: str = "") -> dict[str, Any]:
+def _set_state(
+    connection: sa.Connection,
+    which: sa.ColumnElement[bool],
+    state: State,
+    now: datetime,
+    outcome: str = "",
+) -> int:
+    """Change the state of the proposals that `which` selects; return how many these were."""
     values: dict[str, Any] = {"state": state, "state_at": now, "outcome": outcome}
     if state not in OPEN:
         values |= {"arguments": "", "shown": ""}
     if state == "held":
         values["owner"] = None
-    return values
+    return connection.execute(PROPOSALS.update().where(which).values(values)).rowcount
 
 
 def _is_proposal(place: ConversationKey, proposal_id: str) -> sa.ColumnElement[bool]:
     return sa.and_(PROPOSALS.c.proposal_id == proposal_id, is_conversation(PROPOSALS, place))
+
+
+def _is_held(place: ConversationKey, proposal_id: str | None = None) -> sa.ColumnElement[bool]:
+    here = is_conversation(PROPOSALS, place)
+    if proposal_id is not None:
+        here = _is_proposal(place, proposal_id)
+    return sa.and_(here, PROPOSALS.c.state == "held")

@@ -17,8 +17,8 @@ from server.conversation.confirmations.pending_calls import (
     PendingCall,
     State,
 )
-from server.conversation.memory import ConversationKey, conversation_key
-from server.conversation.outbox.delivery import Commits
+from server.conversation.outbox import Commits
+from server.conversation.store import ConversationKey, conversation_key
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
 from server.storage.database import Database, utc_now
@@ -26,6 +26,8 @@ from server.storage.database import Database, utc_now
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+
+FinalState = Literal["done", "refused", "held", "interrupted"]
 
 _KEPT_FOR: Final = timedelta(days=1)
 """How long the end of a proposal is remembered, without its arguments."""
@@ -42,10 +44,6 @@ _SETTLED: Final[dict[State, str]] = {
         "it is not run again"
     ),
 }
-
-
-def new_id() -> str:
-    return token_hex(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +108,8 @@ class ConfirmationService:
             ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered.
             StoreUnavailable: the database cannot be read.
         """
-        place, now = conversation_key(caller, session_id), self._now()
-        return await self._database.run(
-            lambda c: self._waiting_call(c, place, proposal_id, now, taken=False)
-        )
+        place = conversation_key(caller, session_id)
+        return await self._database.run(lambda c: self._waiting_call(c, place, proposal_id))
 
     async def claim(
         self, caller: Caller, session_id: str, proposal_id: str, *, seal: str | None = None
@@ -134,7 +130,7 @@ class ConfirmationService:
         def work(connection: sa.Connection) -> PendingCall:
             # The update comes first: on every database it is what decides.
             taken = pending_calls.take(connection, place, proposal_id, self._owner, now)
-            held = self._waiting_call(connection, place, proposal_id, now, taken=taken)
+            held = self._waiting_call(connection, place, proposal_id, taken=taken)
             if seal is not None and seal != held.seal:
                 raise ProposalAltered("this is not what was shown: the seal is another")
             return held
@@ -151,13 +147,11 @@ class ConfirmationService:
 
         def work(connection: sa.Connection) -> None:
             if not pending_calls.decline(connection, place, now, proposal_id):
-                row = pending_calls.find(connection, place, proposal_id)
-                raise _not_waiting(row, now)
+                raise _not_waiting(pending_calls.find(connection, place, proposal_id), now)
 
         await self._database.run(work)
 
     async def forget(self, caller: Caller, session_id: str) -> None:
-        """Decline every call that waits in a conversation."""
         place, now = conversation_key(caller, session_id), self._now()
         await self._database.run(lambda c: pending_calls.decline(c, place, now))
 
@@ -172,7 +166,7 @@ class ConfirmationService:
         event = self._commits.event(held.intent, held.target, held.place.session_id, now)
 
         def work(connection: sa.Connection) -> None:
-            if not self._move(connection, held, "taken", "running", now):
+            if not self._move(connection, held, "taken", "running"):
                 raise ProposalSettled("this is not being carried out any more")
             self._commits.write(connection, event)
 
@@ -187,8 +181,7 @@ class ConfirmationService:
     ) -> None:
         """Write how a claimed call ended; `held` when nothing ran and it may be confirmed later."""
         before: State = "running" if how in ("done", "interrupted") else "taken"
-        now = self._now()
-        await self._database.run(lambda c: self._move(c, held, before, how, now, outcome))
+        await self._database.run(lambda c: self._move(c, held, before, how, outcome))
 
     async def to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run `work` to its end, even if whoever waits for it is cancelled."""
@@ -228,7 +221,6 @@ class ConfirmationService:
         await self._database.run(work)
 
     async def drain(self) -> None:
-        """Wait for the calls that are running."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _move(
@@ -237,10 +229,9 @@ class ConfirmationService:
         held: PendingCall,
         before: State,
         after: State,
-        now: datetime,
         outcome: str = "",
     ) -> bool:
-        id_ = held.proposal_id
+        id_, now = held.proposal_id, self._now()
         return pending_calls.move(connection, id_, self._owner, before, after, now, outcome)
 
     def _waiting_call(
@@ -248,11 +239,10 @@ class ConfirmationService:
         connection: sa.Connection,
         place: ConversationKey,
         proposal_id: str,
-        now: datetime,
         *,
-        taken: bool,
+        taken: bool = False,
     ) -> PendingCall:
-        row = pending_calls.find(connection, place, proposal_id)
+        row, now = pending_calls.find(connection, place, proposal_id), self._now()
         waits = row is not None and row["state"] == "held" and row["expires_at"] > now
         if row is None or not (taken or waits):
             raise _not_waiting(row, now)

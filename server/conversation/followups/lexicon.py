@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import Any, get_origin, get_type_hints
 
 from server.text.language import FollowupWords, shipped_languages
 from server.text.tokens import Words, words_of
@@ -46,7 +48,6 @@ class Lexicon:
     but: FollowUpPhrases
     continuations: FollowUpPhrases
     idle: frozenset[str]
-    """Words around a value that add nothing to it."""
     leads: FollowUpPhrases
     counters: frozenset[str]
     results: FollowUpPhrases
@@ -73,35 +74,13 @@ def shipped_lexicon() -> Lexicon:
 def combine(specs: Iterable[FollowupWords]) -> Lexicon:
     """The words of some languages, together."""
     specs = list(specs)
-    refers = [spec.references for spec in specs]
-    idle = {
-        word
-        for spec in specs
-        for phrase in (*spec.fillers, *spec.leads, *spec.courtesies)
-        for word in words_of(phrase)
-    }
-    return Lexicon(
-        attached=tuple(letter for spec in specs for letter in spec.attached),
-        cancel=FollowUpPhrases(p for spec in specs for p in spec.cancel),
-        courtesies=FollowUpPhrases(p for spec in specs for p in spec.courtesies),
-        corrections=FollowUpPhrases(p for spec in specs for p in spec.corrections),
-        corrections_after=FollowUpPhrases(p for spec in specs for p in spec.corrections_after),
-        negations=FollowUpPhrases(p for spec in specs for p in spec.negations),
-        but=FollowUpPhrases(p for spec in specs for p in spec.but),
-        continuations=FollowUpPhrases(p for spec in specs for p in spec.continuations),
-        idle=frozenset(idle),
-        leads=FollowUpPhrases(p for spec in specs for p in spec.leads),
-        counters=frozenset(word for spec in specs for word in spec.counters),
-        results=FollowUpPhrases(p for spec in specs for p in spec.results),
-        anaphors=frozenset(word for spec in specs for word in spec.anaphors),
-        possessives={word: form for spec in specs for word, form in spec.possessives.items()},
-        last=FollowUpPhrases(p for ref in refers for p in ref.last),
-        previous=FollowUpPhrases(p for ref in refers for p in ref.previous),
-        positions={word: place for ref in refers for word, place in ref.positions.items()},
-        before=frozenset(word for ref in refers for word in ref.before),
-        things=frozenset(word for ref in refers for word in ref.things),
-        shown=FollowUpPhrases(p for ref in refers for p in ref.shown),
-        asks=frozenset(word for spec in specs for word in spec.asks),
-        commands=frozenset(word for spec in specs for word in spec.commands),
-        never=frozenset(word for spec in specs for word in spec.never),
-    )
+    parts = [*specs, *(spec.references for spec in specs)]
+    idle = [p for spec in specs for p in (*spec.fillers, *spec.leads, *spec.courtesies)]
+    combined: dict[str, Any] = {"idle": frozenset(w for phrase in idle for w in words_of(phrase))}
+    for name, kind in get_type_hints(Lexicon).items():
+        own = [getattr(part, name) for part in parts if name in type(part).model_fields]
+        if get_origin(kind) is Mapping:
+            combined[name] = {word: said for words in own for word, said in words.items()}
+        elif name not in combined:
+            combined[name] = (get_origin(kind) or kind)(chain.from_iterable(own))
+    return Lexicon(**combined)

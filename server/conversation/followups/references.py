@@ -1,15 +1,20 @@
 """What a message points to: one of the offers, a place in a list, the last value."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from server.conversation.followups.lexicon import Lexicon
 from server.conversation.followups.utterances import Utterance
 from server.core.turn import CompletedCall
-from server.library.model import Template
-from server.text.stems import stem
+from server.library.model import Parameter, Template
+from server.text.stems import inflections, stem
 from server.text.tokens import Word, message_words, words_of
+
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_IDENTITY: Final = frozenset({"id", "number", "no", "nr", "code", "key"})
 
 ReferenceKind = Literal["last", "previous", "specific"]
 Span = tuple[int, int]
@@ -50,7 +55,7 @@ def read_reference(text: str, wording: Lexicon, things: Collection[str] = ()) ->
         first, last = at, end
         if last < len(words) and (inside[last] in wording.things or inside[last] in things):
             last += 1
-        elif not _may_end(inside, last, wording):
+        elif last < len(words) and wording.shown.at(inside, last) == last:
             at = end
             continue
         last = wording.shown.at(inside, last)
@@ -86,7 +91,6 @@ def read_possessive(text: str, wording: Lexicon) -> tuple[Span, str] | None:
 
 
 def has_anaphor(words: Sequence[Word], wording: Lexicon) -> bool:
-    """Whether a word stands for something that was named before."""
     return any(word.text in wording.anaphors for word in words)
 
 
@@ -111,27 +115,17 @@ def resolve_reference(reference: Reference, done: Sequence[CompletedCall]) -> Sh
 
 def only_shown(done: Sequence[CompletedCall]) -> ShownValue | None:
     """The row of the last answer that showed any, when it showed but one."""
-    listed = [call for call in done if call.rows]
-    if not listed or len(listed[-1].rows) != 1:
-        return None
-    return ShownValue(listed[-1].rows[0], listed[-1])
+    last = next((call for call in reversed(done) if call.rows), None)
+    return ShownValue(last.rows[0], last) if last is not None and len(last.rows) == 1 else None
 
 
 def _place(words: tuple[str, ...], at: int, wording: Lexicon) -> tuple[ReferenceKind, int, int]:
-    """What place in a list is named at the word `at`, and where it ends; `at` when none is."""
-    end = wording.previous.at(words, at)
-    if end > at:
+    if (end := wording.previous.at(words, at)) > at:
         return "previous", 2, end
-    end = wording.last.at(words, at)
-    if end > at:
+    if (end := wording.last.at(words, at)) > at:
         return "last", 1, end
     position = wording.positions.get(words[at])
     return ("specific", position, at + 1) if position is not None else ("last", 0, at)
-
-
-def _may_end(words: tuple[str, ...], at: int, wording: Lexicon) -> bool:
-    """Whether a place may stand alone there: at the end, or before "you showed"."""
-    return at == len(words) or wording.shown.at(words, at) > at
 
 
 _MOST_WORDS: Final = 8
@@ -162,8 +156,9 @@ def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -
     said = {stem(word) for word in words if word not in wording.idle | wording.never}
     if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
         return None
-    for texts in (_about, _examples):
-        vocabularies = [_vocabulary(texts(template)) for template in offered]
+    about = [(each.description, each.id.replace("_", " "), *each.tags) for each in offered]
+    for texts in (about, [each.nl_examples for each in offered]):
+        vocabularies = [{stem(w) for said in own for w in words_of(said)} for own in texts]
         for template, known in zip(offered, vocabularies, strict=True):
             others = (other for other in vocabularies if other is not known)
             if said <= known and not said <= set[str]().union(*others):
@@ -175,13 +170,73 @@ def _at(position: int, offered: Sequence[Template]) -> Template | None:
     return offered[position - 1] if 0 < position <= len(offered) else None
 
 
-def _about(template: Template) -> Iterable[str]:
-    return (template.description, template.id.replace("_", " "), *template.tags)
+Row = Mapping[str, Any]
 
 
-def _examples(template: Template) -> Iterable[str]:
-    return template.nl_examples
+def row_value(parameter: Parameter, row: Row, shown_by: Template) -> Any:
+    """The value of a parameter in a row that `shown_by` listed; None when it has none.
+
+    A field of the parameter's name is its value; so is `government` of `government_number`,
+    and the `id` or `number` of a row of posts of `post_id`.
+    """
+    wanted = _words(parameter.name)
+    fields = {_words(name): value for name, value in row.items()}
+    if wanted in fields:
+        return fields[wanted]
+    if len(wanted) < 2 or wanted[-1] not in _IDENTITY:
+        return None
+    owner = wanted[:-1]
+    if owner in fields:
+        return fields[owner]
+    if len(owner) == 1 and owner[0] in nouns(shown_by):
+        for name in (wanted[-1:], *((word,) for word in sorted(_IDENTITY))):
+            if name in fields:
+                return fields[name]
+    return None
 
 
-def _vocabulary(texts: Iterable[str]) -> set[str]:
-    return {stem(word) for text in texts for word in words_of(text)}
+def row_identity(
+    row: Row, shown_by: Template, templates: Sequence[Template]
+) -> tuple[str, Any] | None:
+    """What a row is called by: the parameter that takes it, and its value there.
+
+    Of parameters that could, the one that most templates have.
+    """
+    kinds = nouns(shown_by)
+    found = [
+        (parameter.name, value)
+        for template in templates
+        for parameter in template.required
+        if _is_identity(parameter.name) and _words(parameter.name)[0] in kinds
+        if (value := row_value(parameter, row, shown_by)) is not None
+    ]
+    if not found:
+        return None
+    ((name, _),) = Counter(name for name, _ in found).most_common(1)
+    return name, dict(found)[name]
+
+
+def named(arguments: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """The one argument that names a thing by its number, as `post_id` does."""
+    found = [(name, value) for name, value in arguments.items() if _is_identity(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def noun_of(name: str) -> str:
+    return " ".join(_words(name)[:-1])
+
+
+def nouns(template: Template) -> frozenset[str]:
+    """What a template lists, in one and in many: by its tags, else by the end of its name."""
+    words = {word for tag in template.tags for word in _words(tag)}
+    words |= {_words(template.id)[-1]} if _words(template.id) else set()
+    return frozenset(form for word in words for form in inflections(word))
+
+
+def _is_identity(name: str) -> bool:
+    words = _words(name)
+    return len(words) == 2 and words[1] in _IDENTITY
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in _PARTS.findall(name))

@@ -19,10 +19,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A message, and where in it stands what it says, without opening words and courtesies.
-
-    `words` are those from `start` to `end`.
-    """
+    """A message, and where its words stand, without opening words and courtesies."""
 
     text: str
     form: Form
@@ -36,12 +33,11 @@ class Utterance:
 
     def left(self, spans: Iterable[Span], wording: Lexicon) -> list[Word]:
         """Words that mean something and lie in none of `spans`."""
-        taken = list(spans)
+        inside = {at for start, end in spans for at in range(start, end)}
 
         def covered(word: Word) -> bool:
             if word.text in DASHES:
                 return False  # 100 - 37 is no list
-            inside = {at for start, end in taken for at in range(start, min(end, word.end))}
             outside = [at for at in range(word.start, word.end) if at not in inside]
             return len(outside) < word.end - word.start and _attaches(self.text, word, outside)
 
@@ -65,15 +61,18 @@ def read_utterance(text: str, wording: Lexicon) -> Utterance:
     corrected = _corrected(text, words[first:last], wording)
     if corrected is not None:
         return corrected
-    for phrases, form in _OPENINGS:
-        opened = _phrases(wording, phrases).at(tuple(w.text for w in words[:last]), first)
-        if first < opened < last:
-            rest = words[opened:last]
+    openings: tuple[tuple[FollowUpPhrases, Form], ...] = (
+        (wording.corrections, "correction"),
+        (wording.continuations, "continuation"),
+    )
+    for phrases, form in openings:
+        opened = phrases.at(inside, 0)
+        if 0 < opened < len(inside):
             if form == "continuation":
                 # "and, sorry, what about": what opens may come twice.
-                again = _phrases(wording, phrases).at(tuple(w.text for w in rest), 0)
-                rest = rest[again:] or rest
-            return _saying(text, form, rest)
+                again = phrases.at(inside[opened:], 0)
+                opened += again if opened + again < len(inside) else 0
+            return _saying(text, form, words[first + opened : last])
     if last - first <= _FRAGMENT_WORDS and first < last:
         attached = _attached(words[first], wording.attached)
         if attached is not None:
@@ -81,16 +80,6 @@ def read_utterance(text: str, wording: Lexicon) -> Utterance:
         if wording.leads.at(inside, 0):
             return _saying(text, "fragment", words[first:last])
     return _saying(text, "plain", words[first:last])
-
-
-_OPENINGS: Final[tuple[tuple[str, Form], ...]] = (
-    ("corrections", "correction"),
-    ("continuations", "continuation"),
-)
-
-
-def _phrases(wording: Lexicon, name: str) -> FollowUpPhrases:
-    return wording.corrections if name == "corrections" else wording.continuations
 
 
 def _corrected(text: str, words: Sequence[Word], wording: Lexicon) -> Utterance | None:
@@ -145,13 +134,9 @@ def _attaches(text: str, word: Word, outside: Sequence[int]) -> bool:
 
 
 def _attached(word: Word, attached: tuple[str, ...]) -> Word | None:
-    """The word without what is attached to its front, if anything is."""
     for letters in attached:
-        rest = word.text.removeprefix(letters)
-        if rest == word.text:
-            continue
-        rest = rest.lstrip("-־–")
-        if len(rest) > 1:
+        rest = word.text.removeprefix(letters).lstrip("-־–")
+        if len(rest) > 1 and word.text.startswith(letters):
             return Word(rest, word.end - len(rest), word.end)
     return None
 

@@ -8,10 +8,11 @@ from typing import Annotated
 from jinja2 import TemplateError
 from pydantic import BeforeValidator, Field
 
-from server.conversation.reformulation.model import OfferedIntent, Reformulation
-from server.conversation.reformulation.prompts import (
+from server.conversation.reformulation.model import (
     PROMPT_VARIABLES,
     PROPOSAL_VARIABLES,
+    OfferedIntent,
+    Reformulation,
     prompt_for,
 )
 from server.conversation.reformulation.reformulator import normalize_target
@@ -24,12 +25,10 @@ from server.settings.documents import Document, Keys, read_yaml
 from server.settings.fields import Name, Seconds
 from server.settings.validation import validate
 
-
-def _by_language(value: object) -> object:
-    return value if isinstance(value, dict) else {"": value}
-
-
-Said = Annotated[dict[str, str], BeforeValidator(_by_language)]
+Said = Annotated[
+    dict[str, str],
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {"": value}),
+]
 """One text, or one for each language."""
 
 
@@ -83,15 +82,8 @@ def load_reformulation(path: Path, environ: Mapping[str, str]) -> LoadedReformul
     if any(problem.severity == "error" for problem in problems):
         return LoadedReformulation(None, tuple(problems))
     intents = [
-        OfferedIntent(
-            i.name,
-            i.description,
-            i.template,
-            i.target,
-            i.examples,
-            document.where(("intents", number)),
-        )
-        for number, i in enumerate(written.intents)
+        OfferedIntent(**dict(intent), where=document.where(("intents", number)))
+        for number, intent in enumerate(written.intents)
     ]
     try:
         prompt = prompt_for(written.prompt, intents)
@@ -131,15 +123,12 @@ def reformulation_problems(
             what = f"{intent.name}: {template.id!r} has no parameter {intent.target!r}; "
             what += did_you_mean(intent.target, parameters)
             yield Problem(what, intent.where, "unknown-parameter")
-    if entities is None:
-        if reformulation.targets:
-            what = "targets are entities of a rule pack; name one with intents"
-            yield Problem(what, reformulation.where, "pack-missing")
-        return
+    if entities is None and reformulation.targets:
+        what = "targets are entities of a rule pack; name one with intents"
+        yield Problem(what, reformulation.where, "pack-missing")
     for entity in reformulation.targets:
-        if entity not in entities:
-            what = f"targets: unknown entity {entity!r}; "
-            what += did_you_mean(entity, list(entities))
+        if entities is not None and entity not in entities:
+            what = f"targets: unknown entity {entity!r}; {did_you_mean(entity, list(entities))}"
             yield Problem(what, reformulation.where, "unknown-entity")
 
 

@@ -30,7 +30,6 @@ class Mentions:
         return self.of(self._read(text)) if self._read is not None else ()
 
     def of(self, read: Intent) -> tuple[str, ...]:
-        """Return the targets among the entities of an intent."""
         for entity in self._entities:
             found = tuple(dict.fromkeys(_texts(read.entities.get(entity))))
             if found:
@@ -46,7 +45,6 @@ class Mentions:
         return len(_WORDS.findall("".join(left))) <= _MOST_WORDS_BESIDE
 
     def latest(self, messages: Sequence[Message]) -> tuple[str, ...]:
-        """Return the targets of the latest message that names any."""
         for message in reversed(messages):
             found = self.in_text(_spoken_text(message))
             if found:
@@ -76,7 +74,6 @@ class Mentions:
 
 
 def is_pronoun(target: str) -> bool:
-    """Return whether a target stands for another one: “it”, “that one”."""
     words = [word for word, _ in _words(target)]
     return bool(words) and _PRONOUNS.issuperset(words)
 
@@ -93,13 +90,11 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> list[tuple[str, re.Match[str]]]:
-    """Return the words that count, each with its match."""
     every = ((found[0].casefold(), found) for found in _WORDS.finditer(text))
     return [(word, found) for word, found in every if word not in _EMPTY]
 
 
 def _index_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
-    """Return where `wanted` stands in `words` in one piece, or None."""
     size = len(wanted)
     places = (at for at in range(len(words) - size + 1) if list(words[at : at + size]) == wanted)
     return next(places, None)

@@ -7,12 +7,15 @@ checked against the list of intents and against the conversation itself.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, NamedTuple, cast, get_args
 
 from server.conversation.reformulation.mentions import Mentions, Read, is_pronoun
-from server.conversation.reformulation.model import Reformulation, Understanding, unclear
-from server.conversation.reformulation.prompts import schema_for
+from server.conversation.reformulation.model import (
+    Reformulation,
+    Understanding,
+    schema_for,
+    unclear,
+)
 from server.core.chat_messages import Message, SpeakerRole
 from server.core.ports import ChatModel
 from server.core.turn import Intent
@@ -25,8 +28,7 @@ _HALF_SURE: Final = 0.5
 _ROLES: Final = tuple(role for role in get_args(SpeakerRole) if role != "system")
 
 
-@dataclass(frozen=True, slots=True)
-class _RuleResult:
+class _RuleResult(NamedTuple):
     """What rules understood; `open` when a model may know more than they do."""
 
     understood: Understanding
@@ -74,7 +76,7 @@ class Reformulator:
             return found.understood
         if self._model is None:
             return found.understood if found else unclear("no rule fits, and there is no model")
-        understood = await self._read_by_model(self._model, messages, before, message)
+        understood = await self._read_by_model(self._model, messages, last)
         return found.understood if found and understood.intent is None else understood
 
     def _read_by_rules(self, before: Sequence[Message], message: Message) -> _RuleResult | None:
@@ -116,12 +118,9 @@ class Reformulator:
         return name if name in self.reformulation.intents and read.method != "default" else None
 
     async def _read_by_model(
-        self,
-        model: ChatModel,
-        messages: Sequence[Message],
-        before: Sequence[Message],
-        message: Message,
+        self, model: ChatModel, messages: Sequence[Message], last: int
     ) -> Understanding:
+        before, message = messages[:last], messages[last]
         said = await self._ask_model(model, messages)
         if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
             return unclear("the model did not say what is wanted")
@@ -149,14 +148,13 @@ class Reformulator:
     async def _ask_model(self, model: ChatModel, messages: Sequence[Message]) -> Any:
         """Return what the model reads in the conversation, None when it fails or is late."""
         asked = [Message("system", self.reformulation.prompt), *messages]
-        by_list = schema_for(self.reformulation.intents)
+        by_list, free = schema_for(self.reformulation.intents), schema_for()
         try:
             async with asyncio.timeout(self.reformulation.model_timeout_s):
                 try:
                     reply = await model.complete(asked, schema=by_list, max_tokens=_MAX_TOKENS)
                 except ProviderRejected:
                     # It may mean one of them all the same, in a spelling of its own.
-                    free = schema_for()
                     reply = await model.complete(asked, schema=free, max_tokens=_MAX_TOKENS)
         except (ProviderError, TimeoutError) as failed:
             _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")

@@ -107,9 +107,8 @@ def _corrected_value(
     ctx: FollowUpContext, asked: PendingQuestion, template: Template
 ) -> ProvidedValues:
     """What takes the place of a value that was known, where it fits only one."""
-    fitting = [
-        given for name in asked.arguments if (given := provided_values(ctx, template, [name])).whole
-    ]
+    values = (provided_values(ctx, template, [name]) for name in asked.arguments)
+    fitting = [given for given in values if given.whole]
     return fitting[0] if len(fitting) == 1 else ProvidedValues()
 
 
@@ -144,15 +143,10 @@ def _offered_templates(ctx: FollowUpContext, options: OfferedChoices) -> list[Te
 def _chosen_template(
     ctx: FollowUpContext, options: OfferedChoices, template: Template | None
 ) -> FollowUpDecision | None:
-    """The template that was chosen, with what the question gave that led to the choice."""
     if template is None:
         return None
     found = ctx.extractor.extract(options.question, template, now=ctx.now)
-    given = {
-        name: value
-        for name, value in found.arguments.items()
-        if found.sources[name].span is not None
-    }
+    given = {n: value for n, value in found.arguments.items() if found.sources[n].span is not None}
     problems = {missing.name: missing.problem for missing in found.missing if missing.problem}
     why = "it was chosen of what was offered"
     decision = ctx.call_or_ask(template, given, {}, why, problems)

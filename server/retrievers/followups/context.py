@@ -82,7 +82,6 @@ class Rewriting:
         return FollowUpDecision(decision, intent, self.contribution)
 
     def _source(self, source: Source) -> Source:
-        """A source in the rewritten message as one in the message itself."""
         end = self.span[0] + len(self.name)
         if source.span is None or source.span[1] <= self.span[0]:
             return source

@@ -37,14 +37,12 @@ class ProvidedValues:
 
     @property
     def whole(self) -> bool:
-        """Whether the message is these values and nothing else."""
         return not self.left and bool(self.arguments)
 
 
 def provided_values(
     ctx: FollowUpContext, template: Template, names: Collection[str]
 ) -> ProvidedValues:
-    """What the message gives for the parameters `names`."""
     mentions = ctx.turn.mentions
     found = ctx.extractor.extract(ctx.text, template, now=ctx.now, intent=mentions, only=names)
     sources = {name: source for name, source in found.sources.items() if source.span is not None}
@@ -127,7 +125,6 @@ def is_likely(
 
 
 def is_written_as_name(ctx: FollowUpContext, words: Sequence[Word]) -> bool:
-    """Whether every word that means something begins with a capital letter."""
     first_letters = [
         ctx.utterance.text[word.start] for word in words if word.text not in ctx.lexicon.idle
     ]
@@ -140,14 +137,12 @@ def _is_written_like(ctx: FollowUpContext, words: Sequence[Word], like: Any) -> 
     """Whether the words are written as names are, or as the value before them was."""
     if isinstance(like, str) and like[:1].islower():
         return True
-    few = like is None and len(words) <= _LOWER_WORDS
-    return few or is_written_as_name(ctx, words)
+    return (like is None and len(words) <= _LOWER_WORDS) or is_written_as_name(ctx, words)
 
 
 def _read_words(
     ctx: FollowUpContext, template: Template, name: str, words: Sequence[Word]
 ) -> PlacedValue | None:
-    """What the words say as a value of the parameter, with the signs around them."""
     utterance = ctx.utterance
     start = utterance.start if words[0] is utterance.words[0] else words[0].start
     end = utterance.end if words[-1] is utterance.words[-1] else words[-1].end
@@ -159,10 +154,7 @@ def _free_text(text: str, name: str, placed: PlacedValue) -> ProvidedValues:
         return ProvidedValues(problems={name: placed.problem})
     source = Source("recognizer", placed.span, text[slice(*placed.span)])
     return ProvidedValues(
-        {name: placed.value},
-        {name: source},
-        sure=frozenset({name}),
-        is_sentence=placed.is_sentence,
+        {name: placed.value}, {name: source}, sure=frozenset({name}), is_sentence=placed.is_sentence
     )
 
 

@@ -9,27 +9,30 @@ from server.conversation.followups.references import (
     Reference,
     ShownValue,
     has_anaphor,
+    named,
+    noun_of,
     only_shown,
     read_possessive,
     read_result,
     resolve_reference,
+    row_identity,
 )
-from server.conversation.followups.rows import named, noun_of, row_identity
 from server.core.decision import Call, ClarifyingQuestion, Decision, MissingArguments
 from server.core.tools import Source
 from server.core.turn import Intent
 from server.library.model import Template
 from server.retrievers.followups.context import FollowUpContext, FollowUpDecision, Rewriting
-from server.retrievers.followups.repeat_call import repeat_with_entities
-from server.retrievers.followups.rows import (
+from server.retrievers.followups.repeat_call import (
     call_with_last_arguments,
     call_with_row,
     calls_with_rows,
     is_only_reference,
     reference_in,
+    repeat_with_entities,
     row_values,
 )
 
+_REFERENCE: Final = ("reference_type", "reference_position")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -91,13 +94,9 @@ def by_pack_reference(ctx: FollowUpContext, first: Decision) -> FollowUpDecision
         return None
     if intent.entities.get("reference_type") == "context":
         return repeat_with_entities(ctx)
-    entities = {
-        name: value
-        for name, value in intent.entities.items()
-        if name not in ("reference_type", "reference_position")
-    }
+    own = {name: intent.entities[name] for name in intent.entities if name not in _REFERENCE}
     routed = intent._replace(name=intent.route, ask="", route=None)
-    meant = routed._replace(entities=entities)
+    meant = routed._replace(entities=own)
     shown = _row_of_pack_reference(ctx, intent)
     decisions = [
         _call_for_intent(ctx, template, meant, shown)
@@ -111,7 +110,6 @@ def by_pack_reference(ctx: FollowUpContext, first: Decision) -> FollowUpDecision
 def _call_for_intent(
     ctx: FollowUpContext, template: Template, intent: Intent, shown: ShownValue | None
 ) -> Call | MissingArguments:
-    """The template called with the intent's entities, and with a row where none is required."""
     arguments: dict[str, Any] = {}
     if shown is not None and not any(each.name in intent.entities for each in template.required):
         arguments = row_values(ctx, template, shown)
@@ -126,9 +124,7 @@ def _call_for_intent(
 
 
 def _row_of_pack_reference(ctx: FollowUpContext, intent: Intent) -> ShownValue | None:
-    """The row that a pack's reference points to, by its type and position."""
-    kind = intent.entities.get("reference_type")
-    position = intent.entities.get("reference_position")
+    kind, position = map(intent.entities.get, _REFERENCE)
     done = calls_with_rows(ctx)
     if kind not in ("last", "previous", "specific"):
         return None
@@ -149,7 +145,6 @@ def _needs_reference(ctx: FollowUpContext, call: Call, reference: Reference) -> 
 
 
 def _row_name(ctx: FollowUpContext, shown: ShownValue) -> str | None:
-    """What a row is called by: post 5."""
     templates = ctx.library.templates
     shown_by = templates.get(shown.by.template_id)
     if shown_by is None:

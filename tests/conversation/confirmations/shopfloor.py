@@ -13,11 +13,11 @@ from server.audit.table import TableSink
 from server.audit.writer import AuditWriter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
+from server.conversation import outbox
 from server.conversation.confirmations import pending_calls
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
-from server.conversation.outbox import events_table
-from server.conversation.outbox.delivery import Commits
+from server.conversation.outbox import Commits
 from server.conversation.store import ConversationStore
 from server.core.answer import Answer, Trace
 from server.core.decision import Call, Decision, Match, NoMatch, ProposedAction
@@ -125,7 +125,7 @@ class Floor:
 
     async def events(self) -> list[dict[str, Any]]:
         """Every commit event, oldest first."""
-        asked = events_table.EVENTS.select().order_by(events_table.EVENTS.c.at)
+        asked = outbox.EVENTS.select().order_by(outbox.EVENTS.c.at)
         found = await self.database.run(lambda c: c.execute(asked).mappings().all())
         return [dict(row) for row in found]
 
@@ -170,7 +170,7 @@ async def floor(
     tool = Desk()
     sink = TableSink(url, SEAL)
     trail = AuditWriter(sink)
-    database = Database.open(url, pending_calls.METADATA, events_table.METADATA)
+    database = Database.open(url, pending_calls.METADATA, outbox.METADATA)
     desk = ConfirmationService(
         database,
         CallSignature(b"s" * 32),

@@ -14,8 +14,8 @@ from typing import Any
 import anyio
 import pytest
 
-from server.conversation.outbox import events_table
-from server.conversation.outbox.delivery import Commits, Delivery, Webhook, open_delivery
+from server.conversation import outbox
+from server.conversation.outbox import Commits, Delivery, Webhook, open_delivery
 from server.metrics.metrics import Metrics
 from server.settings.conversation import CommitsSettings, WebhookSettings
 from tests.conversation.confirmations.shopfloor import Clock, Floor, floor
@@ -165,7 +165,7 @@ async def test_what_a_server_leased_when_it_ended_is_sent_by_another(tmp_path: P
             now = shop.clock.at
             lease = timedelta(seconds=25)
             leased = await shop.database.run(
-                lambda c: events_table.claim(c, "ended", now, lease=lease, most=8)
+                lambda c: outbox.claim(c, "ended", now, lease=lease, most=8)
             )
             delivery = delivery_of(shop, chosen)
             assert (len(leased), await delivery.deliver_due()) == (1, 0)
@@ -223,7 +223,7 @@ async def test_the_table_keeps_events_where_it_shall(
 
 
 async def test_the_log_tells_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "server.conversation.outbox.delivery"):
+    with caplog.at_level(logging.INFO, "server.conversation.outbox"):
         async with floor(tmp_path) as shop:
             await committed(shop, "all")
             (row,) = await shop.events()

@@ -1,10 +1,12 @@
-"""Delivering commit events in the background, at least once each."""
+"""Commit events: kept with the call that they report, and delivered at least once each."""
 
 import asyncio
 import hmac
 import logging
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from time import time
 from typing import Final
@@ -13,15 +15,128 @@ import httpx
 import sqlalchemy as sa
 
 from server import __version__
-from server.conversation.outbox import events_table
-from server.conversation.outbox.events_table import COMMIT, CommitEvent, Parcel
+from server.core.json import to_json
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.conversation import CommitsSettings, WebhookSettings
-from server.storage.database import Database, utc_now
+from server.storage.database import Database, UtcTime, utc_now
 
+_log = logging.getLogger(__name__)
+
+COMMIT: Final = "J01"
 ID: Final = "Idempotency-Key"
 SIGNATURE: Final = "X-Orbit-Signature"
+
+_LOOK_EVERY_S: Final = 2.0
+"""How often to look for what others left, or what is to be tried again."""
+_AT_ONCE: Final = 8
+_LEASE_MARGIN_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class CommitEvent:
+    """A confirmed call. Its `id` is the same for every delivery, and unique."""
+
+    id: str
+    at: datetime
+    intent: str
+    target: str | None
+    session_id: str
+
+    def to_text(self) -> str:
+        """Return the event as it is sent, logged and kept: JSON."""
+        return to_json(
+            {
+                "event": COMMIT,
+                "id": self.id,
+                "time": self.at.astimezone(UTC).isoformat(timespec="milliseconds"),
+                "intent": self.intent,
+                "target": self.target,
+                "session_id": self.session_id,
+                "status": "COMMITTED",
+            }
+        )
+
+
+METADATA: Final = sa.MetaData()
+EVENTS: Final = sa.Table(
+    "commit_events",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("at", UtcTime, nullable=False, index=True),
+    sa.Column("intent", sa.String(255), nullable=False),
+    sa.Column("target", sa.Text),
+    sa.Column("session_id", sa.String(128), nullable=False),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("due_at", UtcTime, index=True),
+    sa.Column("leased_by", sa.String(32)),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("delivered_at", UtcTime),
+    sa.Column("failure", sa.Text, nullable=False, server_default=""),
+)
+"""`event` is the body that is sent. `due_at` is when it is to be tried (again): empty when
+nobody is to be sent it, when it was delivered, and when it was given up. While a server is
+trying, `due_at` is when another one may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One event to be delivered; `attempts` counts this one."""
+
+    id: str
+    body: str
+    at: datetime
+    attempts: int
+
+
+def insert_event(connection: sa.Connection, event: CommitEvent, *, to_deliver: bool) -> None:
+    due_at = event.at if to_deliver else None
+    row = {**asdict(event), "event": event.to_text(), "due_at": due_at, "attempts": 0}
+    connection.execute(EVENTS.insert(), row)
+
+
+def claim(
+    connection: sa.Connection, worker: str, now: datetime, *, lease: timedelta, most: int
+) -> Sequence[Parcel]:
+    """Lease the events that are due, oldest first; no other server gets them meanwhile."""
+    due = EVENTS.c.due_at <= now
+    asked = sa.select(EVENTS.c.id).where(due).order_by(EVENTS.c.at, EVENTS.c.id).limit(most)
+    ids = connection.execute(asked).scalars().all()
+    leased = {"due_at": now + lease, "leased_by": worker, "attempts": EVENTS.c.attempts + 1}
+    change = EVENTS.update().values(leased)
+    won = [id_ for id_ in ids if connection.execute(change.where(EVENTS.c.id == id_, due)).rowcount]
+    if not won:
+        return ()
+    mine = sa.select(EVENTS.c.id, EVENTS.c.event, EVENTS.c.at, EVENTS.c.attempts)
+    rows = connection.execute(mine.where(EVENTS.c.id.in_(won)).order_by(EVENTS.c.at, EVENTS.c.id))
+    return tuple(Parcel(*row) for row in rows)
+
+
+def delivered(connection: sa.Connection, id_: str, now: datetime, *, keep: bool) -> None:
+    if not keep:
+        connection.execute(EVENTS.delete().where(EVENTS.c.id == id_))
+        return
+    values = {"due_at": None, "leased_by": None, "delivered_at": now, "failure": ""}
+    connection.execute(EVENTS.update().where(EVENTS.c.id == id_).values(values))
+
+
+def failed(
+    connection: sa.Connection, parcel: Parcel, worker: str, why: str, again_at: datetime | None
+) -> None:
+    """Note a failure, and when to try again; without a time, never."""
+    mine = sa.and_(EVENTS.c.id == parcel.id, EVENTS.c.leased_by == worker)
+    values = {"due_at": again_at, "leased_by": None, "failure": why[:1000]}
+    connection.execute(EVENTS.update().where(mine).values(values))
+
+
+def waiting(connection: sa.Connection) -> int:
+    asked = sa.select(sa.func.count()).where(EVENTS.c.due_at.is_not(None))
+    return connection.execute(asked).scalar_one()
+
+
+def delete_events_before(connection: sa.Connection, end: datetime) -> None:
+    over = sa.and_(EVENTS.c.at < end, EVENTS.c.due_at.is_(None))
+    connection.execute(EVENTS.delete().where(over))
 
 
 class Undelivered(Exception):
@@ -38,12 +153,7 @@ class Webhook:
     """One receiver, which confirms an event by a status of 200 to 299."""
 
     def __init__(
-        self,
-        url: str,
-        secret: bytes,
-        timeout_s: float,
-        *,
-        clock_s: Callable[[], float] = time,
+        self, url: str, secret: bytes, timeout_s: float, *, clock_s: Callable[[], float] = time
     ) -> None:
         self._url = url
         self._secret = secret
@@ -77,9 +187,6 @@ class Webhook:
         await self._client.aclose()
 
 
-_log = logging.getLogger(__name__)
-
-
 class Commits:
     """Makes and keeps commit events, and signals when one has to be delivered."""
 
@@ -92,21 +199,16 @@ class Commits:
         """Set when there is an event that was not delivered yet."""
 
     async def tidy(self, database: Database) -> None:
-        """Delete events that were kept long enough.
-
-        Raises:
-            StoreUnavailable: the table cannot be used.
-        """
+        """Delete events that were kept long enough; raise StoreUnavailable if that fails."""
         end = utc_now() - self._kept_for
-        await database.run(lambda c: events_table.delete_events_before(c, end))
+        await database.run(lambda c: delete_events_before(c, end))
 
     def event(self, intent: str, target: str | None, session_id: str, at: datetime) -> CommitEvent:
         return CommitEvent(token_hex(16), at, intent, target, session_id)
 
     def write(self, connection: sa.Connection, event: CommitEvent) -> None:
-        """Write an event in the transaction that commits its call."""
         if self.keeps or self.delivers:
-            events_table.insert_event(connection, event, to_deliver=self.delivers)
+            insert_event(connection, event, to_deliver=self.delivers)
 
     def written(self, event: CommitEvent) -> None:
         """Log an event and wake the delivery, after its transaction has succeeded."""
@@ -116,18 +218,11 @@ class Commits:
             self.fresh.set()
 
 
-_LOOK_EVERY_S: Final = 2.0
-"""How often is looked for what others left, or what is to be tried again."""
-_AT_ONCE: Final = 8
-_LEASE_MARGIN_S: Final = 20.0
-
-
 class Delivery:
-    """Sends the events of the table; several servers may do so at once.
+    """Sends the events of the table, each leased while it is sent; several servers may do so.
 
-    An event is leased while it is being sent, so that no other server sends it needlessly.
-    Where the sender is ended in between, or the answer is lost, it is sent again: a receiver
-    that must act once goes by the event's `id`, which is also the idempotency key.
+    Where the sender is ended in between, or the answer is lost, an event is sent again: a
+    receiver that must act once goes by its `id`, which is also the idempotency key.
     """
 
     def __init__(
@@ -160,7 +255,9 @@ class Delivery:
                 _log.warning("commit events cannot be delivered yet: %s", failure)
                 tried = 0
             if tried < _AT_ONCE:
-                await self._wait_for_events()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._look_every_s):
+                        await self._commits.fresh.wait()
 
     async def deliver_due(self) -> int:
         """Try what is due now, once; return how many that were.
@@ -171,21 +268,14 @@ class Delivery:
         lease = timedelta(seconds=self._settings.timeout_s + _LEASE_MARGIN_S)
         now = self._now()
         parcels = await self._database.run(
-            lambda c: events_table.claim(c, self._worker, now, lease=lease, most=_AT_ONCE)
+            lambda c: claim(c, self._worker, now, lease=lease, most=_AT_ONCE)
         )
         await asyncio.gather(*map(self._deliver, parcels))
-        self._metrics.commits_waiting(await self._database.run(events_table.waiting))
+        self._metrics.commits_waiting(await self._database.run(waiting))
         return len(parcels)
 
     async def close(self) -> None:
         await self._webhook.close()
-
-    async def _wait_for_events(self) -> None:
-        try:
-            async with asyncio.timeout(self._look_every_s):
-                await self._commits.fresh.wait()
-        except TimeoutError:
-            pass
 
     async def _deliver(self, parcel: Parcel) -> None:
         try:
@@ -195,7 +285,7 @@ class Delivery:
             return
         self._metrics.commit_delivery("delivered")
         now, keep = self._now(), self._commits.keeps
-        await self._database.run(lambda c: events_table.delivered(c, parcel.id, now, keep=keep))
+        await self._database.run(lambda c: delivered(c, parcel.id, now, keep=keep))
 
     async def _put_off(self, parcel: Parcel, why: str) -> None:
         now = self._now()
@@ -210,9 +300,7 @@ class Delivery:
         elif parcel.attempts == 1:
             _log.warning("commit event %s: the receiver is tried again: %s", parcel.id, why)
         self._metrics.commit_delivery("failed" if again_at is not None else "given_up")
-        await self._database.run(
-            lambda c: events_table.failed(c, parcel, self._worker, why, again_at)
-        )
+        await self._database.run(lambda c: failed(c, parcel, self._worker, why, again_at))
 
 
 def open_delivery(

@@ -1,4 +1,4 @@
-"""What a guard's verdict means for a turn."""
+"""What is learnt of a question before anything is decided: its guard's verdict and its intent."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from server.chat.adapter import Adapter
 from server.core.answer import Trace
 from server.core.decision import Blocked, Decision
-from server.core.turn import Turn
+from server.core.turn import NO_CONTEXT, ConversationContext, Turn
 from server.errors import AdapterUnavailable
 from server.guards.model import GuardVerdict
+from server.intents.detector import Detection
 from server.library.rendering import RenderingFailed, render
 
 _log = logging.getLogger(__name__)
@@ -34,11 +35,9 @@ async def guard_turn(
     if adapter.guard is None:
         return GuardOutcome(adapter)
     verdict = await adapter.guard.check(turn, trace)
-    if not verdict.enforced:
-        return GuardOutcome(adapter, None, verdict)
-    if verdict.action == "block":
+    if verdict.enforced and verdict.action == "block":
         return GuardOutcome(adapter, _blocked(adapter, turn, verdict), verdict)
-    if verdict.action != "route" or verdict.route is None or routed:
+    if not verdict.enforced or verdict.action != "route" or verdict.route is None or routed:
         return GuardOutcome(adapter, None, verdict)
     if verdict.route.template is not None:
         if adapter.to_template is None:
@@ -66,3 +65,44 @@ def _blocked(adapter: Adapter, turn: Turn, verdict: GuardVerdict) -> Blocked:
         _log.warning("response of guard category %s: %s", verdict.category, failed)
         response = "I cannot help with that type of question."
     return Blocked(verdict.category, response, verdict.confidence, verdict.method)
+
+
+async def detect_intent(
+    adapter: Adapter, turn: Turn, trace: Trace
+) -> tuple[Turn, Detection | None]:
+    """The turn with its intent, and what the adapter's rule pack detected, if it has one.
+
+    Raises:
+        ProviderError: the pack's examples are compared by meaning, and cannot be.
+    """
+    if adapter.detect is None:
+        return turn, None
+    with trace.stage("intent") as details:
+        detection = await adapter.detect(turn.text, turn.received_at)
+        intent = detection.intent._replace(places=detection.places(turn.text))
+        details |= {
+            "intent": intent.name,
+            "confidence": round(intent.confidence, 4),
+            "method": intent.method,
+            "evidence": detection.evidence,
+            "entities": dict(intent.entities),
+            "read_from": detection.words,
+            "flags": dict(intent.flags),
+            "route": intent.route,
+            "explanation": intent.explanation,
+        }
+    mentions = None
+    if detection.question is not None and turn.context is not NO_CONTEXT:
+        mentions = detection.intent._replace(entities=dict(detection.question.values))
+        places = detection._replace(intent=mentions).places(turn.text)
+        mentions = mentions._replace(places=places)
+    return replace(turn, intent=intent, mentions=mentions), detection
+
+
+def without_follow_up(turn: Turn, text: str | None = None) -> Turn:
+    """The turn as one that goes on with nothing, with another text where one is given.
+
+    What was said before stays: models read it.
+    """
+    alone = replace(turn, context=ConversationContext(turn.context.messages))
+    return alone if text is None else replace(alone, text=text, intent=None, mentions=None)
