@@ -93,10 +93,7 @@ class AdapterModels:
 
 
 def build_models(
-    adapter: AdapterSettings,
-    library: Library,
-    prompts: Prompts,
-    model_of: ModelOf,
+    adapter: AdapterSettings, library: Library, prompts: Prompts, model_of: ModelOf
 ) -> AdapterModels | None:
     """Build what the models of an adapter do; None when a model cannot be made.
 

@@ -41,11 +41,7 @@ class LLMDecider:
     """
 
     def __init__(
-        self,
-        otherwise: Decider,
-        model: PromptedModel,
-        library: Library,
-        allowed: AllowedTemplates,
+        self, otherwise: Decider, model: PromptedModel, library: Library, allowed: AllowedTemplates
     ) -> None:
         self._otherwise = otherwise
         self._model = model

@@ -1,14 +1,7 @@
 """Exact numbers: 0.1 stays 0.1, whatever is done with it."""
 
 from collections.abc import Iterable
-from decimal import (
-    ROUND_HALF_UP,
-    Context,
-    Decimal,
-    DivisionByZero,
-    InvalidOperation,
-    Overflow,
-)
+from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import reduce
 from typing import Final
 

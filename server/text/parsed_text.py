@@ -27,13 +27,7 @@ from server.text.decimals import Number, exact_quotient, opposite
 from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_alone
 from server.text.language import load_language
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
-from server.text.numbers import (
-    NUMBER_STARTERS,
-    PART_NAMES,
-    minus_before,
-    read_digits,
-    read_words,
-)
+from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
 from server.text.span import DateOrder, Kind, Span
 from server.text.tokens import Tokens
 
