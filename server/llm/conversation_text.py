@@ -12,8 +12,8 @@ from server.core.turn import Turn
 from server.library.model import Parameter, Template
 from server.llm.fact_tokens import answer_words, read_tokens
 from server.text.parsed_text import ParsedText
-from server.text.span import DateOrder
 from server.text.stems import stem
+from server.text.tokens import DateOrder
 
 _BLANK: Final = "\0"
 _WORD: Final = re.compile(r"[^\W\d_]+")

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import format_value
 from server.llm.fact_tokens import VALUE_KINDS, FactToken, answer_words, read_tokens
-from server.text.span import DateOrder
 from server.text.stems import stem
+from server.text.tokens import DateOrder
 
 _MOST_TOKENS: Final = 5_000
 """Of a longer result, what comes later is no fact: no sentence speaks of it."""

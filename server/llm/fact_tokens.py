@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from server.text.dates import MONTHS, match_date, match_time, read_time_after_date
 from server.text.language import WordGroup, shipped_languages
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 _MOST_DIGITS: Final = 60
 

@@ -17,7 +17,7 @@ from server.llm.fact_tokens import VALUE_KINDS, read_tokens
 from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import TruncatedResult, truncate_result
 from server.text.dates import MONTHS
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 _LEAST_TOKENS: Final = 80
 _TOKENS_PER_ROW: Final = 20

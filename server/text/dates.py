@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from server.text.calendar import full_year, shift, weekday_after, weekday_before
 from server.text.language import load_language
-from server.text.span import DateOrder
-from server.text.tokens import LETTER, Tokens
+from server.text.tokens import LETTER, DateOrder, Tokens
 
 _ENGLISH: Final = load_language("en")
 

@@ -215,6 +215,7 @@ class Language(LanguagePart):
     follows: dict[str, WordSet] = {}
     topics: dict[str, WordSet] = {}
     units: dict[TimeUnit, WordSet] = {}
+    measures: dict[str, WordSet] = {}
     times: dict[str, time] = {}
     date_formats: dict[str, str] = {}
     operators: dict[str, list[str]] = {}

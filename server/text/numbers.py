@@ -7,8 +7,7 @@ from server.text.decimals import MAX_DIGITS, Number, opposite, read_plain, scale
 from server.text.language import load_language
 from server.text.money import CODES_LOWER, SIGNS
 from server.text.number_words import NumberPart, compose_number
-from server.text.span import Span
-from server.text.tokens import Tokens, is_digits, is_word
+from server.text.tokens import Span, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
 

@@ -9,7 +9,7 @@ from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.date_formats import Format, read_format
 from server.text.dates import WEEKDAY_NAMES
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.dates import (
