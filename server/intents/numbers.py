@@ -1,7 +1,7 @@
 """Number words to numbers, by the words and rules of a language file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -20,20 +20,16 @@ _MOST_DIGITS: Final = 15
 class NumberRules:
     """How a language builds numbers out of words.
 
-    `words` maps phrases to values, `multipliers` those that multiply what stands before
-    them (`hundred`). `joiner` is attached to the last part (Hebrew ו), `joining_words`
-    stand before it (`and`); with `joined` the last part must have one of them.
+    `joiner` is attached to the last part (Hebrew ו), `joining_words` stand before it
+    (`and`); with `joined` the last part must have one of them.
     """
 
-    words: Mapping[str, int] = field(default_factory=dict)
-    multipliers: Mapping[str, int] = field(default_factory=dict)
     joiner: str = ""
     joining_words: frozenset[str] = frozenset()
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """Words `first` up to `last` say `value`, after letters that belong to the sentence."""
 
     first: int
