@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from server.text.dates import MONTHS, match_date, match_time, read_time_after_date
 from server.text.language import WordGroup, shipped_languages
+from server.text.normalizer import lowered
 from server.text.tokens import DateOrder
 
 _MOST_DIGITS: Final = 60
@@ -79,7 +80,7 @@ _DECORATION: Final = frozenset("*_`#\"'’‘“”«»=–—-[]{}~\\")
 def read_tokens(text: str, order: DateOrder = "mdy") -> list[FactToken]:
     """Return everything that `text` says, in order; what only marks it up is left out."""
     text = unicodedata.normalize("NFKC", text) if not text.isascii() else text
-    folded = text.lower() if len(text.lower()) == len(text) else text
+    folded = lowered(text)
     tokens: list[FactToken] = []
     position = 0
     while found := _TOKENS.search(text, position):

@@ -15,7 +15,7 @@ SUFFIXES: Final = _ENGLISH.numbers.suffixes
 MEASURES: Final = _ENGLISH.group("measures")
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
 MINUS: Final = frozenset({"-", "−", "–"})
-_VULGAR: Final = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
+_VULGAR: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 # Words after which "minus 5" is a number of its own and no subtraction.
 _BEFORE_MINUS: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
 
@@ -59,10 +59,8 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
     digits = ""
     if not version:
         digits = (dotted or whole).translate(_NO_SEPARATORS)
-        if fraction or decimals:
-            digits = f"{digits}.{fraction or decimals}"
-        if exponent:
-            digits = f"{digits}e{exponent}"
+        digits += f".{fraction or decimals}" if fraction or decimals else ""
+        digits += f"e{exponent}" if exponent else ""
     first, last = index, tokens.index_at(match.end(5) if version else match.end())
     before = text[start - 1 : start]
     # `.5` is a number; the 5 of `3.5` and of `...5` is not another one.
@@ -71,10 +69,8 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
         digits, first = f"0.{digits}", index - 1
     around = text[max(tokens.starts[first] - 1, 0) : tokens.starts[first]]
     around += text[tokens.ends[last - 1] : tokens.ends[last - 1] + 1]
-    if _IN_NAMES.search(around):
-        end_of_name = _part_of_a_name(tokens, first, last)
-        if end_of_name:
-            return Digits(first, end_of_name, None)
+    if _IN_NAMES.search(around) and (end_of_name := _part_of_a_name(tokens, first, last)):
+        return Digits(first, end_of_name, None)
     value = read_plain(digits) if 0 < len(digits) <= MAX_DIGITS else None
     if value is None:
         return Digits(first, last, None)
@@ -120,12 +116,10 @@ def _scaled_up(tokens: Tokens, first: int, last: int, value: Number) -> tuple[Nu
         more = scaled(value, factor)
         if more is not None:
             return more, last + 1
-    if isinstance(value, int):
-        if word in _VULGAR:
-            return value + float(_VULGAR[word]), last + 1
-        half = and_a_half(tokens, last)
-        if half:
-            return value + 0.5, half
+    if isinstance(value, int) and word in _VULGAR:
+        return value + _VULGAR[word], last + 1
+    if isinstance(value, int) and (half := and_a_half(tokens, last)):
+        return value + 0.5, half
     return value, last
 
 
@@ -245,8 +239,7 @@ def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
         decimals, end = _decimals(tokens, after + 1)
         if decimals:
             return float(f"{value}.{decimals}"), end
-    half = and_a_half(tokens, after)
-    if half:
+    if half := and_a_half(tokens, after):
         return value + 0.5, half
     fraction = _FRACTIONS.get(tokens.word(after))
     if fraction and value and tokens.word(after + 1) == "of":

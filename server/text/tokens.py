@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple
 
+from server.text.normalizer import lowered
+
 MAX_TOKENS: Final = 10_000
 """A text of more words is not read at all, since half a list of numbers would be a wrong
 one. Blocks of JSON count as one word each."""
@@ -86,9 +88,7 @@ class Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.too_many = False
-        folded = text.lower()
-        if len(folded) != len(text):
-            folded = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        folded = lowered(text)
         position = 0
         for block in (*blocks, None):
             for match in _TOKEN.finditer(text, position, block.start if block else len(text)):
