@@ -132,7 +132,6 @@ class _Compiler:
         )
 
     def _rules(self, intent: PackIntent, keys: Keys, first: int) -> list[Rule]:
-        """Return the rules of an intent; its own keywords and patterns make the first one."""
         spec = intent.spec
         rules = [(rule, (*keys, "rules", at)) for at, rule in enumerate(spec.rules)]
         if spec.keywords or spec.openings or spec.patterns:

@@ -123,7 +123,6 @@ def relative(
 
 
 def _period(year: int, month: int | None, day: int | None) -> Period | None:
-    """Return a year, a month of it or a day of that; None where the calendar has none."""
     try:
         start = date(year, month or 1, day or 1)
         return period_around(start, "day" if day else "month" if month else "year")
@@ -212,7 +211,6 @@ def join(
 
 
 def _mark(data: bytes, atoms: list[DateToken]) -> tuple[bytes, list[int]]:
-    """`data` with a mark for each atom, and where each mark begins."""
     parts: list[bytes] = []
     starts: list[int] = []
     done = length = 0

@@ -343,7 +343,6 @@ class TextExtractor(EntityExtractor):
         return None if isinstance(value, str) and value.strip() else "it is text"
 
     def _read_known(self, question: QuestionState, start: int) -> ExtractedEntity | None:
-        """Return the longest listed value that begins at `start`."""
         hits = question.free_hits(phrase_group(self.name))
         here = [hit for hit in hits if question.hit_span(hit)[0] + hit.prefix == start]
         if not here:
@@ -371,7 +370,6 @@ class TextExtractor(EntityExtractor):
         return ExtractedEntity(value, ((begin, finish),))
 
     def _end(self, question: QuestionState, start: int, start_byte: int) -> int:
-        """Return where the text ends: at a claim, a stop or the end of the question."""
         ends = [claim.start for claim in question.claims if claim.start >= start]
         for pattern in self.until:
             if pattern.number in question.matching:

@@ -61,9 +61,8 @@ class FactChecker:
         self._inputs = {token.value for _, token in inputs}
         self._dates = [token.value for token in facts if token.kind == "date"]
         self._values = {token[:2] for token in facts} | {t[:2] for t in asked if t.kind == "sign"}
-        own = (*facts, *self._read(description))
-        self._own_words = {token.value for token in own if token.kind == "word"}
-        known = {*self._own_words, *(token.value for token in asked if token.kind == "word")}
+        self._own_words = _words_in((*facts, *self._read(description)))
+        known = self._own_words | _words_in(asked)
         self._beside: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
         for name, token in (*outputs, *inputs):
             labels = {word.lower() for word in _NAME_PART.findall(name)}
@@ -131,9 +130,9 @@ class FactChecker:
         if tokens[index].kind not in VALUE_KINDS:
             return
         words = self._words
-        for token in tokens[index + 1 : index + 2]:
-            after = "%" if token.value in words.percent else token.value
-            if token.kind in ("word", "sign") and after not in words.plain:
+        for kind, word, *_ in tokens[index + 1 : index + 2]:
+            after = "%" if word in words.percent else word
+            if kind in ("word", "sign") and after not in words.plain:
                 yield "after", after
         for at in range(index - 1, max(index - 7, -1), -1):
             kind, word = tokens[at][:2]
@@ -169,11 +168,12 @@ class FactChecker:
             if named and token.kind not in ("word", "code"):
                 return CheckResult("a value is said without the row it belongs to")
             told.append(min(following))
-        complete = len(told) - 1 == min(len(self._rows), _MOST_ROWS)
+        if len(told) - 1 == min(len(self._rows), _MOST_ROWS):
+            return CheckResult()
         counted = any(t.value == self._count for t in tokens if t.kind == "number")
-        if not complete and (not counted or self._count in rows_of):
+        if not counted or self._count in rows_of:
             return CheckResult("it tells of some rows and not of how many there are")
-        return CheckResult(complete=complete)
+        return CheckResult(complete=False)
 
     def _rows_by_value(self) -> dict[Any, set[int]]:
         """Return the rows that each value stands in, for the values that tell rows apart."""
@@ -206,9 +206,7 @@ class FactChecker:
 
     def _whole_date(self, token: FactToken) -> FactToken:
         """Return a date that is said in part as the known date that it means."""
-        if token.kind != "date" or token.value in self._dates:
-            return token
-        for day in self._dates:
+        for day in self._dates if token.kind == "date" and token.value not in self._dates else ():
             if all(part in (None, of) for part, of in zip(token.value, day, strict=True)):
                 return token._replace(value=day)
         return token
@@ -226,6 +224,10 @@ class FactChecker:
                 text = inner.isoformat() if isinstance(inner, date) else format_value(inner)
                 found += [(name, token) for token in self._read(text)]
         return found
+
+
+def _words_in(tokens: Sequence[FactToken]) -> set[str]:
+    return {token.value for token in tokens if token.kind == "word"}
 
 
 def without_echo(result: Any) -> Any:

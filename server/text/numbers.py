@@ -124,7 +124,6 @@ def _scaled_up(tokens: Tokens, first: int, last: int, value: Number) -> tuple[Nu
 
 
 def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
-    """The number with its sign, as in -5, -$5, minus 5, negative five."""
     sign = first - 1
     if tokens.glued(first) and tokens.words[sign] in SIGNS:
         sign -= 1
@@ -217,7 +216,6 @@ def read_words(tokens: Tokens, index: int) -> tuple[Number, int] | None:
 
 
 def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
-    """The number whose first part is the word at `index`, with its decimals or fraction."""
     parts = [NumberPart(_WORDS.get(tokens.words[index], 1))]
     ends = [index + 1]
     while True:
@@ -266,7 +264,6 @@ def and_a_half(tokens: Tokens, index: int) -> int:
 
 
 def _decimals(tokens: Tokens, index: int) -> tuple[str, int]:
-    """The decimals that are spelt digit by digit from `index` on, and the index after them."""
     digits = ""
     while len(digits) < 15 and 0 <= ONES.get(tokens.word(index), 10) < 10:
         digits += str(ONES[tokens.words[index]])

@@ -362,7 +362,6 @@ class _Scanner:
                 self._add("anchor", anchor, anchor + 1, base)
 
     def _join_dates_and_times(self) -> None:
-        """Add the moments that dates and times beside them make."""
         word = self.tokens.word
         begins = {span.first: span for span in self.found if span.kind == "date"}
         ends = {span.last: span for span in begins.values()}

@@ -73,7 +73,6 @@ class Speller:
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """Yield the word, and it without one later letter: words one slip apart share one of these."""
     yield word
     for place in range(1, len(word)):
         yield word[:place] + word[place + 1 :]
