@@ -211,17 +211,13 @@ def join(
 
 
 def _mark(data: bytes, atoms: list[DateToken]) -> tuple[bytes, list[int]]:
-    parts: list[bytes] = []
-    starts: list[int] = []
-    done = length = 0
+    marked, starts, done = b"", list[int](), 0
     for atom in atoms:
-        parts += (data[done : atom.start], _MARK)
-        length += atom.start - done
-        starts.append(length)
-        length += len(_MARK)
+        marked += data[done : atom.start]
+        starts.append(len(marked))
+        marked += _MARK
         done = atom.end
-    parts.append(data[done:])
-    return b"".join(parts), starts
+    return marked + data[done:], starts
 
 
 def _range(means: RangeMeaning, used: list[DateToken], today: date, earliest: date) -> Period:

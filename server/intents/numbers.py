@@ -81,20 +81,17 @@ def numerals(hits: Sequence[PhraseHit], words: Sequence[str], rules: NumberRules
 
 def as_digits(text: NormalizedText, found: Sequence[Numeral]) -> View:
     """`text`, folded, with each numeral as marked digits; its prefix letters stay."""
-    parts: list[str] = []
+    view, done = "", 0
     pieces: list[tuple[int, int, int, int]] = []
-    done = length = 0
     for numeral in found:
         start, end = text.span(numeral.first, numeral.last)
-        lead = text.folded[done : start + numeral.prefix] + ("-" if numeral.prefix else "")
-        digits = f"{NUMBER_MARK}{numeral.value}"
-        parts += (lead, digits)
-        begin = length + len(lead)
-        length = begin + len(digits)
-        pieces.append((begin, start + numeral.prefix, length, end))
+        start += numeral.prefix
+        view += text.folded[done:start] + ("-" if numeral.prefix else "")
+        begin = len(view)
+        view += f"{NUMBER_MARK}{numeral.value}"
+        pieces.append((begin, start, len(view), end))
         done = end
-    parts.append(text.folded[done:])
-    return View("".join(parts), tuple(pieces))
+    return View(view + text.folded[done:], tuple(pieces))
 
 
 def parse_int(digits: str) -> int | None:

@@ -190,7 +190,7 @@ class FactChecker:
         self, payload: Any, answer: Sequence[FactToken], results: set[Any]
     ) -> list[Any]:
         """Return a plain result itself, else what the answer says first that nobody gave."""
-        if isinstance(payload, bool) or payload is None:
+        if payload is None or isinstance(payload, bool):
             return []
         if not isinstance(payload, Mapping | list | tuple):
             tokens = [token for _, token in self._fields(payload)]

@@ -38,11 +38,8 @@ def unit_after(text: str, place: int) -> str:
 def units_in(text: str) -> frozenset[str]:
     """Return the units that a description says a value is given in: in kilograms, (m/s)."""
     lowered = text.lower()
-    found = {
-        _spelling(match[1] or match[2] or match[3], lowered[match.end() : match.end() + _LONGEST])
-        for match in _NAMED.finditer(lowered)
-    }
-    return frozenset(found - {""})
+    named = ((found[found.lastindex or 0], found.end()) for found in _NAMED.finditer(lowered))
+    return frozenset(_spelling(word, lowered[e : e + _LONGEST]) for word, e in named) - {""}
 
 
 def unit_of(word: str) -> str:
