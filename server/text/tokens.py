@@ -88,7 +88,9 @@ class Tokens:
         self.starts: list[int] = []
         self.ends: list[int] = []
         self.too_many = False
-        folded = lowered(text)
+        folded = text.lower()
+        if len(folded) != len(text):
+            folded = lowered(text)
         position = 0
         for block in (*blocks, None):
             for match in _TOKEN.finditer(text, position, block.start if block else len(text)):
