@@ -112,10 +112,12 @@ class ParsedText:
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Where the text holds a value, each place once, in order."""
+        present = [word in PRESENT for word in self.tokens.words]
         places = sorted(
             (span.start, span.end)
             for span in self.spans
-            if not (span.weak or span.kind in _SILENT or self.is_present(span))
+            if not (span.weak or span.kind in _SILENT)
+            and not (span.last - span.first == 1 and present[span.first])
         )
         merged: list[tuple[int, int]] = []
         for start, end in places:
