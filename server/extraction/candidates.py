@@ -26,8 +26,7 @@ from server.text.durations import unit_at
 from server.text.language import load_language
 from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
-from server.text.span import Kind, Span
-from server.text.tokens import Tokens, is_digits, is_word
+from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
 _FUNCTION_WORDS: Final = _ENGLISH.function_words

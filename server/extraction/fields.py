@@ -13,8 +13,8 @@ from server.extraction.values import written
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
-from server.text.span import Kind
 from server.text.stems import inflections
+from server.text.tokens import Kind
 
 _ENGLISH: Final = load_language("en")
 

@@ -13,8 +13,7 @@ from server.text.decimals import Number, exact_quotient, opposite
 from server.text.language import load_language
 from server.text.numbers import MINUS, over
 from server.text.parsed_text import ParsedText
-from server.text.span import Span
-from server.text.tokens import Tokens
+from server.text.tokens import Span, Tokens
 
 _ENGLISH: Final = load_language("en")
 _BETWEEN: Final = _ENGLISH.group("list_joints") | frozenset(",;&+$€£¥")

@@ -16,8 +16,7 @@ from server.library.parameter_types import CUSTOM
 from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
 from server.text.replies import read_boolean
-from server.text.span import Kind
-from server.text.tokens import Tokens
+from server.text.tokens import Kind, Tokens
 
 _BLANKS: Final = " \t\r\n\0"
 _MARKS: Final = _BLANKS + "\"'“”‘’«»`.,;:!?"

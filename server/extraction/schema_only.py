@@ -25,9 +25,8 @@ from server.extraction.values import InvalidValue, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
 from server.text.language import load_language
-from server.text.span import Span
 from server.text.stems import stem
-from server.text.tokens import is_digits, is_word
+from server.text.tokens import Span, is_digits, is_word
 from server.text.units import unit_after
 
 _NEEDED: Final = 1.5

@@ -9,8 +9,7 @@ from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source, SourceKind
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.values import InvalidValue
-from server.text.span import Span
-from server.text.tokens import Tokens
+from server.text.tokens import Span, Tokens
 
 HINT: Final = 3
 """Least score at which the words around a value say whose it is."""

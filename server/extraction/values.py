@@ -12,7 +12,7 @@ from server.library.constraints import Constraints
 from server.library.model import Parameter
 from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 _LONGEST_QUOTE: Final = 60
 

@@ -59,7 +59,6 @@ class IntentClassifier:
         return detection
 
     async def _example_vectors(self, embedder: Embedder) -> "Vectors":
-        """Return the examples as rows of unit length, embedded on first use."""
         async with self._embedding:
             if self._vectors is None:
                 self._vectors = await embedder.embed([example for _, example in self._examples])

@@ -6,20 +6,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.errors import Problem
+from server.intents import entities as readers
+from server.intents import spec as specs
 from server.intents.dates import date_rules
-from server.intents.entities import (
-    Capture,
-    DateRangeExtractor,
-    EntityExtractor,
-    Marker,
-    NumberExtractor,
-    PatternExtractor,
-    Series,
-    SeriesExtractor,
-    TextExtractor,
-    ValuesExtractor,
-    phrase_group,
-)
 from server.intents.language import Languages, number_rules, ordinals, read_languages
 from server.intents.numbers import GROUP as NUMBERS
 from server.intents.pack import (
@@ -36,23 +25,6 @@ from server.intents.pack import (
 from server.intents.patterns import PackPattern, PatternInvalid, PatternSet
 from server.intents.phrases import KEYWORDS, MASK, PhraseEntry, PhraseIndex
 from server.intents.question_state import Fired
-from server.intents.spec import (
-    ConditionSpec,
-    ConstantSpec,
-    DateRangeEntitySpec,
-    EntitySpec,
-    IntentSpec,
-    MarkerSpec,
-    NumberEntitySpec,
-    OperationsSpec,
-    PackSpec,
-    PatternEntitySpec,
-    RuleSpec,
-    SeriesEntitySpec,
-    TextEntitySpec,
-    TriggerSpec,
-    ValuesEntitySpec,
-)
 from server.intents.validation import pack_problems
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.validation import validate
@@ -67,20 +39,15 @@ def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
     document = read_yaml(file, environ)
     if not document.readable:
         return LoadedPack(None, document.problems)
-    spec, invalid = validate(PackSpec, document)
+    spec, invalid = validate(specs.PackSpec, document)
     if spec is None:
         return LoadedPack(None, (*document.problems, *invalid))
     languages, missing = read_languages(spec.languages, file.parent, environ)
     compiler = _Compiler(document, spec, languages)
     for at, why in missing:
         compiler.add_problem("not-found", f"{spec.languages[at]!r}: {why}", ("languages", at))
-    pack = compiler.compile()
-    problems = (
-        *document.problems,
-        *languages.problems,
-        *compiler.problems,
-        *pack_problems(document, spec),
-    )
+    pack, wrong = compiler.compile(), pack_problems(document, spec)
+    problems = (*document.problems, *languages.problems, *compiler.problems, *wrong)
     broken = any(problem.severity == "error" for problem in problems)
     return LoadedPack(None if broken else pack, problems)
 
@@ -88,7 +55,7 @@ def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
 class _Compiler:
     """Turns the parts of a specification into what they compile to, and collects problems."""
 
-    def __init__(self, document: Document, spec: PackSpec, languages: Languages) -> None:
+    def __init__(self, document: Document, spec: specs.PackSpec, languages: Languages) -> None:
         self._document, self._spec, self._languages = document, spec, languages
         self.problems: list[Problem] = []
         self._normalizer = languages.reader()
@@ -104,9 +71,7 @@ class _Compiler:
 
     def compile(self) -> Pack:
         spec = self._spec
-        entities = tuple(
-            self._entity(entity, ("entities", at)) for at, entity in enumerate(spec.entities)
-        )
+        entities = tuple(self._entity(e, ("entities", at)) for at, e in enumerate(spec.entities))
         rules: list[Rule] = []
         intents: dict[str, PackIntent] = {}
         for at, intent in enumerate(spec.intents):
@@ -144,7 +109,7 @@ class _Compiler:
     # Intents, rules and operations
 
     def _intent(
-        self, spec: IntentSpec, entities: Sequence[EntityExtractor], keys: Keys
+        self, spec: specs.IntentSpec, entities: Sequence[readers.EntityExtractor], keys: Keys
     ) -> PackIntent:
         layers, own = self._spec.layers, spec.confidence
         return PackIntent(
@@ -167,12 +132,11 @@ class _Compiler:
         )
 
     def _rules(self, intent: PackIntent, keys: Keys, first: int) -> list[Rule]:
-        """Return the rules of an intent; its own keywords and patterns make the first one."""
         spec = intent.spec
         rules = [(rule, (*keys, "rules", at)) for at, rule in enumerate(spec.rules)]
         if spec.keywords or spec.openings or spec.patterns:
-            own = {name: getattr(spec, name) for name in TriggerSpec.model_fields}
-            rules.insert(0, (RuleSpec(**own), keys))
+            own = {name: getattr(spec, name) for name in specs.TriggerSpec.model_fields}
+            rules.insert(0, (specs.RuleSpec(**own), keys))
         return [
             Rule(
                 intent,
@@ -188,7 +152,7 @@ class _Compiler:
             for order, (rule, place) in enumerate(rules, start=first)
         ]
 
-    def _operations(self, spec: OperationsSpec) -> PackOperations:
+    def _operations(self, spec: specs.OperationsSpec) -> PackOperations:
         options: list[PackOperation] = []
         flags: dict[str | None, dict[str, bool]] = {}
         for at, option in enumerate(spec.options):
@@ -198,18 +162,15 @@ class _Compiler:
             flags.setdefault(option.name, {}).update(option.flags)
         return PackOperations(spec.entity, tuple(options), spec.default, flags)
 
-    def _conditions(self, spec: ConditionSpec, keys: Keys) -> Conditions:
-        trigger = TriggerSpec(keywords=spec.keywords, patterns=spec.patterns)
+    def _conditions(self, spec: specs.ConditionSpec, keys: Keys) -> Conditions:
+        trigger = specs.TriggerSpec(keywords=spec.keywords, patterns=spec.patterns)
         return Conditions(spec, self._trigger(trigger, keys))
 
-    def _trigger(self, spec: TriggerSpec, keys: Keys) -> Trigger:
+    def _trigger(self, spec: specs.TriggerSpec, keys: Keys) -> Trigger:
         self._triggers += 1
         number = self._triggers
-        for name, words, key in (
-            ("keywords", spec.keywords, number),
-            ("openings", spec.openings, -number),
-        ):
-            for at, word in enumerate(words):
+        for name, key in (("keywords", number), ("openings", -number)):
+            for at, word in enumerate(getattr(spec, name)):
                 entry = PhraseEntry(KEYWORDS, key, at, word, spec.prefixes)
                 self._add_phrase(word, entry, (*keys, name, at))
         self._add_masks(spec.not_in, number, keys)
@@ -246,32 +207,38 @@ class _Compiler:
 
     # Entities
 
-    def _entity(self, spec: EntitySpec, keys: Keys) -> EntityExtractor:
+    def _entity(self, spec: specs.EntitySpec, keys: Keys) -> readers.EntityExtractor:
         match spec:
-            case NumberEntitySpec():
-                return NumberExtractor(spec, self._captures(spec.patterns, keys), self._ordinals)
-            case PatternEntitySpec():
-                return PatternExtractor(spec, self._captures(spec.patterns, keys), self._normalizer)
-            case ValuesEntitySpec():
+            case specs.NumberEntitySpec():
+                return readers.NumberExtractor(
+                    spec, self._captures(spec.patterns, keys), self._ordinals
+                )
+            case specs.PatternEntitySpec():
+                return readers.PatternExtractor(
+                    spec, self._captures(spec.patterns, keys), self._normalizer
+                )
+            case specs.ValuesEntitySpec():
                 self._add_values(spec.name, spec.values, keys, prefixed=spec.prefixes)
-                self._add_masks(spec.not_in, phrase_group(spec.name), keys)
-                return ValuesExtractor(spec, self._captures(spec.patterns, keys))
-            case TextEntitySpec():
+                self._add_masks(spec.not_in, readers.phrase_group(spec.name), keys)
+                return readers.ValuesExtractor(spec, self._captures(spec.patterns, keys))
+            case specs.TextEntitySpec():
                 return self._text(spec, keys)
-            case DateRangeEntitySpec():
-                return DateRangeExtractor(spec, self._dates, self._earliest(spec, keys))
-            case SeriesEntitySpec():
+            case specs.DateRangeEntitySpec():
+                return readers.DateRangeExtractor(spec, self._dates, self._earliest(spec, keys))
+            case specs.SeriesEntitySpec():
                 return self._series(spec, keys)
 
-    def _captures(self, patterns: Sequence[str | ConstantSpec], keys: Keys) -> tuple[Capture, ...]:
-        captures: list[Capture] = []
+    def _captures(
+        self, patterns: Sequence[str | specs.ConstantSpec], keys: Keys
+    ) -> tuple[readers.Capture, ...]:
+        captures: list[readers.Capture] = []
         for at, entry in enumerate(patterns):
             constant = None if isinstance(entry, str) else entry.value
             source = entry if isinstance(entry, str) else entry.pattern
             pattern = self._pattern(source, (*keys, "patterns", at))
             if pattern is not None:
                 group = 0 if constant is not None else pattern.names.get("value", pattern.inner)
-                captures.append(Capture(pattern, group, constant))
+                captures.append(readers.Capture(pattern, group, constant))
         return tuple(captures)
 
     def _add_values(
@@ -280,22 +247,20 @@ class _Compiler:
         """Make the words of each value, and the value itself, phrases of the entity."""
         for order, (value, words) in enumerate(values.items()):
             for word in dict.fromkeys((value, *words)):
-                entry = PhraseEntry(phrase_group(entity), value, order, word, prefixed)
+                entry = PhraseEntry(readers.phrase_group(entity), value, order, word, prefixed)
                 self._add_phrase(word, entry, (*keys, "values", value))
 
-    def _text(self, spec: TextEntitySpec, keys: Keys) -> TextExtractor:
+    def _text(self, spec: specs.TextEntitySpec, keys: Keys) -> readers.TextExtractor:
         self._add_values(spec.name, spec.values, keys, prefixed=True)
-        markers: list[Marker] = []
+        markers: list[readers.Marker] = []
         for at, entry in enumerate(spec.after):
-            marker = MarkerSpec(pattern=entry) if isinstance(entry, str) else entry
+            marker = specs.MarkerSpec(pattern=entry) if isinstance(entry, str) else entry
             pattern = self._pattern(marker.pattern, (*keys, "after", at))
             if pattern is not None:
-                markers.append(Marker(pattern, marker.known))
-        stops = (
-            self._pattern(source, (*keys, "until", at)) for at, source in enumerate(spec.until)
-        )
+                markers.append(readers.Marker(pattern, marker.known))
+        stops = [self._pattern(stop, (*keys, "until", at)) for at, stop in enumerate(spec.until)]
         folded = self._normalizer.words
-        return TextExtractor(
+        return readers.TextExtractor(
             spec,
             self._normalizer,
             after=tuple(markers),
@@ -311,7 +276,7 @@ class _Compiler:
             prefixes=tuple(sorted(self._languages.prefixes, key=lambda text: (len(text), text))),
         )
 
-    def _earliest(self, spec: DateRangeEntitySpec, keys: Keys) -> date:
+    def _earliest(self, spec: specs.DateRangeEntitySpec, keys: Keys) -> date:
         try:
             return date.fromisoformat(spec.earliest)
         except ValueError:
@@ -319,8 +284,8 @@ class _Compiler:
             self.add_problem("wrong-value", what, (*keys, "earliest"))
             return date.min
 
-    def _series(self, spec: SeriesEntitySpec, keys: Keys) -> SeriesExtractor:
-        series: list[Series] = []
+    def _series(self, spec: specs.SeriesEntitySpec, keys: Keys) -> readers.SeriesExtractor:
+        series: list[readers.Series] = []
         for at, entry in enumerate(spec.series):
             place = (*keys, "series", at)
             if (entry.item is None) == (entry.values_of is None):
@@ -331,9 +296,5 @@ class _Compiler:
                 None if source is None else self._pattern(source, (*place, name))
                 for name, source in (("pattern", entry.pattern), ("item", entry.item))
             )
-            series.append(Series(entry.name, pattern, item, entry.values_of))
-        return SeriesExtractor(spec, tuple(series))
-
-
-class CompileContext:
-    """Takes the parts of a specification and gives back what they compile to."""
+            series.append(readers.Series(entry.name, pattern, item, entry.values_of))
+        return readers.SeriesExtractor(spec, tuple(series))

@@ -1,6 +1,6 @@
 """Dates and ranges of dates, by the formats, words and connectors of a language file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Final, NamedTuple, get_args
@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 from server.errors import Problem
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, PatternInvalid, PatternSet, Spans
+from server.intents.question_state import QuestionState
 from server.text.calendar import CENTURY_PIVOT, Period, full_year, period_around, shift
 from server.text.language import (
     CountedSpec,
@@ -18,9 +19,6 @@ from server.text.language import (
     Weekday,
 )
 from server.text.normalizer import DATE_MARK, Normalizer
-
-Today = Callable[[], date]
-"""The day it is, for dates that are said from there."""
 
 _MARK: Final = DATE_MARK.encode()
 _MOST_DATES: Final = 8
@@ -103,16 +101,8 @@ def date_rules(
     for spec in reversed(dates):
         words |= {reader.fold(reader.clean(word)): means for word, means in spec.words.items()}
         months |= {reader.fold(reader.clean(word)): month for word, month in spec.months.items()}
-    rules = DateRules(
-        formats=tuple(formats),
-        ranges=tuple(ranges),
-        joins=joins,
-        words=words,
-        months=months,
-        first_weekday=get_args(Weekday).index(first.week_starts),
-        century_pivot=first.century_pivot,
-    )
-    return rules, problems
+    weekday, pivot = get_args(Weekday).index(first.week_starts), first.century_pivot
+    return DateRules(tuple(formats), tuple(ranges), joins, words, months, weekday, pivot), problems
 
 
 def relative(
@@ -133,7 +123,6 @@ def relative(
 
 
 def _period(year: int, month: int | None, day: int | None) -> Period | None:
-    """A year, a month of it or a day of that; None where the calendar has none."""
     try:
         start = date(year, month or 1, day or 1)
         return period_around(start, "day" if day else "month" if month else "year")
@@ -161,31 +150,27 @@ class Dates(NamedTuple):
     impossible: tuple[int, int] | None = None
 
 
-def read_dates(
-    rules: DateRules,
-    data: bytes,
-    matching: frozenset[int],
-    today: Today,
-    free: Callable[[int, int], bool],
-) -> Dates:
-    """The dates in `data` from left to right, only where it is `free`.
+def read_dates(rules: DateRules, question: QuestionState) -> Dates:
+    """Return the dates of a question from left to right, only where no entity has claimed it.
 
     Where two begin at once, the format that is declared first reads them.
     """
+    data = question.data
     atoms: list[DateToken] = []
     impossible: tuple[int, int] | None = None
     ahead = [
         (form, spans)
         for form in rules.formats
-        if form.pattern.number in matching and (spans := form.pattern.search(data)) is not None
+        if form.pattern.number in question.matching
+        and (spans := form.pattern.search(data)) is not None
     ]
     for _ in range(_MOST_DATES):
         if not ahead:
             break
         form, spans = min(ahead, key=lambda found: found[1][0][0])
         start, at = spans[form.whole]
-        if free(start, at):
-            atom = _atom(rules, form, data, spans, today)
+        if question.bytes_are_free(start, at):
+            atom = _atom(rules, form, data, spans, question.today())
             if atom is not None:
                 atoms.append(atom)
             elif impossible is None:
@@ -201,14 +186,14 @@ def read_dates(
 
 
 def join(
-    rules: DateRules, data: bytes, atoms: list[DateToken], today: Today, earliest: date
+    rules: DateRules, question: QuestionState, atoms: list[DateToken], earliest: date
 ) -> DateToken | None:
-    """The first range that `atoms` make with the words around them; the first atom at least."""
+    """Return the first range that `atoms` make with the words around them, else the first atom."""
     if not atoms:
         return None
     if rules.joins is None:
         return atoms[0]
-    marked, starts = _mark(data, atoms)
+    marked, starts = _mark(question.data, atoms)
     matching = rules.joins.matching(marked)
     for form in rules.ranges:
         if form.pattern.number not in matching:
@@ -220,26 +205,22 @@ def join(
         which = marked.count(_MARK, 0, begin)
         used = atoms[which : which + marked.count(_MARK, begin, end)]
         start = used[0].start - (starts[which] - begin)
-        return DateToken(start, used[-1].end, _range(form.means, used, today, earliest))
+        period = _range(form.means, used, question.today(), earliest)
+        return DateToken(start, used[-1].end, period)
     return atoms[0]
 
 
 def _mark(data: bytes, atoms: list[DateToken]) -> tuple[bytes, list[int]]:
-    """`data` with a mark for each atom, and where each mark begins."""
-    parts: list[bytes] = []
-    starts: list[int] = []
-    done = length = 0
+    marked, starts, done = b"", list[int](), 0
     for atom in atoms:
-        parts += (data[done : atom.start], _MARK)
-        length += atom.start - done
-        starts.append(length)
-        length += len(_MARK)
+        marked += data[done : atom.start]
+        starts.append(len(marked))
+        marked += _MARK
         done = atom.end
-    parts.append(data[done:])
-    return b"".join(parts), starts
+    return marked + data[done:], starts
 
 
-def _range(means: RangeMeaning, used: list[DateToken], today: Today, earliest: date) -> Period:
+def _range(means: RangeMeaning, used: list[DateToken], today: date, earliest: date) -> Period:
     first, last = used[0].period, used[-1].period
     if means == "between":
         first, last = _same_year(used[0], used[-1])
@@ -249,10 +230,10 @@ def _range(means: RangeMeaning, used: list[DateToken], today: Today, earliest: d
     if means == "on":
         return first
     if means in {"until", "before"}:
-        end = first.end if means == "until" else _day_before(first.start)
+        end = first.end if means == "until" else _days_from(first.start, -1)
         return Period(min(earliest, end), end)
-    start = first.start if means == "since" else _day_after(first.end)
-    return Period(start, max(start, today()))
+    start = first.start if means == "since" else _days_from(first.end, 1)
+    return Period(start, max(start, today))
 
 
 def _same_year(first: DateToken, last: DateToken) -> tuple[Period, Period]:
@@ -269,16 +250,15 @@ def _same_year(first: DateToken, last: DateToken) -> tuple[Period, Period]:
     return begins, ends
 
 
-def _day_before(moment: date) -> date:
-    return moment - timedelta(days=1) if moment > date.min else moment
-
-
-def _day_after(moment: date) -> date:
-    return moment + timedelta(days=1) if moment < date.max else moment
+def _days_from(day: date, count: int) -> date:
+    try:
+        return day + timedelta(days=count)
+    except OverflowError:
+        return day
 
 
 def _atom(
-    rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: Today
+    rules: DateRules, form: DateFormat, data: bytes, spans: Spans, today: date
 ) -> DateToken | None:
     at = spans[form.whole]
     if form.counted is not None:
@@ -286,13 +266,10 @@ def _atom(
         number = parse_int(data[start:end].decode())
         if number is None:
             return None
-        period = relative(form.counted, number, today(), rules.first_weekday)
+        period = relative(form.counted, number, today, rules.first_weekday)
         return None if period is None else DateToken(*at, period)
-    parts: dict[str, str] = {}
-    for name, group in form.pattern.names.items():
-        start, end = spans[group]
-        if start >= 0:
-            parts[name] = data[start:end].decode()
+    named_spans = ((name, spans[group]) for name, group in form.pattern.names.items())
+    parts = {name: data[start:end].decode() for name, (start, end) in named_spans if start >= 0}
     month = rules.months[parts["month_name"]] if "month_name" in parts else None
     if "month" in parts:
         month = int(parts["month"])
@@ -304,7 +281,7 @@ def _atom(
             year = full_year(year, rules.century_pivot)
     elif "word" in parts:
         word = rules.words[parts["word"]]
-        named = relative(word, word.number, today(), rules.first_weekday)
+        named = relative(word, word.number, today, rules.first_weekday)
         if named is None or month is None:
             return None if named is None else DateToken(*at, named)
         year = named.start.year
@@ -314,9 +291,9 @@ def _atom(
         period = _period(year, month, day)
     else:
         # What has no year is the last one that has begun.
-        period = _period(today().year, month, day)
-        if period is None or period.start > today():
-            period = _period(today().year - 1, month, day)
+        period = _period(today.year, month, day)
+        if period is None or period.start > today:
+            period = _period(today.year - 1, month, day)
     if period is None:
         return None
     if "last_day" in parts:

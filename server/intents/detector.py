@@ -64,18 +64,14 @@ class Detection(NamedTuple):
         """
         if self.question is None:
             return {}
-        spans: dict[str, set[tuple[int, int]]] = {}
+        spans = {entity: {span} for entity, span in self.question.spans.items()}
         for entity, start, end in self.question.claims:
             spans.setdefault(entity, set()).add((start, end))
-        for entity, span in self.question.spans.items():
-            spans.setdefault(entity, set()).add(span)
-        clean = self.question.text.clean
-        places = {
-            entity: tuple(_original_spans(text, clean, sorted(inside)))
-            for entity, inside in spans.items()
-            if entity in self.intent.entities
-        }
-        return {entity: found for entity, found in places.items() if found}
+        clean, places = self.question.text.clean, dict[str, tuple[tuple[int, int], ...]]()
+        for entity in spans.keys() & self.intent.entities.keys():
+            if found := tuple(_original_spans(text, clean, sorted(spans[entity]))):
+                places[entity] = found
+        return places
 
 
 class IntentDetector:
@@ -114,12 +110,9 @@ class IntentDetector:
                     break
         for entity in pack.entities:
             spec = entity.spec
-            if spec.operations is not None and question.operation not in spec.operations:
-                continue
-            extracted = entity.extract(question)
-            if extracted is not None:
-                value, spans = extracted
-                question.add_entity(spec.name, value, spans, claim=spec.claims)
+            possible = spec.operations is None or question.operation in spec.operations
+            if possible and (extracted := entity.extract(question)):
+                question.add_entity(spec.name, *extracted, claim=spec.claims)
         return question
 
     def _find_phrases(
@@ -179,11 +172,8 @@ class IntentDetector:
     def describe(self, question: QuestionState, resolved: ResolvedIntent) -> Detection:
         """Return the detection of a resolved intent."""
         intent, method, rule = resolved.intent, resolved.method, resolved.rule
-        entities: dict[str, Any] = {}
-        for entity in intent.entities:
-            value = question.values.get(entity.name, entity.spec.default)
-            if value is not None:
-                entities[entity.name] = value
+        named = {e.name: question.values.get(e.name, e.spec.default) for e in intent.entities}
+        entities = {name: value for name, value in named.items() if value is not None}
         flags = {**intent.flags}
         operations = self.pack.operations
         if intent.spec.operation and operations is not None:
@@ -197,15 +187,9 @@ class IntentDetector:
             explanation = self.pack.spec.fallback.explanation
             if resolved.lacking:
                 explanation += f" ({resolved.lacking})"
+        route, ask = next(routes, None), _fill_in(rule.ask if rule else intent.spec.ask, facts)
         made = Intent(
-            intent.name,
-            resolved.confidence,
-            method,
-            entities,
-            flags,
-            explanation,
-            next(routes, None),
-            _fill_in(rule.ask if rule else intent.spec.ask, facts),
+            *(intent.name, resolved.confidence, method, entities, flags, explanation, route, ask)
         )
         return Detection(made, self._result(made), resolved.evidence, fell_back, question)
 
@@ -225,7 +209,6 @@ class IntentDetector:
         return Detection(intent, self._result(intent), fell_back=True)
 
     def _result(self, intent: Intent) -> dict[str, Any]:
-        """Return an intent in the fields that the pack declares."""
         return {
             name: intent.name if part == "intent" else getattr(intent, part)
             for name, part in self.pack.spec.result.items()
@@ -267,7 +250,6 @@ def _fill_in(text: str, facts: Mapping[str, Any]) -> str:
 def _original_spans(
     text: str, clean: str, spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield `spans` of the clean text as places of the text that it was made from."""
     for start, end in spans:
         words = clean[start:end]
         earlier = clean.count(words, 0, start + len(words) - 1)

@@ -7,20 +7,12 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import did_you_mean
+from server.intents import spec as specs
 from server.intents.dates import DateRules, join, read_dates
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, Spans
 from server.intents.phrases import PhraseHit
 from server.intents.question_state import QuestionState, Span
-from server.intents.spec import (
-    DateRangeEntitySpec,
-    EntityBase,
-    NumberEntitySpec,
-    PatternEntitySpec,
-    SeriesEntitySpec,
-    TextEntitySpec,
-    ValuesEntitySpec,
-)
 from server.text.normalizer import Normalizer, starts_of
 
 _MOST: Final = 32
@@ -36,7 +28,7 @@ class ExtractedEntity(NamedTuple):
 class EntityExtractor(ABC):
     """Reads one entity of a pack from questions."""
 
-    spec: EntityBase
+    spec: specs.EntityBase
 
     @property
     def name(self) -> str:
@@ -92,7 +84,7 @@ def _listed_problem(value: Any, known: Sequence[Any]) -> str | None:
 class NumberExtractor(EntityExtractor):
     """A whole number between bounds, in digits, number words or ordinals."""
 
-    spec: NumberEntitySpec
+    spec: specs.NumberEntitySpec
     captures: tuple[Capture, ...]
     ordinals: Mapping[str, int]
 
@@ -128,7 +120,7 @@ class NumberExtractor(EntityExtractor):
 class PatternExtractor(EntityExtractor):
     """Captured text, put into `form` where `{value}` or a named group stands."""
 
-    spec: PatternEntitySpec
+    spec: specs.PatternEntitySpec
     captures: tuple[Capture, ...]
     normalizer: Normalizer
 
@@ -180,7 +172,7 @@ class PatternExtractor(EntityExtractor):
 class ValuesExtractor(EntityExtractor):
     """Listed values that a question names by one of their words."""
 
-    spec: ValuesEntitySpec
+    spec: specs.ValuesEntitySpec
     captures: tuple[Capture, ...]
 
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
@@ -204,13 +196,11 @@ class ValuesExtractor(EntityExtractor):
         return _listed_problem(value, [*self.spec.values, *constants])
 
     def _choose(self, hits: Sequence[PhraseHit]) -> PhraseHit:
-        match self.spec.choose:
-            case "first_declared":
-                return min(hits, key=lambda hit: hit.entry.order)
-            case "first_written":
-                return hits[0]
-            case _:
-                return max(hits, key=lambda hit: (hit.last - hit.first, hit.size, -hit.entry.order))
+        if self.spec.choose == "first_declared":
+            return min(hits, key=lambda hit: hit.entry.order)
+        if self.spec.choose == "first_written":
+            return hits[0]
+        return max(hits, key=lambda hit: (hit.last - hit.first, hit.size, -hit.entry.order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,22 +210,19 @@ class DateRangeExtractor(EntityExtractor):
     Nothing is read where one of the dates cannot be: the others mean something else without it.
     """
 
-    spec: DateRangeEntitySpec
+    spec: specs.DateRangeEntitySpec
     rules: DateRules
     earliest: date
 
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
-        rules, data, today = self.rules, question.data, question.today
-        free = question.bytes_are_free
-        dates, impossible = read_dates(rules, data, question.matching, today, free)
+        dates, impossible = read_dates(self.rules, question)
         if impossible is not None:
             question.out_of_range.setdefault(self.name, question.characters(*impossible))
             return None
-        joined = join(rules, data, dates, today, self.earliest)
+        joined = join(self.rules, question, dates, self.earliest)
         if joined is None:
             return None
-        start, end = joined.period
-        value = {"start": start.isoformat(), "end": end.isoformat()}
+        value = dict(zip(("start", "end"), map(date.isoformat, joined.period), strict=True))
         return ExtractedEntity(value, (question.characters(joined.start, joined.end),))
 
     def _item_problem(self, value: Any) -> str | None:
@@ -245,7 +232,7 @@ class DateRangeExtractor(EntityExtractor):
         try:
             is_range = all(date.fromisoformat(day).isoformat() == day for day in value.values())
         except (TypeError, ValueError):
-            return why
+            is_range = False
         return None if is_range else why
 
 
@@ -285,7 +272,7 @@ class Series:
 class SeriesExtractor(EntityExtractor):
     """Two or more things of the first kind that the question names so many of."""
 
-    spec: SeriesEntitySpec
+    spec: specs.SeriesEntitySpec
     series: tuple[Series, ...]
 
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
@@ -323,7 +310,7 @@ class TextExtractor(EntityExtractor):
     are none ("this"); none begins with a word of `reject_first`.
     """
 
-    spec: TextEntitySpec
+    spec: specs.TextEntitySpec
     normalizer: Normalizer
     after: tuple[Marker, ...]
     until: tuple[PackPattern, ...]
@@ -356,15 +343,11 @@ class TextExtractor(EntityExtractor):
         return None if isinstance(value, str) and value.strip() else "it is text"
 
     def _read_known(self, question: QuestionState, start: int) -> ExtractedEntity | None:
-        """Return the longest listed value that begins at `start`."""
-        hits = [
-            hit
-            for hit in question.free_hits(phrase_group(self.name))
-            if question.hit_span(hit)[0] + hit.prefix == start
-        ]
-        if not hits:
+        hits = question.free_hits(phrase_group(self.name))
+        here = [hit for hit in hits if question.hit_span(hit)[0] + hit.prefix == start]
+        if not here:
             return None
-        longest = max(hits, key=lambda hit: hit.last)
+        longest = max(here, key=lambda hit: hit.last)
         return ExtractedEntity(longest.entry.key, (question.hit_span(longest),))
 
     def _read_free(
@@ -387,7 +370,6 @@ class TextExtractor(EntityExtractor):
         return ExtractedEntity(value, ((begin, finish),))
 
     def _end(self, question: QuestionState, start: int, start_byte: int) -> int:
-        """Return where the text ends: at a claim, a stop or the end of the question."""
         ends = [claim.start for claim in question.claims if claim.start >= start]
         for pattern in self.until:
             if pattern.number in question.matching:
@@ -398,9 +380,7 @@ class TextExtractor(EntityExtractor):
 
     def _listed_value(self, folded: str) -> str | None:
         """Return the value of listed words, also behind letters that are attached to them."""
-        if folded in self.values:
-            return self.values[folded]
-        for prefix in self.prefixes:
+        for prefix in ("", *self.prefixes):
             if folded.startswith(prefix) and folded[len(prefix) :] in self.values:
                 return self.values[folded[len(prefix) :]]
         return None

@@ -12,6 +12,7 @@ from server.text.language import (
     Language,
     LanguageFile,
     character_range,
+    characters_in,
     read_language,
     shipped_file,
     shipped_names,
@@ -46,18 +47,16 @@ def read_languages(
     problems: list[Problem] = []
     missing: list[tuple[int, str]] = []
     for at, name in enumerate(names):
+        path = folder / name
         if name in shipped_names():
             files.append(shipped_file(name))
-            continue
-        path = folder / name
-        if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        elif path.suffix in (".yaml", ".yml") and path.is_file():
+            file, wrong = read_language(path, environ)
+            problems += wrong
+            files += () if file is None else (file,)
+        else:
             shipped = ", ".join(shipped_names())
             missing.append((at, f"there is no such language; there are {shipped}, or a path"))
-            continue
-        file, wrong = read_language(path, environ)
-        problems += wrong
-        if file is not None:
-            files.append(file)
     return _together(tuple(files), tuple(problems)), missing
 
 
@@ -97,11 +96,8 @@ def number_rules(specs: Iterable[Language]) -> NumberRules:
 
 def ordinals(languages: Languages, reader: Normalizer) -> dict[str, int]:
     """Ordinal words as they are compared, and what they count."""
-    return {
-        reader.fold(reader.clean(word)): value
-        for spec in reversed(languages.specs)
-        for word, value in spec.numbers.ordinals.items()
-    }
+    words = [word for spec in reversed(languages.specs) for word in spec.numbers.ordinals.items()]
+    return {reader.fold(reader.clean(word)): value for word, value in words}
 
 
 def _writing_rules(specs: Iterable[Language]) -> WritingRules:
@@ -113,8 +109,7 @@ def _writing_rules(specs: Iterable[Language]) -> WritingRules:
     unspaced: list[tuple[str, str]] = []
     for text in (spec.text for spec in specs):
         for span in text.ignore:
-            first, last = character_range(span)
-            replaced |= dict.fromkeys(map(chr, range(ord(first), ord(last) + 1)), "")
+            replaced |= dict.fromkeys(characters_in(span), "")
         for old, new in text.replace.items():
             (replaced if len(old) == 1 else sequences)[old] = new
         same |= text.same

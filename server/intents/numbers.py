@@ -1,7 +1,7 @@
 """Number words to numbers, by the words and rules of a language file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -20,20 +20,16 @@ _MOST_DIGITS: Final = 15
 class NumberRules:
     """How a language builds numbers out of words.
 
-    `words` maps phrases to values, `multipliers` those that multiply what stands before
-    them (`hundred`). `joiner` is attached to the last part (Hebrew ו), `joining_words`
-    stand before it (`and`); with `joined` the last part must have one of them.
+    `joiner` is attached to the last part (Hebrew ו), `joining_words` stand before it
+    (`and`); with `joined` the last part must have one of them.
     """
 
-    words: Mapping[str, int] = field(default_factory=dict)
-    multipliers: Mapping[str, int] = field(default_factory=dict)
     joiner: str = ""
     joining_words: frozenset[str] = frozenset()
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """Words `first` up to `last` say `value`, after letters that belong to the sentence."""
 
     first: int
@@ -85,20 +81,17 @@ def numerals(hits: Sequence[PhraseHit], words: Sequence[str], rules: NumberRules
 
 def as_digits(text: NormalizedText, found: Sequence[Numeral]) -> View:
     """`text`, folded, with each numeral as marked digits; its prefix letters stay."""
-    parts: list[str] = []
+    view, done = "", 0
     pieces: list[tuple[int, int, int, int]] = []
-    done = length = 0
     for numeral in found:
         start, end = text.span(numeral.first, numeral.last)
-        lead = text.folded[done : start + numeral.prefix] + ("-" if numeral.prefix else "")
-        digits = f"{NUMBER_MARK}{numeral.value}"
-        parts += (lead, digits)
-        begin = length + len(lead)
-        length = begin + len(digits)
-        pieces.append((begin, start + numeral.prefix, length, end))
+        start += numeral.prefix
+        view += text.folded[done:start] + ("-" if numeral.prefix else "")
+        begin = len(view)
+        view += f"{NUMBER_MARK}{numeral.value}"
+        pieces.append((begin, start, len(view), end))
         done = end
-    parts.append(text.folded[done:])
-    return View("".join(parts), tuple(pieces))
+    return View(view + text.folded[done:], tuple(pieces))
 
 
 def parse_int(digits: str) -> int | None:

@@ -36,19 +36,12 @@ class Trigger:
         if hits:
             best = max(hits, key=lambda hit: hit.weight)
             return Fired("keyword", best.entry.text, best)
-        for number, fired in self.patterns.items():
-            if number in question.matching:
-                return fired
-        return None
+        return next((f for number, f in self.patterns.items() if number in question.matching), None)
 
     def _keywords(self, question: QuestionState) -> list[PhraseHit]:
-        hits = question.hits.get(self.key, [])
-        openings = question.hits.get(-self.key)
-        if openings:
-            hits = hits + [hit for hit in openings if not hit.first]
-        if hits and self.yields_to:
-            hits = [hit for hit in hits if not question.is_claimed_by(hit, self.yields_to)]
-        return hits
+        openings = [hit for hit in question.hits.get(-self.key, ()) if not hit.first]
+        hits = [*question.hits.get(self.key, ()), *openings]
+        return [hit for hit in hits if not question.is_claimed_by(hit, self.yields_to)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ Spans = list[tuple[int, int]]
 
 _MEMORY_BYTES: Final = 4 << 20
 """For each pattern, used only as far as it is needed."""
-
 _SET_MEMORY_BYTES: Final = 32 << 20
-
 _PLACEHOLDER: Final = re2.compile(r"\{([a-z_]+)\}")
 
 # Not "anything but letters": that takes thousands of steps in UTF-8, too many for a DFA.
@@ -109,10 +107,9 @@ class PatternSet:
         Raises:
             PatternInvalid: all patterns together take more memory than a set may.
         """
-        if not self._patterns:
-            return
         try:
-            self._set.Compile()
+            if self._patterns:
+                self._set.Compile()
         except re2.error:
             what = f"{len(self._patterns)} patterns are too many for one set"
             raise PatternInvalid(what) from None
@@ -122,7 +119,6 @@ class PatternSet:
         return frozenset(self._set.Match(data) or ()) if self._patterns else frozenset()
 
     def _expand(self, source: str) -> str:
-        """Return `source`, folded, with its definitions in it."""
         folded = self._fold(source)
         for _ in range(8):  # definitions may use others, but not without end
             names = [match.group(1) for match in _PLACEHOLDER.finditer(folded)]

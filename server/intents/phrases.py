@@ -17,8 +17,7 @@ MASK: Final = "mask"
 """Group of phrases that hide what lies inside them from the one that is their key."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseEntry:
+class PhraseEntry(NamedTuple):
     """What a phrase stands for.
 
     `group` is who looks for it, `key` which of its things was found and `order` how

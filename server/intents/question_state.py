@@ -103,9 +103,5 @@ class QuestionState:
     def is_claimed_by(self, hit: PhraseHit, entities: frozenset[str]) -> bool:
         """Whether a hit lies in what one of `entities` claimed."""
         start, end = self.hit_span(hit)
-        start += hit.prefix
-        return any(
-            claim.start <= start and end <= claim.end
-            for claim in self.claims
-            if claim.entity in entities
-        )
+        claims = [claim for claim in self.claims if claim.entity in entities]
+        return any(claim.start <= start + hit.prefix and end <= claim.end for claim in claims)

@@ -20,7 +20,7 @@ from server.library.parameter_types import (
     StringType,
     type_of_format,
 )
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 TemplateKind = Literal["function", "query"]
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -12,12 +13,11 @@ from server.core.turn import Turn
 from server.library.model import Parameter, Template
 from server.llm.fact_tokens import answer_words, read_tokens
 from server.text.parsed_text import ParsedText
-from server.text.span import DateOrder
 from server.text.stems import stem
+from server.text.tokens import DateOrder
 
 _BLANK: Final = "\0"
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_DATES: Final = frozenset({"date", "datetime"})
 _MOST_LEAVES: Final = 200
 
 Place = tuple[int, int, int]
@@ -58,21 +58,18 @@ class ConversationText:
     def _places(
         self, value: Any, parameter: Parameter, own_words: frozenset[str]
     ) -> Iterator[Place]:
-        if isinstance(value, bool) or value is None:
-            return  # nothing in a text is a truth value for certain
-        if isinstance(value, int | float | Decimal):
+        kind = parameter.descriptor.kind
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
             yield from self._numbers(Decimal(str(value)))
-            return
-        if not isinstance(value, str) or not value.strip():
-            return
-        if parameter.descriptor.kind in _DATES:
+        elif not isinstance(value, str) or not value.strip():
+            return  # nothing in a text is a truth value for certain
+        elif kind in ("date", "datetime"):
             yield from self._dates(value)
-            return
-        if parameter.descriptor.kind == "currency":
-            yield from self._currencies(value)
-        if not _words(value) - own_words and not any(char.isdigit() for char in value):
-            return
-        yield from self._phrases(value)
+        else:
+            if kind == "currency":
+                yield from self._currencies(value)
+            if _words(value) - own_words or any(char.isdigit() for char in value):
+                yield from self._phrases(value)
 
     def _numbers(self, value: Decimal) -> Iterator[Place]:
         for at, parsed in self._parsed_texts():
@@ -119,15 +116,11 @@ class ConversationText:
 
 def own_words_of(template: Template) -> frozenset[str]:
     """Return the words of a template itself, which are no value that a person gives."""
-    counts: dict[str, int] = {}
-    for example in template.nl_examples:
-        for word in _words(example):
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for example in template.nl_examples for word in _words(example))
     names = [template.id, template.description, template.function_name]
     names += [f"{p.name} {p.description}" for p in template.parameters]
-    own = {word for name in names for word in _words(name)}
-    own |= {word for word, count in counts.items() if count > 1}
-    return frozenset(own | answer_words().plain)
+    repeated = {word for word, count in counts.items() if count > 1}
+    return answer_words().plain.union(repeated, *map(_words, names))
 
 
 def _words(text: str) -> set[str]:
@@ -142,14 +135,13 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _leaves(value: Any) -> list[Any]:
-    found: list[Any] = []
-    pending = [value]
+    found, pending = list[Any](), [value]
     while pending and len(found) <= _MOST_LEAVES:
-        one = pending.pop(0)
-        if isinstance(one, Mapping):
-            pending = [*one.values(), *pending]
-        elif isinstance(one, Sequence) and not isinstance(one, str):
-            pending = [*one, *pending]
+        inner = pending.pop(0)
+        if isinstance(inner, Mapping):
+            pending = [*inner.values(), *pending]
+        elif isinstance(inner, Sequence) and not isinstance(inner, str):
+            pending = [*inner, *pending]
         else:
-            found.append(one)
+            found.append(inner)
     return found

@@ -5,30 +5,30 @@ call and the template's own answer do not carry, or that stands where another va
 is refused, and so is a negation that they do not carry. No model is asked.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import format_value
-from server.llm.fact_tokens import NAME_PART, VALUE_KINDS, FactToken, answer_words, read_tokens
-from server.text.span import DateOrder
+from server.llm.fact_tokens import VALUE_KINDS, FactToken, answer_words, read_tokens
 from server.text.stems import stem
+from server.text.tokens import DateOrder
 
 _MOST_TOKENS: Final = 5_000
 """Of a longer result, what comes later is no fact: no sentence speaks of it."""
 _MOST_TOKENS_STATED: Final = 12
 """A longer text is not repeated in a sentence."""
 _MOST_ROWS: Final = 200
+_NAME_PART: Final = re.compile(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+")
+"""A word in the name of a field: `unitPrice`, `unit_price`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What speaks against a sentence; `why` is empty when nothing does.
-
-    `complete` says that the sentence has each row of the result, so that no table is needed.
-    """
+class CheckResult(NamedTuple):
+    """What speaks against a sentence, or empty; `complete` when it has each row of the result."""
 
     why: str = ""
     complete: bool = True
@@ -52,8 +52,8 @@ class FactChecker:
         date_order: DateOrder = "mdy",
     ) -> None:
         """Numbers, dates and codes of the `question` alone are no facts; its words are."""
-        self._words = answer_words()
-        self._order: DateOrder = date_order
+        self._words = words = answer_words()
+        self._read = partial(read_tokens, order=date_order)
         payload = result.get("result") if isinstance(result, Mapping) else result
         inputs, outputs = self._fields(arguments), self._fields(without_echo(result))
         stated, asked = self._read(answer), self._read(question)
@@ -61,26 +61,25 @@ class FactChecker:
         self._inputs = {token.value for _, token in inputs}
         self._dates = [token.value for token in facts if token.kind == "date"]
         self._values = {token[:2] for token in facts} | {t[:2] for t in asked if t.kind == "sign"}
-        own = [token for token in (*facts, *self._read(description)) if token.kind == "word"]
-        self._own_words = {token.value for token in own}
-        known = {*self._own_words, *(token.value for token in asked if token.kind == "word")}
-        self._beside: dict[tuple[str, str], set[Any]] = {}
+        self._own_words = _words_in((*facts, *self._read(description)))
+        known = self._own_words | _words_in(asked)
+        self._beside: defaultdict[tuple[str, str], set[Any]] = defaultdict(set)
         for name, token in (*outputs, *inputs):
-            for word in (word.lower() for word in NAME_PART.findall(name)):
-                known.add(word)
-                if token.kind in VALUE_KINDS and word not in self._words.plain:
-                    self._beside.setdefault(("label", word), set()).add(token.value)
+            labels = {word.lower() for word in _NAME_PART.findall(name)}
+            known |= labels
+            for word in labels - words.plain if token.kind in VALUE_KINDS else ():
+                self._beside["label", word].add(token.value)
         self._known_words = known | {stem(word) for word in known}
         for tokens in (stated, asked):
             for index, token in enumerate(tokens):
                 for place in self._places(tokens, index):
-                    self._beside.setdefault(place, set()).add(token.value)
+                    self._beside[place].add(token.value)
         self._rows, self._count = _rows(result, payload)
         if self._count is not None:
             self._values.add(("number", Decimal(self._count)))
         self._has_records = any(isinstance(row, Mapping) for row in self._rows)
         self._rows_of = self._rows_by_value()
-        results = {token.value for _, token in outputs} - self._words.plain
+        results = {token.value for _, token in outputs} - words.plain
         self._main = [] if self._rows else self._main_values(payload, stated, results)
 
     @property
@@ -131,9 +130,9 @@ class FactChecker:
         if tokens[index].kind not in VALUE_KINDS:
             return
         words = self._words
-        for token in tokens[index + 1 : index + 2]:
-            after = "%" if token.value in words.percent else token.value
-            if token.kind in ("word", "sign") and after not in words.plain:
+        for kind, word, *_ in tokens[index + 1 : index + 2]:
+            after = "%" if word in words.percent else word
+            if kind in ("word", "sign") and after not in words.plain:
                 yield "after", after
         for at in range(index - 1, max(index - 7, -1), -1):
             kind, word = tokens[at][:2]
@@ -169,30 +168,29 @@ class FactChecker:
             if named and token.kind not in ("word", "code"):
                 return CheckResult("a value is said without the row it belongs to")
             told.append(min(following))
-        complete = len(told) - 1 == min(len(self._rows), _MOST_ROWS)
+        if len(told) - 1 == min(len(self._rows), _MOST_ROWS):
+            return CheckResult()
         counted = any(t.value == self._count for t in tokens if t.kind == "number")
-        if not complete and (not counted or self._count in rows_of):
+        if not counted or self._count in rows_of:
             return CheckResult("it tells of some rows and not of how many there are")
-        return CheckResult(complete=complete)
+        return CheckResult(complete=False)
 
     def _rows_by_value(self) -> dict[Any, set[int]]:
         """Return the rows that each value stands in, for the values that tell rows apart."""
-        rows_of: dict[Any, set[int]] = {}
+        rows_of: defaultdict[Any, set[int]] = defaultdict(set)
         rows = self._rows[:_MOST_ROWS]
         ignored = self._words.plain | self._inputs if self._has_records else self._words.plain
         for index, row in enumerate(rows):
             for _, token in self._fields(row):
                 if token.kind not in ("stop", "sign") and token.value not in ignored:
-                    rows_of.setdefault(token.value, set()).add(index)
+                    rows_of[token.value].add(index)
         return {value: found for value, found in rows_of.items() if len(found) < len(rows)}
 
     def _main_values(
         self, payload: Any, answer: Sequence[FactToken], results: set[Any]
     ) -> list[Any]:
-        """Return what a sentence has to state: a plain result itself, else what the answer says
-        first that nobody gave.
-        """
-        if isinstance(payload, bool) or payload is None:
+        """Return a plain result itself, else what the answer says first that nobody gave."""
+        if payload is None or isinstance(payload, bool):
             return []
         if not isinstance(payload, Mapping | list | tuple):
             tokens = [token for _, token in self._fields(payload)]
@@ -206,15 +204,12 @@ class FactChecker:
         values += [token.value for token in new if token.kind == "word" and token.value in results]
         return values[:1]
 
-    def _read(self, text: str) -> list[FactToken]:
-        return read_tokens(text, self._order)
-
     def _whole_date(self, token: FactToken) -> FactToken:
         """Return a date that is said in part as the known date that it means."""
-        if token.kind != "date" or token.value in self._dates:
-            return token
-        known = (day for day in self._dates if _is_part(token.value, day))
-        return token._replace(value=next(known, token.value))
+        for day in self._dates if token.kind == "date" and token.value not in self._dates else ():
+            if all(part in (None, of) for part, of in zip(token.value, day, strict=True)):
+                return token._replace(value=day)
+        return token
 
     def _fields(self, value: Any) -> list[tuple[str, FactToken]]:
         """Return what stands in `value`, as people read it, each token by its field's name."""
@@ -231,6 +226,10 @@ class FactChecker:
         return found
 
 
+def _words_in(tokens: Sequence[FactToken]) -> set[str]:
+    return {token.value for token in tokens if token.kind == "word"}
+
+
 def without_echo(result: Any) -> Any:
     """Return the result without what only repeats the call."""
     if not isinstance(result, Mapping):
@@ -245,16 +244,11 @@ def _rows(result: Any, payload: Any) -> tuple[Sequence[Any], int | None]:
         payload = lists[0] if len(lists) == 1 and isinstance(lists[0][0], Mapping) else None
     if not isinstance(payload, list | tuple) or len(payload) < 2:
         return (), None
-    if isinstance(result, Mapping) and "complete" in result:
-        total = result.get("total")
-        known = total if isinstance(total, int) else None
-        return payload, len(payload) if known is None and result["complete"] else known
-    return payload, len(payload)
-
-
-def _is_part(said: tuple[int | None, ...], known: tuple[int | None, ...]) -> bool:
-    """Whether a date, with None for what is not said, means a part of a known one."""
-    return all(part is None or part == of for part, of in zip(said, known, strict=True))
+    if not isinstance(result, Mapping) or "complete" not in result:
+        return payload, len(payload)
+    total = result.get("total")
+    known = total if isinstance(total, int) else None
+    return payload, len(payload) if known is None and result["complete"] else known
 
 
 def _quoted(value: Any) -> str:

@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from server.core.chat_messages import FunctionCall, Message
@@ -57,33 +58,23 @@ async def request_function_call(
 
 
 def _from_data(data: Any) -> FunctionCall | None:
-    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
-        return None
-    if data["name"] == _NONE:
+    name = data.get("name") if isinstance(data, Mapping) else None
+    if not isinstance(name, str) or name == _NONE:
         return None
     arguments = data.get("arguments")
-    return FunctionCall(data["name"], arguments if isinstance(arguments, Mapping) else {})
+    return FunctionCall(name, arguments if isinstance(arguments, Mapping) else {})
 
 
 def _call_schema(functions: Sequence[ToolDefinition]) -> dict[str, Any]:
-    """Return the JSON schema of a call of one of the functions, or of the name `none`."""
-    calls = [
-        {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "enum": [function.name]},
-                "arguments": function.to_openai_schema()["function"]["parameters"],
-            },
-            "required": ["name", "arguments"],
-        }
-        for function in functions
+    calls: list[tuple[str, dict[str, Any]]] = [
+        (each.name, {"arguments": each.to_openai_schema()["function"]["parameters"]})
+        for each in functions
     ]
-    none = {
-        "type": "object",
-        "properties": {"name": {"type": "string", "enum": [_NONE]}},
-        "required": ["name"],
-    }
-    return {"anyOf": [*calls, none]}
+    properties = [
+        {"name": {"type": "string", "enum": [name]}} | arguments
+        for name, arguments in (*calls, (_NONE, dict[str, Any]()))
+    ]
+    return {"anyOf": [{"type": "object", "properties": p, "required": list(p)} for p in properties]}
 
 
 def parse_calls(text: str) -> tuple[FunctionCall, ...]:
@@ -96,16 +87,12 @@ def parse_calls(text: str) -> tuple[FunctionCall, ...]:
             pieces[-1][1].append(_as_json(token))
     calls: list[FunctionCall] = []
     for name, parts in pieces[:_MAX_CALLS]:
-        try:
-            arguments, _ = json.JSONDecoder().raw_decode("".join(parts))
-        except (ValueError, RecursionError):
-            continue
-        calls.append(FunctionCall(name, arguments))
+        with suppress(ValueError, RecursionError):
+            calls.append(FunctionCall(name, json.JSONDecoder().raw_decode("".join(parts))[0]))
     return tuple(calls)
 
 
 def _as_json(token: re.Match[str]) -> str:
-    """Return a token of a call as JSON: escaped texts and words in quotes."""
     if token["text"] is not None:
         return json.dumps(token["text"])
     if token["word"] is None:

@@ -21,7 +21,6 @@ from server.settings.adapters import AdapterSettings
 
 _log = logging.getLogger(__name__)
 
-
 ModelOf = Callable[[str | None, str | None], ChatModel]
 """The model of a provider and a name; the defaults stand in for None."""
 
@@ -81,22 +80,14 @@ class AdapterModels:
         """Return the answer in a model's words, if one words results and they are true."""
         if self.synthesizer is None or deadline.private:
             return answer
-        request = RewriteRequest(
-            question=turn.text,
-            language=self.library.domain.response.choose_language(turn.languages),
-            template=self.library.templates[call.template_id],
-            call=call,
-            result=result,
-            answer=answer,
-        )
+        language = self.library.domain.response.choose_language(turn.languages)
+        template = self.library.templates[call.template_id]
+        request = RewriteRequest(turn.text, language, template, call, result, answer)
         return await self.synthesizer.rewrite(request, trace, deadline)
 
 
 def build_models(
-    adapter: AdapterSettings,
-    library: Library,
-    prompts: Prompts,
-    model_of: ModelOf,
+    adapter: AdapterSettings, library: Library, prompts: Prompts, model_of: ModelOf
 ) -> AdapterModels | None:
     """Build what the models of an adapter do; None when a model cannot be made.
 
@@ -106,6 +97,7 @@ def build_models(
         PluginInvalid: there is no such provider.
     """
     agent = adapter.config.agent
+    inference = adapter.inference_model_provider, adapter.inference_model
     synthesizer = slot_filler = responder = None
     models: dict[int, ChatModel] = {}
 
@@ -113,21 +105,18 @@ def build_models(
         models[id(model)] = model
         return PromptedModel(model, prompts[prompt], agent.model_timeout)
 
-    def inference_model() -> ChatModel:
-        return model_of(adapter.inference_model_provider, adapter.inference_model)
-
     try:
         if agent.synthesize_response and names_inference_model(adapter):
+            model = prompted(model_of(*inference), "synthesis")
+            date_order = library.domain.date_order
             synthesizer = ResponseSynthesizer(
-                prompted(inference_model(), "synthesis"),
-                result_tokens=agent.result_tokens,
-                date_order=library.domain.date_order,
+                model, result_tokens=agent.result_tokens, date_order=date_order
             )
         if names_function_model(adapter):
-            function_model = function_model_of(adapter, model_of)
-            slot_filler = SlotFiller(prompted(function_model, "filling"), library)
+            model = prompted(function_model_of(adapter, model_of), "filling")
+            slot_filler = SlotFiller(model, library)
         if agent.conversation:
-            model = prompted(inference_model(), "conversation")
+            model = prompted(model_of(*inference), "conversation")
             responder = ChatResponder(model, library, system_prompt=agent.system_prompt)
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s answers without a model: %s", adapter.name, lacking)
@@ -156,8 +145,7 @@ def build_llm_decider(
     except ProviderUnavailable as lacking:
         _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
         return otherwise
-    timeout_s = adapter.config.agent.model_timeout
-    prompted = PromptedModel(model, prompts["proposing"], timeout_s)
+    prompted = PromptedModel(model, prompts["proposing"], adapter.config.agent.model_timeout)
     return LLMDecider(otherwise, prompted, library, allowed)
 
 

@@ -25,16 +25,12 @@ SHIPPED: Final = Path(__file__).parent / "prompts" / "default.yaml"
 PromptName = Literal["synthesis", "filling", "proposing", "conversation"]
 
 VARIABLES: Final[Mapping[PromptName, frozenset[str]]] = {
-    "synthesis": frozenset(
-        {
-            *("question", "result", "arguments", "answer", "description", "language"),
-            *("cut", "shown", "total"),
-        }
-    ),
-    "filling": frozenset(("question", "said", "function", "missing")),
-    "proposing": frozenset(("question", "said", "functions")),
-    "conversation": frozenset(("adapter", "description", "abilities", "system_prompt", "language")),
-}
+    "synthesis": frozenset({"question", "result", "arguments", "answer", "description", "language",
+                            "cut", "shown", "total"}),
+    "filling": frozenset({"question", "said", "function", "missing"}),
+    "proposing": frozenset({"question", "said", "functions"}),
+    "conversation": frozenset({"adapter", "description", "abilities", "system_prompt", "language"}),
+}  # fmt: skip
 """What each prompt is given."""
 
 
@@ -64,8 +60,7 @@ class PromptSetYaml(Strict):
 
     def written(self) -> Iterator[tuple[PromptName, tuple[MessageYaml, ...]]]:
         """Yield each prompt that the file has."""
-        found = ((name, getattr(self, name)) for name in VARIABLES)
-        return ((name, messages) for name, messages in found if messages is not None)
+        return ((name, getattr(self, name)) for name in VARIABLES if getattr(self, name))
 
 
 class PromptsYaml(Strict):
@@ -157,9 +152,8 @@ def _read_prompts(
         texts = tuple((message.role, message.content) for message in messages)
         digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
         prompts[name] = Prompt(name, written.version, digest, texts)
-    if any(problem.severity == "error" for problem in problems):
-        return None, tuple(problems)
-    return prompts, tuple(problems)
+    broken = any(problem.severity == "error" for problem in problems)
+    return None if broken else prompts, tuple(problems)
 
 
 def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) -> list[Problem]:
@@ -167,24 +161,18 @@ def _text_problems(name: PromptName, text: str, document: Document, keys: Keys) 
     where = document.where(keys)
     if found.problem is not None:
         return [Problem(f"prompt {name!r}: {found.problem}", where, "bad-template")]
-    return [
-        Problem(
-            f"prompt {name!r} uses {variable!r}, which it is not given; "
-            + did_you_mean(variable, sorted(VARIABLES[name])),
-            where,
-            "unknown-variable",
-        )
-        for variable in sorted(found.variables - VARIABLES[name])
-    ]
+    known, problems = sorted(VARIABLES[name]), list[Problem]()
+    for variable in sorted(found.variables.difference(known)):
+        what = f"prompt {name!r} uses {variable!r}, which it is not given; "
+        problems.append(Problem(what + did_you_mean(variable, known), where, "unknown-variable"))
+    return problems
 
 
 def _order_problems(
     name: PromptName, messages: tuple[MessageYaml, ...], document: Document
 ) -> list[Problem]:
-    """Return the problem of a prompt that does not end with a user's message, as the prompts
-    of all but the conversation have to.
-    """
-    if (messages[-1].role == "user") or name == "conversation":
+    """Return the problem of a prompt, but the conversation's, that no user's message ends."""
+    if messages[-1].role == "user" or name == "conversation":
         return []
     what = f"prompt {name!r} ends with a message of {messages[-1].role}; a model answers a user's"
     return [Problem(what, document.where(("prompts", name, len(messages) - 1)), "wrong-value")]

@@ -17,7 +17,7 @@ from server.llm.fact_tokens import VALUE_KINDS, read_tokens
 from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.truncation import TruncatedResult, truncate_result
 from server.text.dates import MONTHS
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 _LEAST_TOKENS: Final = 80
 _TOKENS_PER_ROW: Final = 20
@@ -95,13 +95,9 @@ class ResponseSynthesizer:
         )
 
     def _prepare(self, request: RewriteRequest) -> tuple[FactChecker, TruncatedResult]:
-        """Return the checker of the call, and what the model is shown of its result."""
         result = request.result.result
         checker = FactChecker(
-            request.question,
-            result,
-            request.call.arguments,
-            request.answer.content,
+            *(request.question, result, request.call.arguments, request.answer.content),
             description=request.template.description,
             date_order=self._date_order,
         )
@@ -208,7 +204,6 @@ def _settled(text: str) -> int:
 
 
 def _keep(answer: Answer, details: dict[str, Any], why: str, model: str = "") -> Answer:
-    """Return the template's answer, with the reason in the trace; in the metadata with a model."""
     details |= {"outcome": "the template's answer stands", "why": why}
     if not model:
         return answer

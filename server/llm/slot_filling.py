@@ -138,7 +138,6 @@ def _as_declared(value: Any, parameter: Parameter) -> Any:
 
 
 def _is_choice(value: Any, parameter: Parameter) -> bool:
-    """Whether the value is one of those that the template itself lists."""
     listed = [*parameter.enum, *([] if parameter.default is None else [parameter.default])]
     return any(value == each and type(value) is type(each) for each in listed)
 

@@ -96,7 +96,6 @@ def _send(words: str, deadline: TurnDeadline) -> str:
 
 
 def _latest(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the last messages of a conversation, as many as a model is given."""
     room, first = _HISTORY_TOKENS, len(messages)
     while first > 0 and (room := room - tokens_in(messages[first - 1].content)) >= 0:
         first -= 1

@@ -41,15 +41,9 @@ class LLMDecider:
     """
 
     def __init__(
-        self,
-        otherwise: Decider,
-        model: PromptedModel,
-        library: Library,
-        allowed: AllowedTemplates,
+        self, otherwise: Decider, model: PromptedModel, library: Library, allowed: AllowedTemplates
     ) -> None:
-        self._otherwise = otherwise
-        self._model = model
-        self._library = library
+        self._otherwise, self._model, self._library = otherwise, model, library
         self._allowed = allowed
         self._validator = ArgumentValidator(library)
         templates = library.templates.values()
@@ -98,7 +92,6 @@ class LLMDecider:
         return await request_function_call(self._model.model, messages, definitions)
 
     async def _no_match(self, why: str, turn: Turn, trace: Trace) -> Decision:
-        """Return that nothing fits, with what the matcher finds nearest."""
         match await self._otherwise.decide(turn, trace):
             case Call(match) | MissingArguments(match):
                 return NoMatch(why, (match,))
@@ -118,8 +111,7 @@ class LLMDecider:
             # Only what role or intent forbid is named in full: the chain runs what it allows.
             if call.name in (template.function_name, template.id) and template.id not in ids:
                 proposed = template.call(call.arguments, by_model=True)
-        match = Match(proposed.template_id, 0.0, 0.0, _WHY)
-        return Call(match, proposed, otherwise=otherwise)
+        return Call(Match(proposed.template_id, 0.0, 0.0, _WHY), proposed, otherwise=otherwise)
 
     def _decide_for(
         self, template: Template, proposed: Mapping[str, Any], turn: Turn, trace: Trace
@@ -149,10 +141,8 @@ class LLMDecider:
         match decision:
             case Call(match) | MissingArguments(match):
                 ids = [match.template_id]
-            case Clarify(options):
+            case Clarify(options) | NoMatch(_, options):
                 ids = [option.template_id for option in options]
-            case NoMatch(_, nearest):
-                ids = [option.template_id for option in nearest]
             case _:
                 return True
         return any(self._library.templates[each].policy.sensitive_params for each in ids)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from server.core.json import to_json
@@ -42,14 +43,9 @@ def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
     if tokens_in(result) <= most_tokens:
         return TruncatedResult(result, shown=total, total=total)
     if rows is not None:
-        room = most_tokens - tokens_in(rest)
-        fitting = 0
-        for row in rows:
-            room -= tokens_in(row)
-            if room < 0:
-                break
-            fitting += 1
-        if fitting:
+        used = accumulate(map(tokens_in, rows), initial=tokens_in(rest))
+        fitting = sum(1 for _ in takewhile(most_tokens.__ge__, used)) - 1
+        if fitting > 0:
             kept = rows[:fitting]
             data = {**rest, "result": kept} if isinstance(result, Mapping) else kept
             known = rest.get("total") if "complete" in rest else total
@@ -58,12 +54,11 @@ def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
         data = _shorter(result, chars, members)
         if tokens_in(data) <= most_tokens:
             return TruncatedResult(data, is_cut=True)
-    text = to_json(result)[: most_tokens * _CHARS_PER_TOKEN // 2]
-    return TruncatedResult(text, is_cut=True)
+    most_chars = most_tokens * _CHARS_PER_TOKEN // 2
+    return TruncatedResult(to_json(result)[:most_chars], is_cut=True)
 
 
 def _rows_of(result: Any) -> tuple[list[Any] | None, dict[str, Any]]:
-    """Return the rows of a result, and its other fields."""
     if isinstance(result, Mapping):
         rest = {name: value for name, value in result.items() if name != "result"}
         rows = result.get("result")

@@ -7,11 +7,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from string import hexdigits
 from typing import Any, Final
 
 from server.text.decimals import Number, read_plain
-from server.text.span import Kind, Span
+from server.text.tokens import Kind, Span
 
 _MAX_DEPTH: Final = 64
 _MAX_FAILURES: Final = 50
@@ -104,7 +103,12 @@ _WORDS: Final[dict[str, Any]] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_BARE: Final = frozenset("_$-+.")
+_ESCAPE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)", re.DOTALL)
+_PIECE: Final = re.compile(
+    r"""\s*(?:(?P<mark>["'])(?P<quoted>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)"""
+    r"|(?P<word>[\w$+.-]+)|(?P<sign>\S))",
+    re.DOTALL,
+)
 
 
 class _NotJson(ValueError):
@@ -193,82 +197,16 @@ def _is_deep(value: Any) -> bool:
 class _LenientJson:
     """Reads JSON as people write it, in one pass."""
 
-    __slots__ = ("at", "text")
-
     def __init__(self, text: str, start: int) -> None:
-        self.text = text
-        self.at = start
+        self.text, self.at = text, start
 
-    def _peek(self) -> str:
-        text, at, length = self.text, self.at, len(self.text)
-        while at < length and text[at].isspace():
-            at += 1
-        self.at = at
-        return text[at : at + 1]
-
-    def value(self, depth: int) -> Any:
-        opener = self._peek()
-        if opener in "[{" and opener and depth < _MAX_DEPTH:
-            self.at += 1
-            return self._array(depth) if opener == "[" else self._object(depth)
-        if opener in ("'", '"'):
-            return self._string(opener)
-        return self._bare_value()
-
-    def _array(self, depth: int) -> list[Any]:
-        items: list[Any] = []
-        while self._peek() != "]":
-            items.append(self.value(depth + 1))
-            self._comma("]")
-        self.at += 1
-        return items
-
-    def _object(self, depth: int) -> dict[str, Any]:
-        members: dict[str, Any] = {}
-        while (mark := self._peek()) != "}":
-            key = self._string(mark) if mark in ("'", '"') else self._word()
-            if not key or self._peek() != ":":
-                raise _NotJson(key)
-            self.at += 1
-            members[key] = self.value(depth + 1)
-            self._comma("}")
-        self.at += 1
-        return members
-
-    def _comma(self, closer: str) -> None:
-        following = self._peek()
-        if following == ",":
-            self.at += 1
-        elif following != closer:
-            raise _NotJson(following)
-
-    def _string(self, mark: str) -> str:
-        text, parts = self.text, list[str]()
-        at = self.at + 1
-        while True:
-            end = text.find(mark, at)
-            if end < 0:
-                self.at = len(text)
-                raise _NotJson(mark)
-            escape = text.find("\\", at, end)
-            if escape < 0:
-                parts.append(text[at:end])
-                self.at = end + 1
-                return "".join(parts)
-            character, after = _unescape(text, escape)
-            parts += text[at:escape], character
-            at = after
-
-    def _word(self) -> str:
-        text, start, length = self.text, self.at, len(self.text)
-        at = start
-        while at < length and (text[at].isalnum() or text[at] in _BARE):
-            at += 1
-        self.at = at
-        return text[start:at]
-
-    def _bare_value(self) -> Any:
-        word = self._word()
+    def value(self, depth: int, piece: re.Match[str] | None = None) -> Any:
+        piece = piece or self._next()
+        if piece["mark"]:
+            return _string(piece)
+        if piece["sign"] in ("[", "{") and depth < _MAX_DEPTH:
+            return self._array(depth) if piece["sign"] == "[" else self._object(depth)
+        word = piece["word"] or ""
         if word in _WORDS:
             return _WORDS[word]
         number = read_plain(word) if word[:1].isdigit() or word[:1] in "-." else None
@@ -276,11 +214,37 @@ class _LenientJson:
             raise _NotJson(word)
         return number
 
+    def _next(self) -> re.Match[str]:
+        piece = _PIECE.match(self.text, self.at)
+        if piece is None:
+            raise _NotJson("it has no end")
+        self.at = piece.end()
+        return piece
 
-def _unescape(text: str, at: int) -> tuple[str, int]:
-    """The character that the escape at `at` stands for, and where it ends."""
-    following = text[at + 1 : at + 2]
-    digits = text[at + 2 : at + 6]
-    if following == "u" and len(digits) == 4 and all(digit in hexdigits for digit in digits):
-        return chr(int(digits, 16)), at + 6
-    return _ESCAPES.get(following, following), at + 2
+    def _members(self, closer: str) -> Iterator[re.Match[str]]:
+        """Yield the first piece of each member, up to the bracket that closes them."""
+        while (piece := self._next())["sign"] != closer:
+            yield piece
+            if (after := self._next())["sign"] == closer:
+                return
+            if after["sign"] != ",":
+                raise _NotJson(after[0])
+
+    def _array(self, depth: int) -> list[Any]:
+        return [self.value(depth + 1, piece) for piece in self._members("]")]
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for piece in self._members("}"):
+            key = _string(piece) if piece["mark"] else piece["word"]
+            if not key or self._next()["sign"] != ":":
+                raise _NotJson(key)
+            members[key] = self.value(depth + 1)
+        return members
+
+
+def _string(piece: re.Match[str]) -> str:
+    return _ESCAPE.sub(
+        lambda found: chr(int(found[1], 16)) if found[1] else _ESCAPES.get(found[2], found[2]),
+        piece["quoted"],
+    )

@@ -6,7 +6,7 @@ the same text on every system and locale, and a hostile one cannot reach anythin
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -15,8 +15,7 @@ from server.core.suggestions import described_value, shown_value
 from server.errors import ArgumentsInvalid
 from server.text.dates import MONTH_NAMES, WEEKDAY_NAMES
 from server.text.language import load_language
-from server.text.span import Span
-from server.text.tokens import Tokens
+from server.text.tokens import Span, Tokens
 
 _NOTATION: Final = """
     YYYY=Y yyyy=Y YY=y yy=y MMMM=B mmmm=B MMM=b mmm=b MM=m mm=m M=-m m=-m Do=th
@@ -33,9 +32,6 @@ _PART: Final = re.compile(r"\[([^\]]*)\]|([A-Za-z]+)|[^A-Za-z\[]+|\[")
 
 _MINUTES: Final[Mapping[str, str]] = {"m": "M", "-m": "-M"}
 _TWELVE: Final[Mapping[str, str]] = {"H": "I", "-H": "-I"}
-_HOURS: Final = ("H", "-H")
-_SECONDS: Final = ("S", "-S")
-_HALVES: Final = ("p", "P")
 
 
 def friendly_pieces(text: str) -> list[tuple[str, bool]]:
@@ -56,45 +52,27 @@ def friendly_pieces(text: str) -> list[tuple[str, bool]]:
 
 def _settle(pieces: list[tuple[str, bool]], lowercase_hours: set[int]) -> list[tuple[str, bool]]:
     """Decide, from what stands around them, minutes or month and 12 or 24 hours."""
-    directives = [place for place, (_, directive) in enumerate(pieces) if directive]
-    twelve = any(pieces[place][0] in _HALVES for place in directives)
+    places = [place for place, (_, directive) in enumerate(pieces) if directive]
+    texts = ["", *(pieces[place][0] for place in places), ""]
     settled = list(pieces)
-    for order, place in enumerate(directives):
-        text = pieces[place][0]
-        before = pieces[directives[order - 1]][0] if order else ""
-        after = pieces[directives[order + 1]][0] if order + 1 < len(directives) else ""
-        if text in _MINUTES and (before in _HOURS or after in _SECONDS):
+    for place, before, text, after in zip(places, texts, texts[1:], texts[2:], strict=False):
+        if text in _MINUTES and (before in _TWELVE or after in ("S", "-S")):
             settled[place] = (_MINUTES[text], True)
-        elif place in lowercase_hours and twelve:
+        elif place in lowercase_hours and ("p" in texts or "P" in texts):
             settled[place] = (_TWELVE[text], True)
     return settled
 
 
 MAX_FORMAT_CHARS: Final = 100
 
-_Writer = Callable[[datetime], str]
-
 _EPOCH: Final = datetime(1970, 1, 1)
 
 NAMED: Final[Mapping[str, str]] = {
-    "date": "%Y-%m-%d",
-    "datetime": "%Y-%m-%d %H:%M:%S",
-    "time": "%H:%M:%S",
-    "time12": "%-I:%M %p",
-    "short": "%b %-d, %Y",
-    "long": "%B %-d, %Y",
-    "full": "%A, %B %-d, %Y",
-    "us": "%m/%d/%Y",
-    "eu": "%d/%m/%Y",
-    "rfc2822": "%a, %d %b %Y %H:%M:%S %z",
-    "unix": "%s",
-    "year": "%Y",
-    "month": "%B",
-    "day": "%-d",
-    "weekday": "%A",
-    "week": "%-V",
-    "quarter": "%Q",
-}
+    "date": "%Y-%m-%d", "datetime": "%Y-%m-%d %H:%M:%S", "time": "%H:%M:%S", "time12": "%-I:%M %p",
+    "short": "%b %-d, %Y", "long": "%B %-d, %Y", "full": "%A, %B %-d, %Y", "us": "%m/%d/%Y",
+    "eu": "%d/%m/%Y", "rfc2822": "%a, %d %b %Y %H:%M:%S %z", "unix": "%s", "year": "%Y",
+    "month": "%B", "day": "%-d", "weekday": "%A", "week": "%-V", "quarter": "%Q",
+}  # fmt: skip
 """Formats by name; `iso` is one more, with a time only where there is one."""
 
 
@@ -118,55 +96,34 @@ def _ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
-_DIRECTIVES: Final[Mapping[str, _Writer]] = {
-    "Y": lambda d: f"{d.year:04d}",
-    "y": lambda d: f"{d.year % 100:02d}",
-    "C": lambda d: f"{d.year // 100:02d}",
-    "m": lambda d: f"{d.month:02d}",
-    "B": lambda d: MONTH_NAMES[d.month - 1],
-    "b": lambda d: MONTH_NAMES[d.month - 1][:3],
-    "h": lambda d: MONTH_NAMES[d.month - 1][:3],
-    "d": lambda d: f"{d.day:02d}",
-    "e": lambda d: f"{d.day:2d}",
-    "j": lambda d: f"{d.timetuple().tm_yday:03d}",
-    "H": lambda d: f"{d.hour:02d}",
-    "k": lambda d: f"{d.hour:2d}",
-    "I": lambda d: f"{d.hour % 12 or 12:02d}",
-    "l": lambda d: f"{d.hour % 12 or 12:2d}",
-    "M": lambda d: f"{d.minute:02d}",
-    "S": lambda d: f"{d.second:02d}",
+_DIRECTIVES: Final[Mapping[str, Callable[[datetime], str]]] = {
+    "Y": lambda d: f"{d.year:04d}", "y": lambda d: f"{d.year % 100:02d}",
+    "C": lambda d: f"{d.year // 100:02d}", "m": lambda d: f"{d.month:02d}",
+    "B": lambda d: MONTH_NAMES[d.month - 1], "b": lambda d: MONTH_NAMES[d.month - 1][:3],
+    "h": lambda d: MONTH_NAMES[d.month - 1][:3], "j": lambda d: f"{d.timetuple().tm_yday:03d}",
+    "d": lambda d: f"{d.day:02d}", "e": lambda d: f"{d.day:2d}",
+    "H": lambda d: f"{d.hour:02d}", "k": lambda d: f"{d.hour:2d}",
+    "I": lambda d: f"{d.hour % 12 or 12:02d}", "l": lambda d: f"{d.hour % 12 or 12:2d}",
+    "M": lambda d: f"{d.minute:02d}", "S": lambda d: f"{d.second:02d}",
     "f": lambda d: f"{d.microsecond:06d}",
-    "p": lambda d: "AM" if d.hour < 12 else "PM",
-    "P": lambda d: "am" if d.hour < 12 else "pm",
-    "A": lambda d: WEEKDAY_NAMES[d.weekday()],
-    "a": lambda d: WEEKDAY_NAMES[d.weekday()][:3],
-    "u": lambda d: str(d.isoweekday()),
-    "w": lambda d: str(d.isoweekday() % 7),
+    "p": lambda d: "AM" if d.hour < 12 else "PM", "P": lambda d: "am" if d.hour < 12 else "pm",
+    "A": lambda d: WEEKDAY_NAMES[d.weekday()], "a": lambda d: WEEKDAY_NAMES[d.weekday()][:3],
+    "u": lambda d: str(d.isoweekday()), "w": lambda d: str(d.isoweekday() % 7),
     "U": lambda d: f"{(d.timetuple().tm_yday + 6 - d.isoweekday() % 7) // 7:02d}",
     "W": lambda d: f"{(d.timetuple().tm_yday + 6 - d.weekday()) // 7:02d}",
     "V": lambda d: f"{d.isocalendar().week:02d}",
     "G": lambda d: f"{d.isocalendar().year:04d}",
     "g": lambda d: f"{d.isocalendar().year % 100:02d}",
-    "z": _offset,
-    "Z": lambda d: d.tzname() or "",
-    "s": _unix_seconds,
+    "z": _offset, "Z": lambda d: d.tzname() or "", "s": _unix_seconds,
     # Beyond strftime, for the friendly notation.
-    "Q": lambda d: str((d.month + 2) // 3),
-    ":z": lambda d: _offset(d, ":"),
-    "ms": lambda d: f"{d.microsecond // 1000:03d}",
-    "th": lambda d: _ordinal(d.day),
-}
+    "Q": lambda d: str((d.month + 2) // 3), ":z": lambda d: _offset(d, ":"),
+    "ms": lambda d: f"{d.microsecond // 1000:03d}", "th": lambda d: _ordinal(d.day),
+}  # fmt: skip
 
 _SHORTHANDS: Final[Mapping[str, str]] = {
-    "D": "%m/%d/%y",
-    "F": "%Y-%m-%d",
-    "R": "%H:%M",
-    "T": "%H:%M:%S",
-    "X": "%H:%M:%S",
-    "r": "%I:%M:%S %p",
-    "x": "%m/%d/%y",
-    "c": "%a %b %e %H:%M:%S %Y",
-}
+    "D": "%m/%d/%y", "F": "%Y-%m-%d", "R": "%H:%M", "T": "%H:%M:%S", "X": "%H:%M:%S",
+    "r": "%I:%M:%S %p", "x": "%m/%d/%y", "c": "%a %b %e %H:%M:%S %Y",
+}  # fmt: skip
 _LITERALS: Final[Mapping[str, str]] = {"%": "%", "n": "\n", "t": "\t"}
 _UNPADDED: Final = frozenset("mdHIMSjyVUWe")
 _KNOWN_DIRECTIVES: Final = ", ".join(
@@ -200,17 +157,14 @@ class Format:
     text: str
     pieces: tuple[tuple[str, bool], ...]
     iso: bool = False
-    parts: tuple[str | _Writer, ...] = field(default=(), compare=False, repr=False)
-    """The pieces, each directive as what writes it."""
 
     def write(self, value: date) -> str:
         """Return the date in this format."""
         if self.iso:
             return value.isoformat()
-        moment = (
-            value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-        )
-        return "".join([part if isinstance(part, str) else part(moment) for part in self.parts])
+        if not isinstance(value, datetime):
+            value = datetime(value.year, value.month, value.day)
+        return "".join(_write(piece, value) if written else piece for piece, written in self.pieces)
 
     def read(self, text: str) -> date:
         """Return the date that `text` writes in this format; with a time if it has one.
@@ -234,9 +188,8 @@ def _reading_pattern(shape: Format) -> tuple[str, bool]:
     """The format as strptime knows it, and whether it holds a time of day."""
     names = {piece.lstrip("-") for piece, directive in shape.pieces if directive}
     if not names <= _READABLE.keys():
-        raise ArgumentsInvalid(
-            f"format {shown_value(shape.text)} can be written, but not read back"
-        )
+        what = f"format {shown_value(shape.text)} can be written, but not read back"
+        raise ArgumentsInvalid(what)
     if names.isdisjoint("YyG"):
         raise ArgumentsInvalid(f"format {shown_value(shape.text)} has no year")
     pattern = "".join(
@@ -274,14 +227,13 @@ def _compile(text: str, name: str) -> Format:
             f"{name} {shown_value(text)} has nothing of a date in it; write it as YYYY-MM-DD, "
             f"as %Y-%m-%d, or as one of iso, {', '.join(NAMED)}"
         )
-    parts = tuple(_writer(piece) if directive else piece for piece, directive in pieces)
-    return Format(text, tuple(pieces), parts=parts)
+    return Format(text, tuple(pieces))
 
 
 def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
     pieces: list[tuple[str, bool]] = []
     for match in re.finditer(r"%(-?)(.?)|[^%]+", text, re.DOTALL):
-        dash, letter = match.group(1), match.group(2)
+        dash, letter = match.groups()
         if letter is None:
             pieces.append((match.group(), False))
         elif not dash and letter in _SHORTHANDS:
@@ -298,11 +250,10 @@ def _percent_pieces(text: str, name: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def _writer(directive: str) -> _Writer:
+def _write(directive: str, moment: datetime) -> str:
     if directive[0] != "-":
-        return _DIRECTIVES[directive]
-    padded = _DIRECTIVES[directive[1:]]
-    return lambda moment: padded(moment).lstrip("0 ") or "0"
+        return _DIRECTIVES[directive](moment)
+    return _DIRECTIVES[directive[1:]](moment).lstrip("0 ") or "0"
 
 
 # Formats that a question asks for: as DD/MM/YYYY, %d %B %Y, US format.

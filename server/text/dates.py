@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from server.text.calendar import full_year, shift, weekday_after, weekday_before
 from server.text.language import load_language
-from server.text.span import DateOrder
-from server.text.tokens import LETTER, Tokens
+from server.text.tokens import LETTER, DateOrder, Tokens
 
 _ENGLISH: Final = load_language("en")
 
@@ -78,21 +77,17 @@ def match_date(text: str, start: int, order: DateOrder) -> DateParts | None:
     """Return the date that begins at `start` of a folded text, with its digits or its month."""
     if not "0" <= text[start] <= "9":
         match = _MONTH_FIRST.match(text, start)
-        if match is None:
-            return None
-        name, alone, day, year = match.groups()
-        if alone:
+        name, alone, day, year = match.groups() if match else ("", "", 0, "")
+        if match and alone:
             return DateParts(match.end(), int(alone), MONTHS[name], None)
-        if not 1 <= int(day) <= 31:
+        if match is None or not 1 <= int(day) <= 31:
             return None
         return DateParts(match.end(), int(year) if year else None, MONTHS[name], int(day))
     if start > 1 and text[start - 1] in "-/." and text[start - 2].isalnum():
         return None
     match = _IN_DIGITS.match(text, start)
-    if match is not None:
-        parts = _parts(match, order)
-        if parts is not None:
-            return parts
+    if match is not None and (parts := _parts(match, order)) is not None:
+        return parts
     match = _DAY_FIRST.match(text, start)
     if match is None or not 1 <= int(match[1]) <= 31:
         return None
@@ -101,7 +96,6 @@ def match_date(text: str, start: int, order: DateOrder) -> DateParts | None:
 
 
 def _parts(match: re.Match[str], order: DateOrder) -> DateParts | None:
-    """The parts of a date whose first and last part are digits."""
     year, _, month, day, one, sign, two, last, its_day, its_month, its_year, run = match.groups()
     end = match.end()
     if year:

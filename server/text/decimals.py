@@ -1,14 +1,7 @@
 """Exact numbers: 0.1 stays 0.1, whatever is done with it."""
 
 from collections.abc import Iterable
-from decimal import (
-    ROUND_HALF_UP,
-    Context,
-    Decimal,
-    DivisionByZero,
-    InvalidOperation,
-    Overflow,
-)
+from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import reduce
 from typing import Final
 
@@ -103,9 +96,8 @@ def divide(dividend: Decimal, divisor: Decimal) -> Number:
     if EXACT.multiply(short, divisor) == dividend:
         return plain(short)
     quotient = EXACT.divide(dividend, divisor)
-    if EXACT.multiply(quotient, divisor) == dividend:
-        exact = plain(quotient)
-        if not isinstance(exact, Decimal):
-            return exact
+    exact = plain(quotient)
+    if EXACT.multiply(quotient, divisor) == dividend and not isinstance(exact, Decimal):
+        return exact
     rounded = float(_QUOTIENT.plus(quotient))
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

@@ -37,17 +37,16 @@ class Duration:
 
     def to_iso(self) -> str:
         """ISO 8601, such as P1Y2M, P21D or PT2H30M."""
-        years, months = divmod(self.months, 12)
         days, rest = divmod(self.seconds, 86400)
-        hours, rest = divmod(rest, 3600)
         minutes, seconds = divmod(rest, 60)
-        day_part = "".join(
-            f"{n}{unit}" for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n
-        )
-        time_part = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
+        counts = (*divmod(self.months, 12), days, *divmod(minutes, 60))
+        parts = [
+            f"{count}{unit}" if count else "" for count, unit in zip(counts, "YMDHM", strict=True)
+        ]
         if seconds:
-            time_part += f"{Decimal(seconds.numerator) / seconds.denominator:f}S"
-        return f"P{day_part}{'T' if time_part else ''}{time_part}" if self else "PT0S"
+            parts.append(f"{Decimal(seconds.numerator) / seconds.denominator:f}S")
+        time_part = "".join(parts[3:])
+        return f"P{''.join(parts[:3])}{'T' if time_part else ''}{time_part}" if self else "PT0S"
 
     def __bool__(self) -> bool:
         return bool(self.months or self.seconds)
@@ -74,8 +73,7 @@ class Part(NamedTuple):
 
 def unit_at(word: str, *, glued: bool) -> str:
     """Return the unit of time that `word` names, or empty."""
-    unit = UNITS.get(word, "")
-    return unit if unit and (glued or len(word) > 1) else ""
+    return UNITS.get(word, "") if glued or len(word) > 1 else ""
 
 
 def total_duration(parts: list[Part]) -> Duration | None:

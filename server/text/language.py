@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import time
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -44,15 +45,10 @@ class LanguagePart(BaseModel):
 
 
 class TextSpec(LanguagePart):
-    """How the language is written. Ranges of characters are written as `0591-05BD`.
+    """How the language is written, with the fields of `WritingRules`.
 
-    `ignore` are characters that do not count, `replace` what stands for something else,
-    `same` letters that are compared as another one, `finals` the forms that letters
-    have at the end of a word, `trailing` punctuation that may close a question,
-    `word_marks` what joins letters into one word (`סה"כ`), and `unspaced` the scripts
-    in which every character counts as a word. Words that hold one of
-    `abbreviation_marks` keep their last letter as it is. `letters` is the range of a
-    script that tells the language from others.
+    Ranges of characters are written as `0591-05BD`. `ignore` are characters that do not
+    count, and `letters` the range of a script that tells the language from others.
     """
 
     letters: Characters | Literal[""] = ""
@@ -114,17 +110,16 @@ class ReplyWords(LanguagePart):
     """What people say when they are asked for a yes or a no. Punctuation and case do not count.
 
     A phrase that could be read as a yes to something else has no place in `accept`. A
-    single Latin letter or digit counts only where it is the whole reply.
+    single Latin letter or digit counts only where it is the whole reply. `courtesy` may stand
+    beside either (please), `unclear` decides nothing (maybe), and `hedges` take back or
+    condition what stands before them (but, if, wait).
     """
 
     accept: tuple[str, ...] = ()
     decline: tuple[str, ...] = ()
     courtesy: tuple[str, ...] = ()
-    """What may stand beside either and changes nothing: please, thank you."""
     unclear: tuple[str, ...] = ()
-    """What answers, and decides nothing: maybe, not sure."""
     hedges: tuple[str, ...] = ()
-    """What takes back or conditions a yes or a no that stands before it: but, if, wait."""
 
 
 class ReferenceWords(LanguagePart):
@@ -215,6 +210,7 @@ class Language(LanguagePart):
     follows: dict[str, WordSet] = {}
     topics: dict[str, WordSet] = {}
     units: dict[TimeUnit, WordSet] = {}
+    measures: dict[str, WordSet] = {}
     times: dict[str, time] = {}
     date_formats: dict[str, str] = {}
     operators: dict[str, list[str]] = {}
@@ -229,7 +225,7 @@ class Language(LanguagePart):
     """What the server says in its own voice, as Jinja by name."""
 
     def group(self, name: WordGroup) -> frozenset[str]:
-        """The words of a group; none where the language has no such list."""
+        """Return the words of a group; none where the language has no such list."""
         return self.words.get(name, NO_WORDS)
 
     @property
@@ -265,7 +261,7 @@ def read_language(
 
 @cache
 def shipped_file(name: str) -> LanguageFile:
-    """The file of a language that ships, read on first use. Blocks.
+    """Return the file of a language that ships, read on first use. Blocks.
 
     Raises:
         ConfigurationInvalid: there is no such language, or its file is broken.
@@ -277,18 +273,14 @@ def shipped_file(name: str) -> LanguageFile:
 
 
 def load_language(name: str) -> Language:
-    """A language that ships, read on first use. Blocks.
-
-    Raises:
-        ConfigurationInvalid: there is no such language, or its file is broken.
-    """
+    """Return a language that ships; as `shipped_file`."""
     return shipped_file(name).spec
 
 
 @cache
 def shipped_names() -> tuple[str, ...]:
     """Codes of the languages that ship, in order."""
-    return tuple(sorted(p.stem for p in LANGUAGES.glob("*.yaml") if p.stem != COMMON))
+    return tuple(sorted({p.stem for p in LANGUAGES.glob("*.yaml")} - {COMMON}))
 
 
 def shipped_languages() -> tuple[Language, ...]:
@@ -312,27 +304,22 @@ def everyday_sentences(codes: Iterable[str], texts: Iterable[str]) -> tuple[str,
     """
     named = {code.partition("-")[0].lower() for code in codes}
     letters = set("".join(texts))
-    spoken = [language for language in shipped_languages() if language.everyday_sentences]
     wanted = [
-        language
-        for language in spoken
-        if language.language in named or not letters.isdisjoint(_letters(language.text.letters))
+        language.everyday_sentences
+        for language in shipped_languages()
+        if language.language in named
+        or not letters.isdisjoint(characters_in(language.text.letters))
     ]
-    return tuple(
-        sentence
-        for language in wanted or [load_language("en")]
-        for sentence in language.everyday_sentences
-    )
+    return tuple(chain(*wanted)) or load_language("en").everyday_sentences
 
 
 def character_range(span: str) -> tuple[str, str]:
-    """First and last character of `0591-05BD`, or of one code alone."""
+    """Return the first and last character of `0591-05BD`, or of one code alone."""
     first, _, last = span.partition("-")
     return chr(int(first, 16)), chr(int(last or first, 16))
 
 
-def _letters(span: str) -> Iterable[str]:
-    if not span:
-        return ()
-    first, last = character_range(span)
-    return map(chr, range(ord(first), ord(last) + 1))
+def characters_in(span: str) -> Iterable[str]:
+    """Return every character of a range; none of an empty one."""
+    first, last = map(ord, character_range(span)) if span else (1, 0)
+    return map(chr, range(first, last + 1))

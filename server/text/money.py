@@ -60,7 +60,6 @@ def currency_beside(tokens: Tokens, first: int, last: int) -> str:
 
 
 def _of_sign(tokens: Tokens, index: int) -> str:
-    """The currency of the sign at `index`, where US$, C$ and A$ are not one."""
     sign, before = tokens.words[index], tokens.word(index - 1)
     if sign == "$" and tokens.glued(index) and before in _SHARED.sign_prefixes:
         return _SHARED.sign_prefixes[before]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 from unicodedata import normalize
 
@@ -31,6 +32,14 @@ def normalize_text(text: str) -> str:
     return " ".join(plain.split()).lower()
 
 
+def lowered(text: str) -> str:
+    """Return `text` in lower case, with the same length."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
 @dataclass(frozen=True, slots=True)
 class WritingRules:
     """How a pack's languages write: what to ignore, and what counts as the same.
@@ -52,31 +61,27 @@ class WritingRules:
     unspaced: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass
 class NormalizedText:
     """`clean` reads well; `folded` is for comparison. Offsets are the same in both."""
 
     clean: str
     folded: str
     words: list[str]
-    _starts: list[int] | None = None
 
     @property
     def count(self) -> int:
         """How many words stand between spaces."""
         return self.clean.count(" ") + 1
 
-    @property
+    @cached_property
     def starts(self) -> list[int]:
         """Where each word begins in `folded`."""
-        if self._starts is None:
-            self._starts = starts_of(self.words, self.folded)
-        return self._starts
+        return starts_of(self.words, self.folded)
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Characters from word `first` up to, not including, word `last`."""
-        starts = self.starts
-        return starts[first], starts[last - 1] + len(self.words[last - 1])
+        return self.starts[first], self.starts[last - 1] + len(self.words[last - 1])
 
 
 def starts_of(words: Iterable[str], text: str, position: int = 0) -> list[int]:
@@ -98,7 +103,6 @@ class Normalizer:
         self._in_patterns = str.maketrans(dict(rules.replaced))
         self._unclean = re.compile(f"[{re.escape(''.join(map(chr, self._replaced)))}]")
         self._sequences = tuple(rules.sequences.items())
-        self._same = tuple(rules.same.items())
         self._same_table = str.maketrans(dict(rules.same))
         self._finals = rules.finals
         self._trailing = rules.trailing + " "
@@ -114,10 +118,7 @@ class Normalizer:
         """One line without invisible marks, runs of spaces or trailing punctuation."""
         text = raw
         if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                text = text.encode("utf-8", "replace").decode()
+            text = text.encode("utf-8", "replace").decode()
             text = normalize("NFKC", text) if len(text) <= _AT_ONCE else _in_pieces(text)
         if self._unclean.search(text):
             text = text.translate(self._replaced)
@@ -128,18 +129,11 @@ class Normalizer:
 
     def fold(self, clean: str) -> str:
         """`clean` in lower case with every letter as it is compared; the same length."""
-        text = clean
-        for old, new in self._same:
-            text = text.replace(old, new)
-        lower = text.lower()
-        if len(lower) == len(text):
-            return lower
-        return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        return lowered(clean.translate(self._same_table))
 
     def fold_pattern(self, source: str) -> str:
         """A pattern as it is compared with folded text; its case is left to the compiler."""
-        text = normalize("NFKC", source)
-        return text.translate(self._in_patterns).translate(self._same_table)
+        return normalize("NFKC", source).translate(self._in_patterns).translate(self._same_table)
 
     def words(self, phrase: str) -> list[str]:
         """The words of a phrase, folded."""
@@ -170,9 +164,7 @@ def _word_pattern(unspaced: Sequence[tuple[str, str]], marks: str) -> re.Pattern
 
 
 def _in_pieces(text: str) -> str:
-    return " ".join(_normalize_word(word) for word in text.split())
-
-
-def _normalize_word(word: str) -> str:
-    pieces: Iterable[str] = (word[at : at + _AT_ONCE] for at in range(0, len(word), _AT_ONCE))
-    return "".join(normalize("NFKC", piece) for piece in pieces)
+    return " ".join(
+        "".join(normalize("NFKC", word[at : at + _AT_ONCE]) for at in range(0, len(word), _AT_ONCE))
+        for word in text.split()
+    )

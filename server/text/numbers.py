@@ -7,8 +7,7 @@ from server.text.decimals import MAX_DIGITS, Number, opposite, read_plain, scale
 from server.text.language import load_language
 from server.text.money import CODES_LOWER, SIGNS
 from server.text.number_words import NumberPart, compose_number
-from server.text.span import Span
-from server.text.tokens import Tokens, is_digits, is_word
+from server.text.tokens import Span, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
 
@@ -16,7 +15,7 @@ SUFFIXES: Final = _ENGLISH.numbers.suffixes
 MEASURES: Final = _ENGLISH.group("measures")
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
 MINUS: Final = frozenset({"-", "−", "–"})
-_VULGAR: Final = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
+_VULGAR: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 # Words after which "minus 5" is a number of its own and no subtraction.
 _BEFORE_MINUS: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
 
@@ -60,10 +59,8 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
     digits = ""
     if not version:
         digits = (dotted or whole).translate(_NO_SEPARATORS)
-        if fraction or decimals:
-            digits = f"{digits}.{fraction or decimals}"
-        if exponent:
-            digits = f"{digits}e{exponent}"
+        digits += f".{fraction or decimals}" if fraction or decimals else ""
+        digits += f"e{exponent}" if exponent else ""
     first, last = index, tokens.index_at(match.end(5) if version else match.end())
     before = text[start - 1 : start]
     # `.5` is a number; the 5 of `3.5` and of `...5` is not another one.
@@ -72,10 +69,8 @@ def read_digits(tokens: Tokens, index: int) -> Digits:
         digits, first = f"0.{digits}", index - 1
     around = text[max(tokens.starts[first] - 1, 0) : tokens.starts[first]]
     around += text[tokens.ends[last - 1] : tokens.ends[last - 1] + 1]
-    if _IN_NAMES.search(around):
-        end_of_name = _part_of_a_name(tokens, first, last)
-        if end_of_name:
-            return Digits(first, end_of_name, None)
+    if _IN_NAMES.search(around) and (end_of_name := _part_of_a_name(tokens, first, last)):
+        return Digits(first, end_of_name, None)
     value = read_plain(digits) if 0 < len(digits) <= MAX_DIGITS else None
     if value is None:
         return Digits(first, last, None)
@@ -121,17 +116,14 @@ def _scaled_up(tokens: Tokens, first: int, last: int, value: Number) -> tuple[Nu
         more = scaled(value, factor)
         if more is not None:
             return more, last + 1
-    if isinstance(value, int):
-        if word in _VULGAR:
-            return value + float(_VULGAR[word]), last + 1
-        half = and_a_half(tokens, last)
-        if half:
-            return value + 0.5, half
+    if isinstance(value, int) and word in _VULGAR:
+        return value + _VULGAR[word], last + 1
+    if isinstance(value, int) and (half := and_a_half(tokens, last)):
+        return value + 0.5, half
     return value, last
 
 
 def _with_sign(tokens: Tokens, first: int, last: int, value: Number) -> Digits:
-    """The number with its sign, as in -5, -$5, minus 5, negative five."""
     sign = first - 1
     if tokens.glued(first) and tokens.words[sign] in SIGNS:
         sign -= 1
@@ -224,7 +216,6 @@ def read_words(tokens: Tokens, index: int) -> tuple[Number, int] | None:
 
 
 def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
-    """The number whose first part is the word at `index`, with its decimals or fraction."""
     parts = [NumberPart(_WORDS.get(tokens.words[index], 1))]
     ends = [index + 1]
     while True:
@@ -246,8 +237,7 @@ def _composed(tokens: Tokens, index: int) -> tuple[Number, int]:
         decimals, end = _decimals(tokens, after + 1)
         if decimals:
             return float(f"{value}.{decimals}"), end
-    half = and_a_half(tokens, after)
-    if half:
+    if half := and_a_half(tokens, after):
         return value + 0.5, half
     fraction = _FRACTIONS.get(tokens.word(after))
     if fraction and value and tokens.word(after + 1) == "of":
@@ -274,7 +264,6 @@ def and_a_half(tokens: Tokens, index: int) -> int:
 
 
 def _decimals(tokens: Tokens, index: int) -> tuple[str, int]:
-    """The decimals that are spelt digit by digit from `index` on, and the index after them."""
     digits = ""
     while len(digits) < 15 and 0 <= ONES.get(tokens.word(index), 10) < 10:
         digits += str(ONES[tokens.words[index]])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import cached_property
 from operator import attrgetter
@@ -27,15 +28,8 @@ from server.text.decimals import Number, exact_quotient, opposite
 from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_alone
 from server.text.language import load_language
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
-from server.text.numbers import (
-    NUMBER_STARTERS,
-    PART_NAMES,
-    minus_before,
-    read_digits,
-    read_words,
-)
-from server.text.span import DateOrder, Kind, Span
-from server.text.tokens import Tokens
+from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
+from server.text.tokens import DateOrder, Kind, Span, Tokens
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
@@ -61,18 +55,17 @@ class ParsedText:
         self.date_order = date_order
         clean = text if len(text) <= MAX_CHARS else ""
         if not clean.isascii():  # lone surrogates
-            clean = clean.encode("utf-8", "replace").decode("utf-8")
+            clean = clean.encode("utf-8", "replace").decode()
         self.clean = clean
         """The text that patterns may run on: same places, but always valid Unicode."""
         blocks = find_blocks(clean) if _MAY_HOLD_BLOCKS.search(clean) else []
         self.tokens = tokens = Tokens(clean, blocks)
         self.too_long = tokens.too_many or len(text) > MAX_CHARS
-        placed = [] if self.too_long else blocks
+        places = () if self.too_long else [tokens.index_at(block.start) for block in blocks]
         self.spans: Sequence[Span] = [
-            block._replace(first=index, last=index + 1)
-            for block in placed
-            for index in (tokens.index_at(block.start),)
-        ] + _Scanner(tokens, now.date(), date_order).scan()
+            *(b._replace(first=at, last=at + 1) for b, at in zip(blocks, places, strict=False)),
+            *_Scanner(tokens, now.date(), date_order).scan(),
+        ]
         self.memo: dict[tuple[str, str], Any] = {}
         """What was worked out of this text before, by purpose and name."""
         self.by_kind: dict[Kind, list[Span]] = {}
@@ -85,8 +78,7 @@ class ParsedText:
 
     def of(self, kind: Kind) -> Sequence[Span]:
         """Values of one kind, in order of mention, as many as one argument may be among."""
-        found = self.by_kind.get(kind, ())
-        return found if len(found) <= MANY else found[:MANY]
+        return self.by_kind.get(kind, [])[:MANY]
 
     def every(self, kind: Kind) -> Sequence[Span]:
         """All values of one kind, however many: the members of a list."""
@@ -97,10 +89,10 @@ class ParsedText:
         """The clean text with every block of JSON blanked out."""
         pieces, position = list[str](), 0
         for span in self.spans:
-            if span.kind in ("array", "object") or span.unit in ("array", "object"):
+            if {span.kind, span.unit} & {"array", "object"}:
                 pieces += self.clean[position : span.start], "\0" * (span.end - span.start)
                 position = span.end
-        return "".join((*pieces, self.clean[position:])) if pieces else self.clean
+        return "".join((*pieces, self.clean[position:]))
 
     @cached_property
     def moments(self) -> frozenset[int]:
@@ -142,23 +134,19 @@ class ParsedText:
     def quoted(self, kind: Kind) -> Iterator[Span]:
         """Values of one kind that fill a quote: the date of "2025-03-05"."""
         for quote in self.of("quoted"):
-            if len(quote.value) > 100:
-                continue
-            inner = ParsedText(quote.value.strip(), self.now, self.date_order)
-            whole = inner.whole(kind)
-            if whole is not None:
+            text = quote.value.strip() if len(quote.value) <= 100 else ""
+            if whole := ParsedText(text, self.now, self.date_order).whole(kind):
                 yield quote._replace(kind=kind, value=whole.value, unit=whole.unit)
 
     def whole(self, kind: Kind) -> Span | None:
         """The value of one kind that is the whole text."""
-        for span in self.of(kind):
-            if span.start == 0 and span.end == len(self.text):
-                return span
-        return None
+        everything = (0, len(self.text))
+        return next((s for s in self.of(kind) if (s.start, s.end) == everything), None)
 
 
 _ENGLISH: Final = load_language("en")
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
+_AFTER_DAY: Final = MONTHS.keys() | {"-", "/", ".", "of", "st", "nd", "rd", "th"}
 _AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
 # Sat and sun are words as well; only after these they are days.
@@ -212,11 +200,12 @@ class _Scanner:
 
     def _digits(self, index: int) -> int:
         tokens, start = self.tokens, self.tokens.starts[index]
-        date_parts = match_date(tokens.folded, start, self.order)
+        word, after = tokens.words[index], tokens.word(index + 1)
+        may_be_date = after in _AFTER_DAY or len(word) == 8
+        date_parts = match_date(tokens.folded, start, self.order) if may_be_date else None
         if date_parts is not None and not date_parts.doubtful:
             return self._date(index, date_parts)
-        may_be_time = tokens.word(index + 1) in _AFTER_HOUR
-        time_parts = match_time(tokens.folded, start) if may_be_time else None
+        time_parts = match_time(tokens.folded, start) if after in _AFTER_HOUR else None
         if time_parts is not None:
             last = tokens.index_at(time_parts.end)
             try:
@@ -226,12 +215,8 @@ class _Scanner:
                 self._add("unreadable", index, last, why, "time")
             return last
         if date_parts is not None and tokens.index_at(date_parts.end) == index + 1:
-            try:
-                day = date_parts.on_calendar(self.today)
-            except ValueError:
-                pass
-            else:
-                self._add("date", index, index + 1, day, weak=True)
+            with suppress(ValueError):
+                self._add("date", index, index + 1, date_parts.on_calendar(self.today), weak=True)
         digits = read_digits(tokens, index)
         if digits.value is None:
             return max(digits.last, index + 1)
@@ -257,21 +242,16 @@ class _Scanner:
         """Add a number with its unit; `otherwise` stands where it has none."""
         tokens = self.tokens
         word = tokens.word(last)
-        if word in _PERCENT:
-            self._add("number", first, last + 1, value, "%")
-            return last + 1
-        if word == "per" and tokens.word(last + 1) == "cent":
-            self._add("number", first, last + 2, value, "%")
-            return last + 2
+        per_cent = word == "per" and tokens.word(last + 1) == "cent"
+        if word in _PERCENT or per_cent:
+            return self._add("number", first, last + 1 + per_cent, value, "%").last
         if word in PART_NAMES and tokens.word(last + 1) == "of":
             # Two fifths of something are 0.4 of it; two thirds have no exact decimal.
             part = exact_quotient(value, PART_NAMES[word])
             if part is None:
                 why = f"{tokens.slice(first, last + 1)} has no exact decimal"
-                self._add("unreadable", first, last + 1, why, "number")
-            else:
-                self._add("number", first, last + 1, part)
-            return last + 1
+                return self._add("unreadable", first, last + 1, why, "number").last
+            return self._add("number", first, last + 1, part).last
         hyphen = word == "-" and tokens.glued(last) and tokens.glued(last + 1)
         unit_index = last + hyphen  # a 7-day forecast
         unit_word = tokens.word(unit_index)
@@ -282,8 +262,7 @@ class _Scanner:
             unit = currency_beside(tokens, first, last)
         else:
             unit = ""
-        self._add("number", first, last, value, unit or otherwise)
-        return last
+        return self._add("number", first, last, value, unit or otherwise).last
 
     def _duration(self, first: int, unit_index: int, value: Number) -> None:
         """Keep the duration that begins at `first`, unless it is a part of the one before."""
@@ -313,8 +292,7 @@ class _Scanner:
             day = parts.on_calendar(self.today)
         except ValueError:
             why = f"{tokens.slice(index, last)} is not a date"
-            self._add("unreadable", index, last, why, "date")
-            return last
+            return self._add("unreadable", index, last, why, "date").last
         weekday = index - 1
         weekday -= tokens.word(weekday) in (",", "the")
         weekday -= tokens.word(weekday) == ","
@@ -322,13 +300,11 @@ class _Scanner:
         tail = read_time_after_date(tokens.folded, parts.end)
         if tail is not None:
             last = tokens.index_at(tail[1])
-            self._add("datetime", first, last, datetime.combine(day, tail[0]))
-            return last
+            return self._add("datetime", first, last, datetime.combine(day, tail[0])).last
         # The weekday that was taken for a date of its own belongs to this one.
         while self.found and self.found[-1].first >= first and self.found[-1].kind == "date":
             self.found.pop()
-        self._add("date", first, last, day)
-        return last
+        return self._add("date", first, last, day).last
 
     def read_relative_day(self, index: int) -> int:
         short = self.tokens.words[index] in _SHORT_WEEKDAYS
@@ -341,12 +317,10 @@ class _Scanner:
         return self._add("date", *read[:3]).last if read is not None else 0
 
     def read_now(self, index: int) -> int:
-        self._add("date", index, index + 1, self.today, weak=True)
-        return index + 1
+        return self._add("date", index, index + 1, self.today, weak=True).last
 
     def read_named_time(self, index: int) -> int:
-        self._add("time", index, index + 1, NAMED_TIMES[self.tokens.words[index]])
-        return index + 1
+        return self._add("time", index, index + 1, NAMED_TIMES[self.tokens.words[index]]).last
 
     def read_iso_duration(self, index: int) -> int:
         read = read_iso_run(self.tokens, index)
@@ -383,17 +357,13 @@ class _Scanner:
             days = span.value.whole_days()
             if days is None:
                 continue
-            try:
-                day_reached = shift(add_months(base, sign * span.value.months), "day", sign * days)
-            except OverflowError:
-                pass
-            else:
-                self._add("offset", first, last, day_reached)
+            with suppress(OverflowError):
+                moved = add_months(base, sign * span.value.months)
+                self._add("offset", first, last, shift(moved, "day", sign * days))
             if anchor >= 0:
                 self._add("anchor", anchor, anchor + 1, base)
 
     def _join_dates_and_times(self) -> None:
-        """Add the moments that dates and times beside them make."""
         word = self.tokens.word
         begins = {span.first: span for span in self.found if span.kind == "date"}
         ends = {span.last: span for span in begins.values()}
@@ -418,6 +388,5 @@ _TABLES: Final[tuple[tuple[frozenset[str], _Reader], ...]] = (
 )
 _READERS: Final = {
     word: tuple(read for words, read in _TABLES if word in words)
-    for words, _ in _TABLES
-    for word in words
+    for word in frozenset().union(*(words for words, _ in _TABLES))
 }

@@ -67,18 +67,13 @@ class PhraseTable:
         return list(islice(self._exact(tokens), MANY)) or list(self._slips(tokens))
 
     def _exact(self, tokens: Tokens) -> Iterator[Phrase]:
-        words, index, count = tokens.words, 0, len(tokens)
-        while index < count:
-            longest = self._longest.get(words[index])
-            if longest is None:
-                index += 1
-                continue
-            found = self._at(tokens, index, longest)
-            if found is None:
-                index += 1
-            else:
+        index = 0
+        while index < len(tokens):
+            longest = self._longest.get(tokens.words[index], 0)
+            found = self._at(tokens, index, longest) if longest else None
+            if found is not None:
                 yield found
-                index = found.last
+            index = found.last if found is not None else index + 1
 
     def _at(self, tokens: Tokens, index: int, longest: int) -> Phrase | None:
         phrase: list[str] = []
@@ -103,7 +98,7 @@ class PhraseTable:
                 yield Phrase(index, index + 1, value, weak=False)
 
     def _slip(self, word: str) -> tuple[bool, Any]:
-        """Whether `word` is a known one with a slip in it, and that one's value."""
+        """Return whether `word` is a known one with a slip in it, and that one's value."""
         if not _MIN_FUZZY <= len(word) <= _MAX_FUZZY or word in _FUNCTION_WORDS:
             return False, None
         if self._near is None:  # most tables never need it
@@ -121,11 +116,10 @@ def _may_slip(word: str) -> bool:
 
 
 def _significant(tokens: Tokens) -> Sequence[str]:
-    """The words without the hyphens, underscores and apostrophes that join them."""
+    """Return the words without the hyphens, underscores and apostrophes that join them."""
+    joints = {at for at, word in enumerate(tokens.words) if word in _JOINTS}
     return [
-        word
-        for index, word in enumerate(tokens.words)
-        if not (word in _JOINTS and _inside_word(tokens, index))
+        w for at, w in enumerate(tokens.words) if not (at in joints and _inside_word(tokens, at))
     ]
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from server.text.language import load_language, shipped_languages
 from server.text.normalizer import normalize_text
@@ -19,7 +19,6 @@ _QUESTION_MARKS: Final = "?？؟"
 
 
 Part = Literal["accept", "decline", "courtesy", "unclear", "hedges"]
-_PARTS: Final[tuple[Part, ...]] = ("accept", "decline", "courtesy", "unclear", "hedges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +35,32 @@ class Replies:
         words = _words(text)
         if not words or len(words) > 40:  # too long for a yes or a no
             return "other"
-        found = list(self._phrases(words))
-        said = {part for part, _ in found}
-        asked = any(mark in text for mark in _QUESTION_MARKS)
-        if None not in said and not asked:
-            decided = said - {"courtesy"}
-            if decided in ({"accept"}, {"decline"}):
-                return "yes" if decided == {"accept"} else "no"
-            if decided:
-                return "unclear"
-        return self._mixed_reply(found, words)
-
-    def _mixed_reply(self, found: list[tuple[Part | None, Words]], words: Words) -> ReplyKind:
-        first = found[0][0]
-        if first == "unclear":
-            return "unclear"
-        if first not in ("accept", "decline"):
+        found = list(self._parts_of(words))
+        first, said = found[0], set(found)
+        decided = said - {"courtesy"}
+        if None not in said and decided and not any(mark in text for mark in _QUESTION_MARKS):
+            if decided == {"accept"}:
+                return "yes"
+            return "no" if decided == {"decline"} else "unclear"
+        if first not in ("accept", "decline", "unclear"):
             return "other"
-        said = {part for part, _ in found}
-        hedged = bool(said & {"hedges", "unclear"})
-        if first == "accept":
-            return "unclear" if hedged or len(words) <= _FEW_WORDS else "other"
         # "No, London" corrects what was understood, which is for others to see.
-        return "unclear" if hedged else "other"
+        vague = said & {"hedges", "unclear"} or (first == "accept" and len(words) <= _FEW_WORDS)
+        return "unclear" if vague else "other"
 
-    def _phrases(self, words: Words) -> Iterator[tuple[Part | None, Words]]:
+    def _parts_of(self, words: Words) -> Iterator[Part | None]:
+        """Yield what each phrase is, in order; None for a word that is no phrase."""
         at = 0
         while at < len(words):
-            phrase, part = words[at : at + 1], None
             for length in range(min(self.longest, len(words) - at), 0, -1):
                 tried = words[at : at + length]
                 if tried in self.parts and (len(words) == 1 or tried not in self.alone):
-                    phrase, part = tried, self.parts[tried]
+                    yield self.parts[tried]
                     break
-            yield part, phrase
-            at += len(phrase)
+            else:
+                length = 1
+                yield None
+            at += length
 
 
 @cache
@@ -78,7 +68,7 @@ def shipped_replies() -> Replies:
     """Return the replies of every language that ships, read on first use. Blocks."""
     parts: dict[Words, Part] = {}
     for language in shipped_languages():
-        for part in _PARTS:
+        for part in get_args(Part):
             for phrase in getattr(language.replies, part):
                 parts.setdefault(_words(phrase), part)
     single = frozenset(

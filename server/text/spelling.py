@@ -25,13 +25,9 @@ class SpellingIndex:
 
     def near(self, word: str) -> list[str]:
         """The known words that are `word` or one slip away, and begin alike."""
-        found = {
-            known: None
-            for form in _shortened(word)
-            for known in self._known.get(form, ())
-            if known[0] == word[0] and _one_slip(word, known)
-        }
-        return list(found)
+        alike = (known for form in _shortened(word) for known in self._known.get(form, ()))
+        found = (known for known in alike if known[0] == word[0] and _one_slip(word, known))
+        return list(dict.fromkeys(found))
 
 
 class Speller:
@@ -61,26 +57,22 @@ class Speller:
         A word that the library does not know, and that is one slip away from one that it
         does, is read as that one.
         """
-        known = self._counts
-        return " ".join([w if w in known else self._reread(w) for w in text.split(" ")])
-
-    def _reread(self, word: str) -> str:
-        core = word.strip(".,;:!?\"'()")
-        known = core.casefold()
-        if not known or known in self._counts:
-            return word
-        meant = self._meanings.get(known)
-        if meant is None and len(known) >= _SHORTEST and known.isalpha():
-            near = [other for other in self._index.near(known) if not _inflected(known, other)]
-            meant = max(sorted(near), key=self._counts.__getitem__, default=None)
-        return word.replace(core, meant) if meant else word
+        words = text.split(" ")
+        for at, word in enumerate(words):
+            core = word.strip(".,;:!?\"'()")
+            said = core.casefold()
+            if not said or said in self._counts:
+                continue
+            meant = self._meanings.get(said)
+            if meant is None and len(said) >= _SHORTEST and said.isalpha():
+                near = [other for other in self._index.near(said) if not _inflected(said, other)]
+                meant = max(sorted(near), key=self._counts.__getitem__, default=None)
+            if meant:
+                words[at] = word.replace(core, meant)
+        return " ".join(words)
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """The word, and the word without one of its letters after the first.
-
-    Two words that begin alike and are one slip apart share one of these.
-    """
     yield word
     for place in range(1, len(word)):
         yield word[:place] + word[place + 1 :]

@@ -8,10 +8,9 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Literal, NamedTuple
 
-from server.text.span import Span
+from server.text.normalizer import lowered
 
 MAX_TOKENS: Final = 10_000
 """A text of more words is not read at all, since half a list of numbers would be a wrong
@@ -32,6 +31,42 @@ _WORD_OR_ANY_SIGN: Final = re.compile(rf"{_MESSAGE_WORD.pattern}|[^\s\w]|_")
 _QUIET: Final = frozenset(".,;:!?¿¡…\"'“”‘’«»()·׃־-–—")
 """Signs that say nothing of their own, unless they are dashes that stand alone."""
 DASHES: Final = frozenset("-–—")
+
+Kind = Literal[
+    "number",  # int, float or Decimal; `unit` is %, a currency, a unit of time, or empty
+    "currency",  # ISO 4217 code
+    "date",  # datetime.date
+    "datetime",  # datetime.datetime, naive or aware as it was written
+    "time",  # datetime.time
+    "duration",  # Duration; `unit` is "-" when it counts backwards
+    "offset",  # datetime.date that a duration leads to: in 3 days, 2 weeks ago
+    "anchor",  # datetime.date that a word implies: the "ago" of 2 weeks ago is today
+    "email",
+    "url",
+    "date_format",  # how a date is to be written
+    "quoted",  # the text between the quotes
+    "array",  # JSON
+    "object",  # JSON
+    "unreadable",  # looks like a value of kind `unit`, and is none; `value` says why
+]
+
+DateOrder = Literal["mdy", "dmy"]
+"""Which part of 03/04/2025 is the month: the first, or the second."""
+
+
+class Span(NamedTuple):
+    """A value and where it stands: characters `start` to `end`, words `first` to `last`."""
+
+    kind: Kind
+    start: int
+    end: int
+    first: int
+    last: int
+    value: Any
+    unit: str = ""
+    weak: bool = False
+    """Reads as a value only where nothing better stands."""
+
 
 Words = tuple[str, ...]
 MOST_CHARS: Final = 2000
@@ -55,7 +90,7 @@ class Tokens:
         self.too_many = False
         folded = text.lower()
         if len(folded) != len(text):
-            folded = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+            folded = lowered(text)
         position = 0
         for block in (*blocks, None):
             for match in _TOKEN.finditer(text, position, block.start if block else len(text)):
@@ -68,10 +103,9 @@ class Tokens:
             if block is not None:
                 self.words.append(BLOCK + block.kind)
                 self.starts.append(block.start)
-                self.ends.append(block.end)
-                position = block.end
-                blank = BLOCK * (block.end - block.start)
-                folded = folded[: block.start] + blank + folded[block.end :]
+                self.ends.append(position := block.end)
+                blank = BLOCK * (position - block.start)
+                folded = folded[: block.start] + blank + folded[position:]
         self.folded = folded
         if self.too_many:
             self.words, self.starts, self.ends = [], [], []
@@ -97,7 +131,6 @@ class Tokens:
 
 
 def is_word(word: str) -> bool:
-    """Whether it is letters: no number, no sign, no block."""
     return word[:1].isalpha()
 
 
@@ -110,8 +143,7 @@ def tokens(text: str) -> list[str]:
     return _WORD_OR_SIGN.findall(text.casefold())
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """`text` is folded for comparison; `start` and `end` are characters of the message."""
 
     text: str
@@ -119,9 +151,12 @@ class Word:
     end: int
 
 
+_APOSTROPHES: Final = str.maketrans("’´`", "'''")
+
+
 def fold(text: str) -> str:
     """Return `text` in lower case with one kind of apostrophe."""
-    return text.casefold().replace("’", "'").replace("´", "'").replace("`", "'")
+    return text.casefold().translate(_APOSTROPHES)
 
 
 def message_words(text: str) -> list[Word]:
@@ -150,9 +185,7 @@ def lead_at(text: str, place: int) -> str:
     """Return the word right before `place`; empty when something else stands there."""
     if len(text) > MOST_CHARS:
         return ""
-    before = None
-    for before in _MESSAGE_WORD.finditer(text, 0, place):  # noqa: B007 (the last one is meant)
-        pass
+    *_, before = None, *_MESSAGE_WORD.finditer(text, 0, place)
     if before is None or text[before.end() : place].strip(" \t\"'“#$€£-−"):
         return ""
-    return fold(before[0])
+    return before[0].casefold().translate(_APOSTROPHES)

@@ -4,18 +4,12 @@ import re
 from typing import Final
 
 from server.text.durations import UNITS as TIME_UNITS
+from server.text.language import load_language
 
-_SPELLINGS: Final = (
-    "m meter metre,km kilometer kilometre,cm centimeter centimetre,mm millimeter millimetre,"
-    "ft foot feet,inch inches,mi mile,yd yard,kg kgs kilogram,g gram,mg milligram,lb lbs pound,"
-    "oz ounce,ton tonne,l liter litre,ml milliliter millilitre,gallon,cup,teaspoon,tablespoon,"
-    "acre,hectare,°c celsius,°f fahrenheit,k kelvin,j joule,kj,calorie,kcal,kwh,w watt,kw kilowatt,"
-    "pa pascal,kpa,atm atmosphere,bar,v volt,mv,kv,amp ampere,ma,ohm ω,coulomb,farad,µf μf,"
-    "henry henries,mh,hz hertz,khz,mhz,ghz,newton,byte,kb,mb,gb,tb,bpm,degree,radian,"
-    "dollar usd,euro eur,gbp,cent,percent percentage %"
-)
-_UNITS: Final[dict[str, str]] = dict(TIME_UNITS) | {
-    word: words.split()[0] for words in _SPELLINGS.split(",") for word in words.split()
+_UNITS: Final = dict[str, str](TIME_UNITS) | {
+    word: unit
+    for unit, words in load_language("common").measures.items()
+    for word in (unit, *words)
 }
 _ALIASES: Final = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h", "mpg": "mi/gallon"}
 _POWERS: Final = {"sq": "^2", "cu": "^3", "2": "^2", "²": "^2", "3": "^3", "³": "^3"}
@@ -34,7 +28,7 @@ _PER: Final = re.compile(r"\s*(?:per|/)\s*(\w+)(\s+squared|\^?[2²])?")
 
 
 def unit_after(text: str, place: int) -> str:
-    """The unit of a number that ends at `place`, in one spelling; empty for none."""
+    """Return the unit of a number that ends at `place`, in one spelling; empty for none."""
     found = _AFTER.match(text, place, place + _LONGEST)
     if found is None:
         return ""
@@ -42,17 +36,14 @@ def unit_after(text: str, place: int) -> str:
 
 
 def units_in(text: str) -> frozenset[str]:
-    """The units that a description says a value is given in: in kilograms, (m/s)."""
+    """Return the units that a description says a value is given in: in kilograms, (m/s)."""
     lowered = text.lower()
-    found = {
-        _spelling(match[1] or match[2] or match[3], lowered[match.end() : match.end() + _LONGEST])
-        for match in _NAMED.finditer(lowered)
-    }
-    return frozenset(found - {""})
+    named = ((found[found.lastindex or 0], found.end()) for found in _NAMED.finditer(lowered))
+    return frozenset(_spelling(word, lowered[e : e + _LONGEST]) for word, e in named) - {""}
 
 
 def unit_of(word: str) -> str:
-    """The unit that a single word names, in the singular or the plural; empty for none."""
+    """Return the unit that a single word names, in the singular or the plural; empty for none."""
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s"), "")
 
 

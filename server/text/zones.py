@@ -36,21 +36,19 @@ def find_zone(value: Any, name: str) -> tzinfo:
         width = timedelta(hours=int(hours), minutes=int(minutes or 0))
         if width < _MOST_OFFSET:
             return timezone(-width if sign == "-" else width)
-    known = _names()
-    key = known.get(text.replace(" ", "_"))
-    if key is None:
-        near = closest(text.replace(" ", "_"), known)
-        hint = f"; did you mean {known[near]!r}?" if near is not None else ""
-        raise ArgumentsInvalid(
-            f"{name} {shown_value(value)} is not known; write a zone such as Europe/Paris, "
-            f"a city such as Tokyo, or an offset such as +02:00{hint}"
-        )
-    return ZoneInfo(key)
+    known, key = _names(), text.replace(" ", "_")
+    if key in known:
+        return ZoneInfo(known[key])
+    near = closest(key, known)
+    hint = f"; did you mean {known[near]!r}?" if near is not None else ""
+    raise ArgumentsInvalid(
+        f"{name} {shown_value(value)} is not known; write a zone such as Europe/Paris, "
+        f"a city such as Tokyo, or an offset such as +02:00{hint}"
+    )
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """Every zone by its folded name, and by the folded name of its city."""
     zones = sorted(files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())
     names = {zone.casefold(): zone for zone in zones}
     for zone in zones:

@@ -25,8 +25,7 @@ from server.text.decimals import Number, divide
 from server.text.durations import MONTHS_IN, SECONDS
 from server.text.durations import UNITS as UNIT_WORDS
 from server.text.numbers import read_whole
-from server.text.span import DateOrder
-from server.text.tokens import Tokens
+from server.text.tokens import DateOrder, Tokens
 from server.text.zones import find_zone
 
 MAX_DATE_CHARS: Final = 100

@@ -10,7 +10,7 @@ from server.core.ports import Tool
 from server.core.suggestions import unknown
 from server.core.tools import ToolDefinition
 from server.errors import PluginInvalid, ToolUnknown
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 Clock = Callable[[], datetime]
 """Returns the time now, aware."""

@@ -4,7 +4,7 @@ import pytest
 
 from server.core.tools import Source
 from server.extraction.values import note_ambiguous_dates
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 
 
 @pytest.mark.parametrize(

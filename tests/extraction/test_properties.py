@@ -13,7 +13,7 @@ from server.extraction.extractor import Extractor
 from server.text.decimals import as_decimal, plain_number
 from server.text.durations import Duration, read_iso_duration
 from server.text.parsed_text import ParsedText
-from server.text.span import Kind
+from server.text.tokens import Kind
 from tests.extraction.support import NOW, ask, everyday, everyday_extractor, questions
 
 TEMPLATES = sorted(everyday().templates)

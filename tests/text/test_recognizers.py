@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.text.parsed_text import ParsedText
-from server.text.span import DateOrder, Kind
+from server.text.tokens import DateOrder, Kind
 from tests.extraction.support import NOW
 
 

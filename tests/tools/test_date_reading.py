@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.errors import ArgumentsInvalid
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 from server.tools.dates import DateReader, DateReading
 
 EAST = timezone(timedelta(hours=2))

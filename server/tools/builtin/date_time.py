@@ -10,7 +10,7 @@ from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.date_formats import Format, read_format
 from server.text.dates import WEEKDAY_NAMES
 from server.text.language import TimeUnit, shipped_languages
-from server.text.span import DateOrder
+from server.text.tokens import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between
