@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import HINT, ValueCandidate
+from server.extraction.values import HINT, ValueCandidate
 from server.text.language import load_language
 from server.text.tokens import Tokens
 

@@ -9,17 +9,17 @@ from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS
 from server.extraction.pattern_values import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
-from server.extraction.types import (
+from server.extraction.values import (
     CURRENCY_OF_AMOUNT,
     HINT,
     SURE,
     SpanSet,
     ValueCandidate,
-    checked,
     from_span,
     from_words,
+    number,
+    written,
 )
-from server.extraction.values import number, written
 from server.library.parameter_types import ValueKind
 from server.text.decimals import opposite
 from server.text.durations import unit_at
@@ -78,10 +78,10 @@ def _amounts(
         if span.first in backwards:
             value = opposite(number(value))
         found = from_span(span, value, rank=rank, fit=surely)
-        yield checked(plan, found._replace(kind=kind, hinted=hinted))
+        yield plan.checker.checked(found._replace(kind=kind, hinted=hinted))
     if not spans:
         for quote in reading.quoted("number"):
-            yield checked(plan, from_span(quote, quote.value, rank=2))
+            yield plan.checker.checked(from_span(quote, quote.value, rank=2))
 
 
 def _counts_things(tokens: Tokens, index: int) -> bool:
@@ -123,7 +123,7 @@ def _time_amounts(
             yield from_span(span, None)._replace(problem=what)
         elif span.start not in numbers:
             count = opposite(count) if _is_backwards(plan, template, span) else count
-            yield checked(plan, from_span(span, count, fit=SURE))
+            yield plan.checker.checked(from_span(span, count, fit=SURE))
 
 
 def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bool:

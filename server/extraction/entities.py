@@ -7,8 +7,7 @@ from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate
-from server.extraction.values import InvalidValue, number
+from server.extraction.values import InvalidValue, ValueCandidate, number
 from server.library.model import Parameter
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {

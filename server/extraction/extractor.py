@@ -15,7 +15,7 @@ from server.extraction.parameter_hints import TemplateHints, describe_parameters
 from server.extraction.plan import Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
-from server.extraction.types import Extraction, PlacedValue
+from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
 from server.text.tokens import is_digits

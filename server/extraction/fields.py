@@ -8,8 +8,7 @@ from server.extraction.assignment import ContextWords, context_score
 from server.extraction.candidates import unreadable
 from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate, checked, from_span, from_words
-from server.extraction.values import written
+from server.extraction.values import SpanSet, ValueCandidate, from_span, from_words, written
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
@@ -191,11 +190,11 @@ def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandida
             if items != "object" or all(isinstance(item, dict) for item in span.value)
         ]
     for span in spans:
-        yield checked(plan, from_span(span, span.value))
+        yield plan.checker.checked(from_span(span, span.value))
     yield from unreadable(reading, "object" if plan.role == "object" else "array")
     rows = reading.of("object") if plan.role == "records" and not spans else []
     between = [reading.tokens.words[one.last : two.first] for one, two in pairwise(rows)]
     if rows and all(map(_BETWEEN_ROWS.issuperset, between)):
         # They are rows of one table whose brackets were left out.
         whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
-        yield checked(plan, from_span(whole, [row.value for row in rows]))
+        yield plan.checker.checked(from_span(whole, [row.value for row in rows]))

@@ -7,7 +7,7 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate
+from server.extraction.values import SpanSet, ValueCandidate
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.tokens import BLOCK, Tokens, is_word

@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.extraction.assignment import FILLERS
 from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate, checked, from_words
+from server.extraction.values import SpanSet, ValueCandidate, from_words
 from server.text.decimals import Number, exact_quotient, opposite
 from server.text.language import load_language
 from server.text.numbers import MINUS, over
@@ -69,7 +69,7 @@ def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -
     fraction = next((value for value in values if not isinstance(value, int)), None)
     if (plan.parameter.items or {}).get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
-    return checked(plan, whole)
+    return plan.checker.checked(whole)
 
 
 def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
@@ -177,7 +177,7 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
             first += 1
         members, last = _words_after(reading, taken, first)
         if members:
-            return checked(plan, from_words(tokens, first, last, members))
+            return plan.checker.checked(from_words(tokens, first, last, members))
     return None
 
 

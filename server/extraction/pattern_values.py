@@ -10,8 +10,7 @@ from typing import Any, Final
 from server.core.suggestions import join_words
 from server.extraction.patterns import run_steps
 from server.extraction.plan import NUMERIC, DomainType, ParameterPlan
-from server.extraction.types import ValueCandidate, checked
-from server.extraction.values import number, show_value, written
+from server.extraction.values import ValueCandidate, number, show_value, written
 from server.library.parameter_types import CUSTOM
 from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
@@ -89,7 +88,7 @@ def _captured_number(
             place = place._replace(value=number(normalize_value(plan, text, reading)))
         except ValueError:
             return None
-    return checked(plan, place)
+    return plan.checker.checked(place)
 
 
 def _captured_choice(
@@ -143,7 +142,7 @@ def _captured_text(
     descriptor = plan.parameter.descriptor
     if descriptor.json_type == "string" and descriptor is not CUSTOM:
         value = str(value)
-    found = checked(plan, place._replace(value=value))
+    found = plan.checker.checked(place._replace(value=value))
     return found._replace(value=None) if found.problem else found
 
 
@@ -203,7 +202,7 @@ def with_domain(
         # Neither a part of something that was recognised as a whole, nor of another match.
         if any(place.is_within(c) for c in recognised) or any(place.overlaps(c) for c in found):
             continue
-        found.append(checked(plan, place))
+        found.append(plan.checker.checked(place))
     return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
 
 

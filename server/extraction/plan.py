@@ -101,7 +101,7 @@ class Planner:
         role = value_kind(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
-        checker = ValueChecker(parameter, closed=not open_ended)
+        checker = ValueChecker(parameter, closed=not open_ended, is_numeric=role in NUMERIC)
         as_any = checker.takes_anything and GROUPS[role] == "date"
         return ParameterPlan(
             key=parameter.name,

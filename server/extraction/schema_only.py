@@ -20,8 +20,7 @@ from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate, from_words
-from server.extraction.values import InvalidValue, number, show_value
+from server.extraction.values import InvalidValue, ValueCandidate, from_words, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
 from server.text.language import load_language

@@ -14,9 +14,8 @@ from server.extraction.free_text import NO_TEXT_CONTEXT, TextContext, find_text,
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.types import HINT, SpanSet, ValueCandidate
 from server.extraction.value_kinds import Group
-from server.extraction.values import show_value
+from server.extraction.values import HINT, SpanSet, ValueCandidate, show_value
 from server.text.parsed_text import ParsedText
 
 _MOST_NAMED: Final = 4

@@ -95,7 +95,14 @@ def mask(text: str) -> str:
         # Quoted words are values too, unless there is little but a quotation.
         rest = _QUOTED.sub("", masked)
         masked = _QUOTED.sub(_QUOTE, masked) if 3 * len(rest) > len(masked) else masked
-    return remove_courtesies(masked)
+    full = masked
+    if not _SHORTHAND.keys().isdisjoint(_ANY_WORD.findall(masked)):
+        full = _ANY_WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), masked)
+    bare = _BEFORE.sub("", full)
+    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
+        bare = _AFTER.sub("", bare)
+    bare = _BETWEEN.sub("", bare).strip()
+    return bare if _ANY_WORD.search(bare) else full  # a mere courtesy stays as it is
 
 
 def _without_data(text: str) -> Iterator[str]:
@@ -134,15 +141,3 @@ def _bracketed(text: str) -> Iterator[tuple[int, int]]:
                 yield start, place + 1
     if wanted:
         yield start, len(text)
-
-
-def remove_courtesies(text: str) -> str:
-    """Return `text`, which is in lower case, in plain words; a mere courtesy stays as it is."""
-    full = text
-    if not _SHORTHAND.keys().isdisjoint(_ANY_WORD.findall(text)):
-        full = _ANY_WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), text)
-    bare = _BEFORE.sub("", full)
-    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
-        bare = _AFTER.sub("", bare)
-    bare = _BETWEEN.sub("", bare).strip()
-    return bare if _ANY_WORD.search(bare) else full

@@ -114,7 +114,8 @@ def choose_template(
             share = f"{ranking.out_of_scope:.0%}"
             why = f"the question is most likely for no template at all ({share})"
         return NoMatch(why, tuple(_match(one) for one in weighed))
-    if far := _far_likelier(best, weighed):
+    likeliest = best.candidate is ranking.candidates[0]
+    if not likeliest and (far := _far_likelier(best, weighed)):
         unused = far.coverage.unused if far.coverage is not None else ()
         why = f"{far.candidate.template_id} is far likelier, and has no use for {', '.join(unused)}"
         return NoMatch(why, tuple(_match(one) for one in weighed), unused)

@@ -15,8 +15,7 @@ from server.core.decision import (
 )
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
-from server.extraction.values import note_ambiguous_dates
+from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import Library, TemplateKind
 from server.matching.matcher import Matcher
 from server.matching.selection import Ranking, choose_template, in_reach, is_settled
@@ -99,7 +98,7 @@ class TemplateRetriever:
         return decision
 
     async def close(self) -> None:
-        await self._parts.matcher.close()
+        """Nothing to give back: store and embedder belong to who opened them."""
 
 
 def extract_candidates(

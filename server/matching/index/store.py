@@ -106,7 +106,10 @@ class TemplateStore:
         from chromadb.errors import ChromaError
 
         try:
-            client = self._opened()
+            with self._opening:
+                if self._client is None:
+                    self._client = self._open()
+                client = self._client
         except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as failure:
             # An address that does not answer is a ValueError to Chroma.
             raise self._unavailable("opened", failure) from failure
@@ -118,12 +121,6 @@ class TemplateStore:
     def _unavailable(self, what: str, failure: Exception) -> IndexUnavailable:
         said = next(iter(str(failure).splitlines()), "") or type(failure).__name__
         return IndexUnavailable(f"ChromaDB at {self.place} cannot be {what}: {said}")
-
-    def _opened(self) -> "ClientAPI":
-        with self._opening:
-            if self._client is None:
-                self._client = self._open()
-            return self._client
 
     def _open(self) -> "ClientAPI":
         import chromadb

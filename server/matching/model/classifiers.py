@@ -10,6 +10,7 @@ seconds, where logistic regression would take hours.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -80,11 +81,7 @@ def fit_softmax(
     learnt from nearly the same rows save most of the steps.
     """
     weights = np.zeros((classes, rows.shape[1]), np.float32) if start is None else start
-
-    def loss(at: Weights) -> tuple[float, Weights]:
-        return _loss(at, rows, labels)
-
-    return _minimise(loss, weights)
+    return _minimise(partial(_loss, rows=rows, labels=labels), weights)
 
 
 def _loss(weights: Weights, rows: Vectors, labels: Labels) -> tuple[float, Weights]:

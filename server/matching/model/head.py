@@ -27,19 +27,9 @@ _SCALE: Final = 1 / sqrt(_PLACES)
 
 # Odd multipliers, one a place: multiply-shift hashing gives each word its places and
 # signs from its checksum alone, the same on every machine and in every release.
-_MULTIPLIERS: Final = np.array(
-    [
-        0x9E3779B1,
-        0x85EBCA6B,
-        0xC2B2AE35,
-        0x27D4EB2F,
-        0x165667B1,
-        0xD3A2646D,
-        0xFD7046C5,
-        0xB55A4F09,
-    ],
-    np.uint32,
-)
+_MULTIPLIERS: Final = np.array([
+    0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F, 0x165667B1, 0xD3A2646D, 0xFD7046C5, 0xB55A4F09,
+], np.uint32)  # fmt: skip
 
 Rarity = NDArray[np.float32]
 """(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
@@ -102,6 +92,16 @@ def softmax(logits: NDArray[Any]) -> NDArray[Any]:
     np.exp(shares, out=shares)
     shares /= shares.sum(axis=-1, keepdims=True)
     return shares
+
+
+def nearest_others(
+    vectors: Vectors, shown: NDArray[np.bool_] | slice = np.s_[:]
+) -> NDArray[np.float32]:
+    """Cosine of each of the `shown` vectors to the nearest other one; none where it is alone."""
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    nearest: NDArray[np.float32] = cosines.max(axis=1)[shown]
+    return nearest if len(vectors) > 1 else nearest[:0]
 
 
 def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:

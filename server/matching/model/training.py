@@ -25,7 +25,15 @@ from server.matching.model.classifiers import (
     fit_discriminant,
     fit_softmax,
 )
-from server.matching.model.head import DIMENSIONS, Head, Weights, rarity, sketch_text, softmax
+from server.matching.model.head import (
+    DIMENSIONS,
+    Head,
+    Weights,
+    nearest_others,
+    rarity,
+    sketch_text,
+    softmax,
+)
 
 _LARGEST_SOFTMAX: Final = 1.5e10
 """Multiplications in one step; twenty steps of this many take about half a minute."""
@@ -94,7 +102,7 @@ def _foreign(negatives: Vectors, library: Texts) -> NDArray[np.bool_]:
     order = np.argsort(library.owners, kind="stable")
     bounds = np.flatnonzero(np.diff(library.owners[order])) + 1
     members = np.split(order, bounds)
-    within = [_nearness_within(library, group) for group in members]
+    within = [nearest_others(library.vectors[g], library.examples[g]) for g in members]
     found = np.concatenate(within)
     if not len(found):
         return np.ones(len(negatives), np.bool_)
@@ -107,14 +115,6 @@ def _foreign(negatives: Vectors, library: Texts) -> NDArray[np.bool_]:
     # A template whose examples have little in common must not take all of them away.
     foreign: NDArray[np.bool_] = inside <= max(0.0, float(np.quantile(inside, _LEAST_KEPT)))
     return foreign
-
-
-def _nearness_within(library: Texts, group: NDArray[np.int64]) -> NDArray[np.float32]:
-    """How near each example of one template is to the nearest other text of it."""
-    cosines = library.vectors[group] @ library.vectors[group].T
-    np.fill_diagonal(cosines, -1)
-    nearest: NDArray[np.float32] = cosines.max(axis=1)[library.examples[group]]
-    return nearest if len(group) > 1 else nearest[:0]
 
 
 def _lower_quarter(values: NDArray[np.float32]) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.library.model import Template
-from server.matching.model.head import Head, combine_readings, softmax
+from server.matching.model.head import Head, combine_readings, nearest_others, softmax
 from server.text.language import load_language
 from server.text.stems import stem
 
@@ -153,7 +153,7 @@ class MixedHead:
         self._silent = np.array(
             [place for place in range(zero_shot.templates) if place not in examples], np.int64
         )
-        within = {place: _nearest_within(vectors) for place, vectors in examples.items()}
+        within = {place: nearest_others(vectors) for place, vectors in examples.items()}
         known = np.concatenate([*within.values(), np.zeros(0)])
         usual = float(known.mean()) if len(known) else 1.0
         self._usual = {p: float(w.mean()) if len(w) else usual for p, w in within.items()}
@@ -183,13 +183,3 @@ class MixedHead:
         near = float((self._examples[place] @ vector).max())
         deviation = (near - self._usual[place]) / self._spread
         return _TRUST + min(max(deviation, _FARTHEST), _NEAREST)
-
-
-def _nearest_within(vectors: Vectors) -> NDArray[np.float32]:
-    """How near each of the vectors is to the nearest other one."""
-    if len(vectors) < 2:
-        return np.zeros(0, np.float32)
-    likeness = vectors @ vectors.T
-    np.fill_diagonal(likeness, -1.0)
-    nearest: NDArray[np.float32] = likeness.max(axis=1)
-    return nearest
