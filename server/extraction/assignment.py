@@ -58,12 +58,9 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
             others = [other.key for other in optional if other is not plan]
             placement.place_if_alone(plan.key, others)
     chosen = sure | placement.placed
-    unclear = {
-        plan.key: values for plan in required if len(values := placement.alternatives(plan.key)) > 1
-    }
-    unclear |= {
-        key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
-    }
+    alternatives = {plan.key: placement.alternatives(plan.key) for plan in required}
+    alternatives |= {key: _equally_sure(key, scored[key], chosen) for key in sure}
+    unclear = {key: values for key, values in alternatives.items() if len(values) > 1}
     no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
     return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
 
@@ -74,26 +71,18 @@ def _equally_sure(
     """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
     mine = chosen[key]
     points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
-    others = [
-        candidate
-        for score, candidate in scored[:_MAX_TRIED]
-        if score == points[mine.start]
-        and candidate.value != mine.value
-        and not candidate.problem
-        and not any(candidate.overlaps(taken) for taken in chosen.values())
-    ]
-    return () if mine.problem else (mine, *others)
+    equal = [one for score, one in scored[:_MAX_TRIED] if score == points[mine.start]]
+    others = [one for one in equal if one.value != mine.value and not one.problem]
+    free = (one for one in others if not any(one.overlaps(taken) for taken in chosen.values()))
+    return () if mine.problem else (mine, *free)
 
 
 def _open_to(
     plan: ParameterPlan, scored: Scored, sure: Iterable[ValueCandidate]
 ) -> Sequence[ValueCandidate]:
     """What the parameter may take besides what is sure, values with a problem last."""
-    free = [
-        candidate
-        for _, candidate in scored[:_MAX_TRIED]
-        if not any(candidate.overlaps(taken) for taken in sure)
-    ]
+    tried = [candidate for _, candidate in scored[:_MAX_TRIED]]
+    free = [one for one in tried if not any(one.overlaps(taken) for taken in sure)]
     good = [one for one in free if not one.problem and not one.hinted]
     return [*good, *(one for one in free if one.problem)] if plan.required else good
 
@@ -150,30 +139,15 @@ class _Placement:
         mine = self.placed.get(key)
         if mine is None or mine.problem:
             return ()
-        others = [
-            candidate
-            for candidate in self._choices[key]
-            if candidate.rank <= mine.rank
-            and not candidate.problem
-            and candidate.value != mine.value
-            and not self._clashes(candidate)
-        ]
-        return (mine, *others)
+        others = [c for c in self._choices[key] if c.rank <= mine.rank and c.value != mine.value]
+        return (mine, *(c for c in others if not c.problem and not self._clashes(c)))
 
     def place_if_alone(self, key: str, others: Sequence[str]) -> None:
         """Place an optional parameter's value, unless it could as well be another's."""
-        for candidate in self._choices[key]:
-            if self._clashes(candidate):
-                continue
-            rivals = (
-                rival
-                for other in others
-                if other not in self.placed
-                for rival in self._choices[other]
-            )
-            if not any(candidate.overlaps(rival) for rival in rivals):
-                self.placed[key] = candidate
-            return
+        mine = next((one for one in self._choices[key] if not self._clashes(one)), None)
+        rivals = (r for other in others if other not in self.placed for r in self._choices[other])
+        if mine and not any(mine.overlaps(rival) for rival in rivals):
+            self.placed[key] = mine
 
     def place_range(self, plans: Sequence[ParameterPlan]) -> None:
         """Place both ends of a range: between 2025-01-01 and 2025-01-31."""
@@ -195,9 +169,8 @@ class _Placement:
             places = sorted(self.placed[key].start for key in keys)
             swapped: dict[str, ValueCandidate] = {}
             for key, start in zip(keys, places, strict=True):
-                fitting = [c for c in self._choices[key] if c.start == start]
-                if fitting:
-                    swapped[key] = fitting[0]
+                for fitting in [c for c in self._choices[key] if c.start == start][:1]:
+                    swapped[key] = fitting
             before = sum(bool(self.placed[key].problem) for key in keys)
             after = sum(bool(candidate.problem) for candidate in swapped.values())
             if len(swapped) == len(keys) and after <= before:
@@ -215,11 +188,6 @@ class Bid(NamedTuple):
     value: Any
 
 
-class PointsAssignment(NamedTuple):
-    points: float
-    chosen: Mapping[str, Bid]
-
-
 _MOST_TRIED_WAYS: Final = 3_000
 _MOST_BIDS: Final = 6
 _OUT_OF_ORDER: Final = 1.5
@@ -228,24 +196,24 @@ _OUT_OF_ORDER: Final = 1.5
 
 def assign_by_points(
     bids: Mapping[str, Sequence[Bid]], spans: Sequence[tuple[int, int]]
-) -> PointsAssignment:
-    """The way to give values away, none twice, whose points add up to the most.
+) -> tuple[float, Mapping[str, Bid]]:
+    """Return the most points that giving values away, none twice, adds up to, and how.
 
     `spans` are the places of the values in the question. Where the points leave it open,
     values go in order of mention to the parameters in the order of `bids`.
     """
     keys = [key for key in bids if bids[key]]
     ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:_MOST_BIDS] for key in keys}
-    best = PointsAssignment(0.0, {})
+    best: tuple[float, Mapping[str, Bid]] = 0.0, {}
     tried = 0
 
     def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
         nonlocal best, tried
         tried += 1
-        if points > best.points:
-            best = PointsAssignment(points, chosen)
+        if points > best[0]:
+            best = points, chosen
         most = points + sum(ranked[key][0].points for key in keys[at:])
-        if tried > _MOST_TRIED_WAYS or most <= best.points:
+        if tried > _MOST_TRIED_WAYS or most <= best[0]:
             return
         taken = [spans[bid.place] for bid in chosen.values()]
         for bid in ranked[keys[at]]:

@@ -71,14 +71,13 @@ def _amounts(
         rank, hinted, surely = fit
         if unit and not span.unit and _counts_things(reading.tokens, span.last):
             continue
-        value = span.value
-        kind: SourceKind = "recognizer"
-        if span.start in read_by_domain:
-            value, kind = read_by_domain[span.start], "domain_pattern"
+        value = read_by_domain.get(span.start, span.value)
         if span.first in backwards:
             value = opposite(number(value))
-        found = from_span(span, value, rank=rank, fit=surely)
-        yield plan.checker.checked(found._replace(kind=kind, hinted=hinted))
+        kind: SourceKind = "domain_pattern" if span.start in read_by_domain else "recognizer"
+        place = (span.start, span.end, span.first, span.last)
+        found = ValueCandidate(*place, value, kind, rank, hinted, fit=surely)
+        yield plan.checker.checked(found)
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
@@ -135,33 +134,28 @@ def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bo
 # Dates and times
 
 
-def _plain_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-    counts = template.counts_time
-    offsets = () if counts else reading.of("offset")
-    for span in reading.of("date"):
-        if not any(o.start <= span.start and span.end <= o.end for o in offsets):
-            rank = 1 if span.weak or reading.is_present(span) else 0
-            yield from_span(span, span.value, rank=rank)
-    for span in (*reading.of("datetime"), *offsets):
-        yield from_span(span, span.value)
-    if counts:
-        for span in reading.of("anchor"):
-            yield from_span(span, span.value, rank=2)
-
-
-def _whole_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-    """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
+def _plain_dates(
+    template: TemplatePlan, reading: ParsedText, *, whole: bool = False
+) -> list[ValueCandidate]:
+    """Dates; `whole` ones only without those in a time: tomorrow at 5pm is no mere tomorrow."""
     moments = reading.of("datetime")
-    for date in _plain_dates(template, reading):
-        if not any(date.is_within(moment) for moment in moments):
-            yield date
+    offsets = () if template.counts_time else reading.of("offset")
+    anchors = reading.of("anchor") if template.counts_time else ()
+    found = [
+        from_span(span, span.value, rank=int(span.weak or reading.is_present(span)))
+        for span in reading.of("date")
+        if not any(o.start <= span.start and span.end <= o.end for o in offsets)
+    ]
+    found += [from_span(span, span.value) for span in (*moments, *offsets)]
+    found += [from_span(span, span.value, rank=2) for span in anchors]
+    return [c for c in found if not (whole and any(c.is_within(m) for m in moments))]
 
 
 def _dates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
     only_dates = plan.parameter.type == "date"
-    for candidate in (_plain_dates if only_dates else _whole_dates)(template, reading):
+    for candidate in _plain_dates(template, reading, whole=not only_dates):
         value = written(candidate.value)
         yield candidate._replace(value=value[:10] if only_dates else value)
     yield from unreadable(reading, "date")
@@ -186,11 +180,10 @@ def _datetimes(
 def _written_dates(
     _: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
-    for candidate in _whole_dates(template, reading):
+    for candidate in _plain_dates(template, reading, whole=True):
         text = reading.text[candidate.start : candidate.end]
         # "5pm on March 7" is written in no order that a tool could be told of.
-        timed = isinstance(candidate.value, datetime)
-        absolute = not timed and any(character.isdigit() for character in text)
+        absolute = not isinstance(candidate.value, datetime) and any(map(str.isdigit, text))
         yield candidate._replace(value=text if absolute else written(candidate.value))
 
 
@@ -236,21 +229,19 @@ def _currencies(
 
 def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     tokens = reading.tokens
+    kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
     for phrase in plan.choices.find(tokens):
-        rank = 1 if phrase.weak else 0
+        rank = int(phrase.weak)
         found = from_words(tokens, phrase.first, phrase.last, phrase.value, "vocabulary", rank=rank)
-        if not (is_digits(tokens.words[phrase.first]) and _is_part_of_value(reading, found)):
+        wholes = [span for kind in kinds for span in reading.of(kind)]
+        # The 2 of 2.5 is no choice.
+        is_digit = is_digits(tokens.words[phrase.first])
+        if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:
             yield from_span(quote, value)._replace(kind="vocabulary")
-
-
-def _is_part_of_value(reading: ParsedText, found: ValueCandidate) -> bool:
-    """Whether the place is but a part of a number or a date, as the 2 of 2.5 is."""
-    kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
-    return any(found.is_within(span) for kind in kinds for span in reading.of(kind))
 
 
 def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
@@ -290,17 +281,16 @@ def find_boolean(
 ) -> ValueCandidate | None:
     """What the question says about the parameter; `alone` when it has no other boolean."""
     tokens = reading.tokens
-    if {"on", "off"} <= set(tokens.words):
+    if _SWITCHES.keys() <= set(tokens.words):
         return None  # both words occur, so neither is the answer
     named = _mention(plan, tokens, taken)
     for index, word in enumerate(tokens.words):
         if not taken.has_room(tokens, index, index + 1):
             continue
         beside = named and (named[0] - 3 <= index < named[0] or 0 <= index - named[1] <= 2)
-        if word in _BOOLEAN_WORDS and (beside or (alone and _is_answer(tokens, index))):
-            return from_words(tokens, index, index + 1, _BOOLEAN_WORDS[word])
-        if word in _SWITCHES and (beside or (alone and _is_switch(tokens, index))):
-            return from_words(tokens, index, index + 1, _SWITCHES[word])
+        for meanings, answers in ((_BOOLEAN_WORDS, _is_answer), (_SWITCHES, _is_switch)):
+            if word in meanings and (beside or (alone and answers(tokens, index))):
+                return from_words(tokens, index, index + 1, meanings[word])
     if named is None:
         return None
     before = {tokens.word(named[0] - 1), tokens.word(named[0] - 2)}
@@ -310,13 +300,11 @@ def find_boolean(
 def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:
     """Where all telling words of the name stand in a row: archived, of include_archived."""
     words = [word for word in plan.name.words if word not in _HOLLOW]
-    if not words:
-        return None
-    for first in range(len(tokens) - len(words) + 1):
-        last = first + len(words)
-        if tokens.words[first:last] == words and taken.has_room(tokens, first, last):
-            return first, last
-    return None
+    size = len(words)
+    places = ((first, first + size) for first in range(len(tokens) - size + 1) if words)
+    return next(
+        (p for p in places if tokens.words[slice(*p)] == words and taken.has_room(tokens, *p)), None
+    )
 
 
 def _is_answer(tokens: Tokens, index: int) -> bool:

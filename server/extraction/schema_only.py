@@ -119,16 +119,16 @@ class _SchemaFilling:
         """Give values to parameters; what is in doubt is asked for."""
         bids = {one.plan.key: self._bids(one, values) for one in wanted}
         spans = [(value.start, value.end) for value in values]
-        best = assign_by_points(bids, spans)
+        most, chosen = assign_by_points(bids, spans)
         for one in wanted:
-            bid = best.chosen.get(one.plan.key)
+            bid = chosen.get(one.plan.key)
             if bid is None:
                 continue
             others = [rival for rival in bids[one.plan.key] if rival.value != bid.value]
-            other = assign_by_points({**bids, one.plan.key: others}, spans)
-            rival = other.chosen.get(one.plan.key)
+            points, other = assign_by_points({**bids, one.plan.key: others}, spans)
+            rival = other.get(one.plan.key)
             problem = ""
-            if best.points - other.points < _MARGIN:
+            if most - points < _MARGIN:
                 meant = [show_value(b.value) for b in (bid, rival) if b is not None]
                 problem = f"it could be {join_words(meant)}" if rival else f"{meant[0]} is not sure"
             elif one.with_region and "," not in str(bid.value):
@@ -143,10 +143,9 @@ class _SchemaFilling:
             if fit is None:
                 continue
             points = fit[0] + self._word_points(one, value, values) + self._lead_points(one, value)
-            if one.plan.required and points >= 0:
-                bids.append(Bid(points + _NEEDED, place, fit[1]))
-            elif points >= _EVIDENCE:
-                bids.append(Bid(points, place, fit[1]))
+            needed = one.plan.required and points >= 0
+            if needed or points >= _EVIDENCE:
+                bids.append(Bid(points + (_NEEDED if needed else 0.0), place, fit[1]))
         return bids
 
     def _fit(self, one: ParameterHints, value: Value) -> Fit:
@@ -154,7 +153,14 @@ class _SchemaFilling:
             return self._as_number(one, value)
         if (value.form == "list") != (one.plan.role == "strings"):
             return None
-        return self._as_list(one, value) if value.form == "list" else self._as_text(one, value)
+        if value.form != "list":
+            return self._as_text(one, value)
+        # A list is as good as the worst of its members, and better the more there are.
+        read = [fit for member in value.value if (fit := self._as_text(one, member))]
+        if len(read) < len(value.value):
+            return None
+        points = min(points for points, _ in read) + 0.7 * min(len(read), 4)
+        return points, [text for _, text in read]
 
     def _word_points(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
         """What the words around a value say of it, by the parameter's name and description."""
@@ -206,10 +212,11 @@ class _SchemaFilling:
             found = [
                 (places, value) for value in values if (places := self._stem_places(str(value)))
             ]
-            if not found or (one.plan.role == "choice" and len(found) > 1):
+            single = one.plan.role == "choice"
+            if not found or (single and len(found) > 1):
                 continue
             found.sort(key=lambda pair: pair[0])
-            value = found[0][1] if one.plan.role == "choice" else [v for _, v in found]
+            value = found[0][1] if single else [v for _, v in found]
             first, last = found[0][0][0], found[-1][0][-1] + 1
             self._keep_only(one, first, last, value)
             for at in {at for places, _ in found for at in places}:
@@ -310,7 +317,11 @@ class _SchemaFilling:
         for one in wanted:
             for phrase in one.options.find(tokens) if one.options else ():
                 yield self._words_between(phrase.first, phrase.last, "option")
-        names = list(self._capital_names())
+        names = []
+        for first, last in capital_runs(self._reading, self._slots.taken):
+            while first > 1 and clean[tokens.starts[first - 1]].isupper():
+                first -= 1  # The Weeknd
+            names.append((first, last))
         yield from (self._words_between(first, last, "name") for first, last in names)
         for (first, last), (after, end) in pairwise(names):
             if tokens.words[last:after] == [","]:
@@ -322,14 +333,6 @@ class _SchemaFilling:
     def _words_between(self, first: int, last: int, form: str) -> Value:
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return Value(start, end, first, last, self._reading.text[start:end], form)
-
-    def _capital_names(self) -> Iterator[tuple[int, int]]:
-        """Runs of capital letters."""
-        starts, clean = self._tokens.starts, self._reading.clean
-        for first, last in capital_runs(self._reading, self._slots.taken):
-            while first > 1 and clean[starts[first - 1]].isupper():
-                first -= 1  # The Weeknd
-            yield first, last
 
     def _before_name(self, one: ParameterHints, named: Set[int]) -> Iterator[Value]:
         """Free words before the name of a parameter: jazz concerts, a gas-fueled car."""
@@ -363,14 +366,6 @@ class _SchemaFilling:
                 end, last = members[-1].end, members[-1].last
                 found.append(Value(value.start, end, value.first, last, members, "list"))
         return found
-
-    def _as_list(self, one: ParameterHints, value: Value) -> Fit:
-        """A list is as good as the worst of its members, and better the more there are."""
-        read = [fit for member in value.value if (fit := self._as_text(one, member))]
-        if len(read) < len(value.value):
-            return None
-        points = min(points for points, _ in read) + 0.7 * min(len(read), 4)
-        return points, [text for _, text in read]
 
     def _as_text(self, one: ParameterHints, value: Value) -> Fit:
         words = frozenset(one.plan.name.words)
