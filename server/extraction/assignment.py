@@ -11,21 +11,18 @@ from server.text.language import load_language
 from server.text.tokens import Tokens
 
 Scored = Sequence[tuple[int, ValueCandidate]]
-"""The candidates of one parameter, first choice first, each with its score."""
 
 _RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
 
 _MAX_TRIED: Final = 40
-"""Candidates of a parameter that are looked at; enough for anything but a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """What each parameter got.
 
-    `sure` are those whose value nothing else in the question could be: the words around
-    it say so, or there was no other. `unclear` has, for a required parameter, the values
-    between which nothing decides.
+    `sure` are those whose value could be nothing else; `unclear` has the values of a required
+    parameter between which nothing decides.
     """
 
     chosen: Mapping[str, ValueCandidate]
@@ -36,11 +33,9 @@ class Assignment:
 def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
     """Give each value to at most one parameter.
 
-    Values that the words around them claim for a parameter go there. What remains goes
-    in order of mention to the required parameters in the order they were written, so
-    that as many as possible get one; then to an optional one, if no other could mean it.
-    A value with a problem is kept from other parameters when it is claimed; else a
-    required parameter is left with one only if nothing better remains.
+    What the words around it claim goes there; the rest goes in order of mention to as many
+    required parameters as possible, then to an optional one, if no other could mean it. A
+    required parameter gets a value with a problem only if nothing better remains.
     """
     sure = _claimed(plans, scored)
     open_plans = [plan for plan in plans if plan.key not in sure]
@@ -80,7 +75,6 @@ def _equally_sure(
 def _open_to(
     plan: ParameterPlan, scored: Scored, sure: Iterable[ValueCandidate]
 ) -> Sequence[ValueCandidate]:
-    """What the parameter may take besides what is sure, values with a problem last."""
     tried = [candidate for _, candidate in scored[:_MAX_TRIED]]
     free = [one for one in tried if not any(one.overlaps(taken) for taken in sure)]
     good = [one for one in free if not one.problem and not one.hinted]
@@ -199,8 +193,7 @@ def assign_by_points(
 ) -> tuple[float, Mapping[str, Bid]]:
     """Return the most points that giving values away, none twice, adds up to, and how.
 
-    `spans` are the places of the values in the question. Where the points leave it open,
-    values go in order of mention to the parameters in the order of `bids`.
+    `spans` are the places of the values. What the points leave open goes in order of mention.
     """
     keys = [key for key in bids if bids[key]]
     ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:_MOST_BIDS] for key in keys}
@@ -234,7 +227,6 @@ FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""
 
 _REACH: Final = 3
-"""How many words before a value may belong to it."""
 _NAMED_BEFORE: Final = 6
 _NAMED_AFTER: Final = 5
 _PAIR: Final = 6
@@ -245,10 +237,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ContextWords:
-    """Words that stood right before or after a value in the template's examples.
-
-    One or two words each, and only those that lead to no other parameter's value.
-    """
+    """One or two words right before or after a value in the examples, and no other's."""
 
     left: frozenset[Words] = frozenset()
     right: frozenset[Words] = frozenset()

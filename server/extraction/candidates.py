@@ -112,7 +112,6 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
 def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[ValueCandidate]:
-    """Spans of time, counted in the unit that the parameter is named after."""
     unit = plan.name.unit
     numbers = {span.start for span in reading.of("number") if span.unit == unit}
     for span in reading.of("duration"):
@@ -315,7 +314,6 @@ def _is_answer(tokens: Tokens, index: int) -> bool:
 
 
 def _is_switch(tokens: Tokens, index: int) -> bool:
-    """Whether on or off is what something is to be turned."""
     turned = any(word in _TURNS for word in tokens.words[max(0, index - 4) : index])
     is_last = not any(map(is_word, tokens.words[index + 1 :]))
     return turned or (is_last and tokens.words[0] not in _ASKS)

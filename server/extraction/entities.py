@@ -45,7 +45,7 @@ def _parameter_names(entity: str, part: str) -> Iterator[str]:
 def _fill_parameter(
     slots: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
-    """Whether the value is one for the parameter, be it in bounds or not."""
+    """Return whether the value is one for the parameter, be it in bounds or not."""
     if plan.key in slots.found:
         return False
     try:
@@ -69,11 +69,7 @@ def _fill_parameter(
 
 
 def _as_typed(plan: ParameterPlan, value: Any) -> Any:
-    """`value` as the parameter's type.
-
-    Raises:
-        Unusable: it is of another type.
-    """
+    """Return `value` as the parameter's type, or raise `InvalidValue`."""
     parameter = plan.parameter
     if plan.role in NUMERIC or parameter.descriptor.is_numeric:
         found = number(value)
@@ -95,5 +91,4 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
 
 
 def _enum_value(parameter: Parameter, value: str) -> Any:
-    """A value of the enum by any of its words, as the template writes it."""
     return value if value in parameter.enum else parameter.choices.get(value.lower(), value)

@@ -24,22 +24,16 @@ _TOO_LONG: Final = "the question is too long to read"
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
 _Prepared = tuple[TemplatePlan, ExampleContexts, TemplateHints | None]
-"""How a template is read, with what its schema says where it has no examples."""
 
 
 class Extractor:
     """Finds arguments for the templates of one domain. Deterministic, and safe in threads.
 
-    A template is compiled when it is first used, or by `prepare`. Nothing of a question is
-    kept: `read` it once where it is held against several templates.
+    A template is compiled when it is first used, or by `prepare`.
     """
 
     def __init__(self, domain: Domain) -> None:
-        """Compile the domain's patterns.
-
-        Raises:
-            ConfigurationInvalid: a normalizer of the domain cannot be used.
-        """
+        """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
@@ -61,8 +55,7 @@ class Extractor:
         """Return what `text` gives for the parameters of `template`, or for `only` some of them.
 
         Entities of `intent` fill the parameters of their names. `now` is what "tomorrow"
-        counts from; its zone decides which day it is. Never raises for anything `text`
-        may hold.
+        counts from; its zone decides which day it is. Never raises for any `text`.
         """
         return self.extract_from(self.read(text, now), template, intent=intent, only=only)
 
@@ -126,7 +119,6 @@ class Extractor:
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:
-    """The plan as if the template had but some of its parameters."""
     groups = {
         group: tuple(one for one in plans if one.key in only)
         for group, plans in plan.groups.items()

@@ -34,11 +34,8 @@ class Keys:
 
     def __init__(self, data: Any, synonyms: Mapping[str, Sequence[str]]) -> None:
         self._data = data
-        names: dict[str, str] = {}
-        keys = list(dict.fromkeys(key for row in _rows(data) for key in row))
-        for key in keys:
-            names.setdefault(key, key)
-        for key in keys:
+        names = {key: key for row in _rows(data) for key in row}
+        for key in list(names):
             for other in (*sorted(inflections(key)), *synonyms.get(key.lower(), ())):
                 names.setdefault(other, key)
         self.table = PhraseTable(names)
@@ -56,17 +53,16 @@ def _rows(data: Any) -> list[dict[str, Any]]:
 def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCandidate]:
     """The keys that the question names, in order of mention."""
     tokens = reading.tokens
-    found = []
-    for phrase in keys.table.find(tokens):
-        rank = 1 if phrase.weak else 0
-        if taken.has_room(tokens, phrase.first, phrase.last):
-            found.append(from_words(tokens, phrase.first, phrase.last, phrase.value, rank=rank))
+    found = [
+        from_words(tokens, phrase.first, phrase.last, phrase.value, rank=int(phrase.weak))
+        for phrase in keys.table.find(tokens)
+    ]
     for quote in reading.of("quoted"):
         known, key = keys.table.lookup(quote.value)
-        if known and taken.is_free(quote.start, quote.end):
+        if known:
             found.append(from_span(quote, key))
     found.sort(key=lambda candidate: candidate.start)
-    return found
+    return [key for key in found if taken.is_free(key.start, key.end)]
 
 
 def find_field(
@@ -104,11 +100,9 @@ def find_field(
 def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCandidate | None:
     """All the keys that the question names, each once; they stand as one list."""
     tokens = reading.tokens
+    beside = _LIST_SIGNS | _NAMING
     kept = [
-        candidate
-        for candidate in named
-        if not candidate.rank
-        or {tokens.word(candidate.first - 1), tokens.word(candidate.last)} & (_LIST_SIGNS | _NAMING)
+        c for c in named if not c.rank or {tokens.word(c.first - 1), tokens.word(c.last)} & beside
     ]
     if not kept:
         return None
@@ -122,8 +116,7 @@ def find_cell(
 ) -> ValueCandidate | None:
     """What a field is compared with, of the type that the data has there.
 
-    `after` is the place in the question where the comparison ends; a value behind it
-    is preferred.
+    A value behind `after`, where the comparison ends, is preferred.
     """
     numeric = _all(column, int | float) and not _all(column, bool)
     values = _comparable_values(column or (), reading, numeric=numeric)
@@ -145,7 +138,7 @@ def find_cell(
 
 
 def _has_digits(value: Any) -> bool:
-    return any(character.isdigit() for character in str(value))
+    return any(map(str.isdigit, str(value)))
 
 
 def _comparable_values(
@@ -166,12 +159,9 @@ def _comparable_values(
     for phrase in PhraseTable(texts).find(reading.tokens):
         yield from_words(reading.tokens, phrase.first, phrase.last, phrase.value)
     kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
-    for kind in kinds:
+    for kind in kinds if column else (*kinds, "number"):
         for span in reading.of(kind):
             yield from_span(span, written(span.value))
-    if not column:
-        for span in reading.of("number"):
-            yield from_span(span, span.value)
 
 
 def _all(values: Sequence[Any] | None, kind: Any) -> bool:
@@ -180,18 +170,13 @@ def _all(values: Sequence[Any] | None, kind: Any) -> bool:
 
 def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandidate]:
     """Every array or object that could be the value of `plan`, in order of mention."""
-    if plan.role == "object":
-        spans = reading.of("object")
-    else:
-        items = (plan.parameter.items or {}).get("type")
-        spans = [
-            span
-            for span in reading.of("array")
-            if items != "object" or all(isinstance(item, dict) for item in span.value)
-        ]
+    kind: Kind = "object" if plan.role == "object" else "array"
+    spans = reading.of(kind)
+    if kind == "array" and (plan.parameter.items or {}).get("type") == "object":
+        spans = [s for s in spans if all(isinstance(item, dict) for item in s.value)]
     for span in spans:
         yield plan.checker.checked(from_span(span, span.value))
-    yield from unreadable(reading, "object" if plan.role == "object" else "array")
+    yield from unreadable(reading, kind)
     rows = reading.of("object") if plan.role == "records" and not spans else []
     between = [reading.tokens.words[one.last : two.first] for one, two in pairwise(rows)]
     if rows and all(map(_BETWEEN_ROWS.issuperset, between)):

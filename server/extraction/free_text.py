@@ -22,7 +22,6 @@ _PRONOUNS: Final = _ENGLISH.group("pronouns")
 _SET_PHRASES: Final = _ENGLISH.group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
 _POSSESSIVES: Final = _ENGLISH.group("possessives")
-"""After these stands no name: "my city" names none."""
 _NAME_ENDS: Final = _PREPOSITIONS | _ENGLISH.group("name_ends")
 _KINDS_OF_PLACE: Final = _ENGLISH.group("kinds_of_place")
 _ACRONYMS: Final = _ENGLISH.group("acronyms")
@@ -33,7 +32,6 @@ _OPENERS: Final = frozenset("([{")
 _LONGEST_NAME: Final = 12
 _LONGEST_SENTENCE: Final = 400
 _MAX_LEADS: Final = 150
-"""Words of a text after which a free text may begin; a question rarely has more."""
 _LONGEST_BETWEEN: Final = 8
 _QUOTE: Final = BLOCK + "quoted"
 
@@ -49,17 +47,15 @@ _SOLID: Final = _NAMED
 """Evidence that is needed for an optional text."""
 
 Place = tuple[int, int]
-"""Words from the first up to, and without, the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextContext:
     """How a free text stands in the examples of its template.
 
-    `leads` are the words before it, one or two, and for each the words that came right
-    after the value; "" among those says that the value may end the sentence. The empty
-    lead is the beginning of the text. `sentences` says that the values read as whole
-    phrases, in which prepositions end nothing.
+    `leads` are the one or two words before it, none at the beginning, and for each the words
+    that came right after the value, "" where it may end the sentence. `sentences` says that
+    values read as whole phrases, in which prepositions end nothing.
     """
 
     leads: Mapping[Words, frozenset[str]] = field(default_factory=dict)
@@ -115,7 +111,6 @@ def _scored_places(
     *,
     alone: bool,
 ) -> Iterator[tuple[int, Place]]:
-    """Where the text may stand, each place with the points of what speaks for it."""
     tokens = reading.tokens
     sentences = context.sentences or "saying" in plan.name.topics
     for index in range(min(len(tokens), _MAX_LEADS)):
@@ -144,10 +139,9 @@ def _scored_places(
 def _announced(
     plan: ParameterPlan, tokens: Tokens, *, sentences: bool, alone: bool
 ) -> Iterator[tuple[int, int, bool]]:
-    """The points and the first word of what is announced, and whether it is a whole sentence.
+    """Yield points, the first word of what is announced, and whether it is a whole sentence.
 
-    By the parameter's own name, as in title: Buy milk; or, when it is `alone`, by words that
-    usually lead to such a value: in Oslo, called Kim.
+    By the parameter's name (title: Buy milk); when `alone`, by usual leads: in Oslo, called Kim.
     """
     own = plan.name.before - plan.name.leads
     topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
@@ -190,7 +184,6 @@ def _led_to(
 
 
 def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | None:
-    """The words up to `last`, without the function words in front of them."""
     while first < last and tokens.words[first] in _FUNCTION_WORDS:
         first += 1
     if first == last or not taken.has_room(tokens, first, last):
@@ -263,7 +256,6 @@ def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | No
 
 
 def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
-    """Whether no name goes on at the word."""
     tokens = reading.tokens
     word = tokens.words[index]
     if word in _SENTENCE_ENDS or word in _OPENERS or word == ":" or word[0] == BLOCK:

@@ -24,16 +24,14 @@ _RECOGNISED: Final = frozenset({"date", "datetime", "time", "duration", "email",
 
 
 Finder = Callable[[ParameterPlan, ParsedText], Sequence[ValueCandidate]]
-"""Finds the candidates of a parameter in a reading."""
 
 
 def captured_value(
     plan: ParameterPlan, find: Finder, reading: ParsedText, start: int, end: int
 ) -> ValueCandidate | None:
-    """The value at `start` to `end`, which may carry a problem; None when there is none.
+    """Return the value at `start` to `end`, which may carry a problem; None when there is none.
 
-    A pattern says where the value stands; how it reads is the recognisers' business. So
-    a pattern that captures the 2 of "2 million" finds two million.
+    How it reads is the recognisers' business: capturing the 2 of "2 million" finds two million.
     """
     place = _trimmed_place(reading, start, end, _BLANKS)
     if place is None:
@@ -191,10 +189,7 @@ def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Num
 def with_domain(
     plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
 ) -> list[ValueCandidate]:
-    """Candidates of the domain's patterns, and those recognised elsewhere.
-
-    Where both read the same place, the domain's reading counts.
-    """
+    """Candidates of the domain's patterns, and those recognised where these read nothing."""
     if plan.domain_type is None:
         return recognised
     found: list[ValueCandidate] = []
@@ -209,7 +204,6 @@ def with_domain(
 def _values_of_domain(
     plan: ParameterPlan, domain_type: DomainType, reading: ParsedText
 ) -> list[ValueCandidate]:
-    """Each match of the domain's patterns that its normalizers can read."""
     key = ("values", f"{plan.parameter.type} {plan.parameter.format}")
     if key not in reading.memo:
         whole = [span for kind in _WHOLE for span in reading.of(kind)]

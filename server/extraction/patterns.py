@@ -25,14 +25,13 @@ from server.text.decimals import Number, as_decimal, plain_number, read_plain
 from server.text.parsed_text import ParsedText
 
 _MAX_MATCHES: Final = 200
-"""Matches of one pattern that are looked at in one text."""
 
 
 class Pattern:
     """One pattern, ready to search; letters match in either case.
 
-    What it captures is the group called like the parameter or `value` if there is one,
-    else the first group that took part, else the whole match.
+    It captures the group called like the parameter or `value`, else the first group that took
+    part, else the whole match.
     """
 
     __slots__ = ("_groups", "_pattern")
@@ -59,7 +58,6 @@ class Pattern:
 _CONTEXT: Final = frozenset({"now", "date_order"})
 
 Step = tuple[str, Callable[..., Any], frozenset[str]]
-"""The name of a normalizer, the function, and which parts of the context it takes."""
 
 
 def remove_commas(value: Any) -> Any:

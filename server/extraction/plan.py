@@ -58,7 +58,6 @@ class TemplatePlan:
     template: Template
     parameters: tuple[ParameterPlan, ...]
     groups: Mapping[Group, tuple[ParameterPlan, ...]]
-    """The parameters that could take the same values, in the order they were written."""
     counts_time: bool
     """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
 
@@ -67,11 +66,7 @@ class Planner:
     """Makes plans for the templates of one domain."""
 
     def __init__(self, domain: Domain) -> None:
-        """Compile the domain's patterns.
-
-        Raises:
-            ConfigurationInvalid: a normalizer cannot be used.
-        """
+        """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._types: dict[str, DomainType] = {}
         problems: list[Problem] = []
@@ -118,7 +113,6 @@ class Planner:
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
-        """Words of the vocabulary and of entities for what the parameter is about."""
         found: list[str] = []
         for word in {parameter.name.lower(), *parameter.name.lower().split("_"), parameter.type}:
             found += self._domain.synonyms.get(word, ())

@@ -190,7 +190,6 @@ class _SchemaFilling:
             yield self._stems[index], 1 - 0.3 * reach
 
     def _lead_points(self, one: ParameterHints, value: Value) -> float:
-        """What the word that leads to a value says: from a start, to an end, in a place."""
         at = value.first - 1
         while self._tokens.word(at) in _ARTICLES:
             at -= 1
@@ -398,7 +397,6 @@ class _SchemaFilling:
 
 
 def _amount(text: str, span: Span) -> Value:
-    """A number with its unit."""
     value: Any = span.value
     written = text[span.start : span.end]
     if written[-1] in "mK" and written[-2:-1].isdigit() and not span.unit:

@@ -33,11 +33,9 @@ class ExampleContexts:
 class SlotFilling:
     """Fills the parameters of one template from one reading, the surest evidence first.
 
-    Call `fill_from_patterns` and then `fill_recognized`. `found` and
-    `problems` hold the outcome by parameter, and `sources` where a value came from that was
-    not found here. `sure` are parameters whose value nothing else in the question could be,
-    and `refused` places that a template's own pattern read as a value that its parameter
-    cannot have.
+    Call `fill_from_patterns`, then `fill_recognized`. `sources` tells where a value came from
+    that was not found here; `sure` are parameters whose value could be nothing else; `refused`
+    are places that a pattern read as a value that its parameter cannot have.
     """
 
     plan: TemplatePlan
@@ -71,16 +69,13 @@ class SlotFilling:
     def fill_recognized(self, *, texts: bool = True) -> None:
         """Fill from what is recognised in the question; free `texts` last, if they are wanted."""
         for groups, fill in _STEPS if texts else _STEPS[:-1]:
-            if any(self.plan.groups[group] for group in groups):
+            if any(self.unfilled(group) for group in groups if self.plan.groups[group]):
                 fill(self)
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
         """The parameters of a group that still have neither value nor problem."""
-        return [
-            plan
-            for plan in self.plan.groups[group]
-            if plan.key not in self.found and plan.key not in self.problems
-        ]
+        done = self.found.keys() | self.problems.keys()
+        return [plan for plan in self.plan.groups[group] if plan.key not in done]
 
     def keep(self, plan: ParameterPlan, candidate: ValueCandidate | None) -> None:
         """Take the candidate as the value of `plan`, or its problem as the reason for none."""
@@ -134,20 +129,16 @@ class SlotFilling:
         assignment = assign(plans, scored)
         self.sure |= assignment.sure
         for plan in plans:
-            if plan.key in assignment.unclear:
-                values = [
-                    show_value(one.value) for one in assignment.unclear[plan.key][:_MOST_NAMED]
-                ]
+            if unclear := assignment.unclear.get(plan.key):
+                values = [show_value(one.value) for one in unclear[:_MOST_NAMED]]
                 self.problems[plan.key] = f"it could be {join_words(values)}"
             else:
                 self.keep(plan, assignment.chosen.get(plan.key))
 
     def scored(self, plan: ParameterPlan) -> list[tuple[int, ValueCandidate]]:
         """The free candidates of the parameter, each with what the words around it say."""
-        context = self.contexts.words.get(plan.key, NO_CONTEXT)
-        tokens = self.reading.tokens
         scored = [
-            (context_score(plan, candidate, tokens, context), candidate)
+            (self._context_score(plan, candidate), candidate)
             for candidate in self.candidates_of(plan)
             if self.taken.is_free(candidate.start, candidate.end)
         ]
@@ -155,22 +146,29 @@ class SlotFilling:
             return scored
         return [pair for pair in scored if pair[0] >= HINT or not self._is_part_of_text(pair[1])]
 
+    def _context_score(self, plan: ParameterPlan, candidate: ValueCandidate) -> int:
+        context = self.contexts.words.get(plan.key, NO_CONTEXT)
+        return context_score(plan, candidate, self.reading.tokens, context)
+
     def _is_part_of_text(self, candidate: ValueCandidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
         inside = any(text.start <= candidate.start < text.end for text in self._sentences)
         return inside and self.reading.tokens.word(candidate.first - 1) != ","
+
+    def _find_text(
+        self, plan: ParameterPlan, required: Sequence[ParameterPlan]
+    ) -> ValueCandidate | None:
+        context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
+        return find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
 
     @cached_property
     def _sentences(self) -> list[ValueCandidate]:
         """Where free text stands that reads as a whole phrase, as far as can be told yet."""
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
-        found = (
-            find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
-            for plan in plans
-            if (context := self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)).sentences
-        )
-        return [text for text in found if text is not None]
+        contexts = self.contexts.texts
+        spoken = [p for p in plans if contexts.get(p.key, NO_TEXT_CONTEXT).sentences]
+        return [text for plan in spoken if (text := self._find_text(plan, required))]
 
     def fill_dates(self) -> None:
         """Fill dates, and a pair of which one is today: the days until Christmas."""
@@ -190,14 +188,13 @@ class SlotFilling:
 
     def fill_booleans(self) -> None:
         plans = self.unfilled("boolean")
+        alone = len(plans) == 1
         for plan in plans:
-            alone = len(plans) == 1
             self.keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
 
     # Keys of the data that the question brings
 
     def _data_keys(self) -> Keys | None:
-        """The keys of the data that the question brings, if it brings any."""
         if self._keys is None:
             data = [self.found[p.key] for p in self.plan.groups["data"] if p.key in self.found]
             self._keys = Keys(data[0].value, self.synonyms) if data else None
@@ -209,11 +206,8 @@ class SlotFilling:
         if keys is None:
             return candidate
         if plan.role == "fields":
-            inside = [
-                key
-                for key in named_keys(keys, self.reading, self.taken)
-                if candidate.start <= key.start < candidate.end
-            ]
+            named = named_keys(keys, self.reading, self.taken)
+            inside = [key for key in named if candidate.start <= key.start < candidate.end]
             found = find_fields(inside, self.reading)
             return found._replace(kind="template_pattern") if found else None
         known, key = keys.table.lookup(str(candidate.value))
@@ -249,36 +243,24 @@ class SlotFilling:
             self._assign_quotes(plans)
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
-        for plan in (*required, *(plan for plan in plans if not plan.required)):
-            context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
-            alone = [plan] == required
-            text = find_text(plan, context, self.reading, self.taken, alone=alone)
-            if text is not None:
+        for plan in sorted(plans, key=lambda plan: not plan.required):
+            if text := self._find_text(plan, required):
                 self.keep(plan, self._validated(plan, text))
 
     def _assign_quotes(self, plans: Sequence[ParameterPlan]) -> None:
-        """Give quoted texts away, by the words around them and in order of mention."""
         quotes = [
             text_at(self.reading, (span.first, span.last))
             for span in self.reading.of("quoted")
             if self.taken.is_free(span.start, span.end)
         ]
-        if not quotes:
-            return
-        scored: dict[str, list[tuple[int, ValueCandidate]]] = {}
-        for plan in plans:
-            context = self.contexts.words.get(plan.key, NO_CONTEXT)
-            scored[plan.key] = [
-                (
-                    context_score(plan, quote, self.reading.tokens, context),
-                    self._validated(plan, quote),
-                )
-                for quote in quotes
-            ]
-        self.assign(plans, scored)
+        scored = {
+            plan.key: [(self._context_score(plan, q), self._validated(plan, q)) for q in quotes]
+            for plan in plans
+        }
+        if quotes:
+            self.assign(plans, scored)
 
     def _validated(self, plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate:
-        """The candidate as the domain and the parameter's bounds see it."""
         try:
             value = normalize_value(plan, candidate.value, self.reading)
             plan.checker.check(value)

@@ -34,11 +34,7 @@ def written(value: Any) -> Any:
 
 
 def number(value: Any) -> Number:
-    """`value` as an exact number.
-
-    Raises:
-        InvalidValue: it is none.
-    """
+    """Return `value` as an exact number, or raise `InvalidValue`."""
     found: Number | None = None
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         found = plain_number(as_decimal(value))
@@ -64,10 +60,8 @@ CURRENCY_OF_AMOUNT: Final = 5
 class ValueCandidate(NamedTuple):
     """A value for a parameter, and where it stands: in characters, and in words.
 
-    A lower `rank` is tried first. `hinted` ones count only when the words around them
-    say that they belong to the parameter; `fit` is how much the value itself says so,
-    as 15% does for a percentage. `problem` says why the value cannot be used;
-    such a candidate is never taken, but can be complained about.
+    A lower `rank` is tried first. `hinted` ones need words around them that say whose they are;
+    `fit` is how much the value itself says so. One with a `problem` is never taken.
     """
 
     start: int
@@ -149,12 +143,9 @@ class ValueChecker:
         return self._constraints == Constraints()
 
     def numeric(self, value: Number) -> Number:
-        """Return `value` if the parameter takes such a number.
+        """Return `value` if the parameter takes such a number, else raise `InvalidValue`.
 
         A parameter that only takes numbers below zero takes "30 days ago" as -30.
-
-        Raises:
-            InvalidValue: not whole, out of range, or none of the enum.
         """
         parameter = self._parameter
         expected = parameter.descriptor.expected(value)
@@ -186,10 +177,8 @@ class ValueChecker:
 class Extraction:
     """The arguments a question gives to a template.
 
-    `arguments` and `sources` have the same keys, in the order of the parameters.
-    `missing` has what must still be asked for: required parameters without a value,
-    and parameters whose value cannot be used, which then say why in `problem`. `sure` are
-    those whose value the words around it, or a pattern, gave to them and no other.
+    `arguments` and `sources` have the same keys, in the order of the parameters. `missing` are
+    parameters without a usable value, `sure` those whose value is no other's.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -203,8 +192,7 @@ class Extraction:
 class PlacedValue:
     """What stands at a place of a text, read as a value of one parameter.
 
-    `problem` says why it cannot be used. Free text is a text; its examples tell whether it
-    is a sentence, or a name that is written with a capital letter.
+    `problem` says why it cannot be used.
     """
 
     value: Any

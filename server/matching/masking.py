@@ -79,9 +79,9 @@ _BETWEEN: Final = re.compile(rf"\b(?:{_PLEASE})\b\s*")
 
 
 def mask(text: str) -> str:
-    """Return `text` with data and values replaced by one fixed value of each kind.
+    """Return `text` in plain lower-case words, data and values replaced by one of each kind.
 
-    In plain words, in lower case, with single blanks, cut at a length no question needs.
+    With single blanks, cut at a length no question needs.
     """
     sound = text.encode("utf-8", "replace").decode()  # half of a character encodes to nothing
     if "[" in text or "{" in text:
@@ -106,7 +106,6 @@ def mask(text: str) -> str:
 
 
 def _without_data(text: str) -> Iterator[str]:
-    """The text between runs in balanced brackets, and a word for each longer run."""
     done = 0
     for start, end in _bracketed(text):
         if end - start >= _SHORTEST_DATA and any(c in text[start:end] for c in "\"':{"):
@@ -117,10 +116,7 @@ def _without_data(text: str) -> Iterator[str]:
 
 
 def _bracketed(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost runs in balanced square or curly brackets, whatever they hold.
-
-    A run that never closes goes to the end of the text: data cut short is still data.
-    """
+    """Outermost runs in balanced brackets; one that never closes goes to the end."""
     wanted: list[str] = []
     start = 0
     quoted = False

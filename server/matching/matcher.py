@@ -44,9 +44,8 @@ class NearestText(NamedTuple):
 class ExampleSearch:
     """Finds the example of each candidate that is nearest to a question.
 
-    Vectors come from memory, or from Chroma, which is asked for those of the candidates alone.
-    Chroma's own neighbour search is approximate and would now and then name another example;
-    asking by id is exact and takes as long.
+    Vectors come from memory, or from Chroma by id: its own neighbour search is approximate and
+    would now and then name another example.
     """
 
     def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
@@ -62,10 +61,7 @@ class ExampleSearch:
             start += len(texts)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
-        """The nearest text of each template, in the order of `templates`.
-
-        `readings` are the unit vectors of one question's readings; the nearest to any counts.
-        """
+        """Return the text of each template that is nearest to any of the readings (n, d)."""
         groups = [self._groups[template] for template in templates]
         if isinstance(self._source, TemplateIndex):
             ids = [one for places, _ in groups for one in self._source.ids[places]]
@@ -108,12 +104,8 @@ class Matcher:
     ) -> Self:
         """Bring the index in step with the library, and learn its head where that is due.
 
-        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing.
-
-        Raises:
-            IndexEmpty: the library has no templates.
-            IndexUnavailable: the vector store cannot be used.
-            ProviderError: the templates could not be embedded.
+        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing. Raises
+        `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
         """
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
@@ -154,12 +146,7 @@ class Matcher:
         return tuple(dict.fromkeys((masked, self._speller.reread(masked)))) if masked else ()
 
     async def rank(self, text: str, *, limit: int) -> Ranking:
-        """Return the `limit` likeliest templates for a question.
-
-        Raises:
-            ProviderError: the question could not be embedded.
-            IndexUnavailable: Chroma is the search, and cannot be used.
-        """
+        """Return the `limit` likeliest; raise `ProviderError` or `IndexUnavailable`."""
         readings = self.readings(text)
         if not readings:
             return Ranking((), out_of_scope=1.0)

@@ -55,7 +55,7 @@ class TemplateStore:
         return self._settings.mode == "server"
 
     def generation(self, collection: str) -> str | None:
-        """What changes whenever a collection is written to.
+        """Return what changes whenever a collection is written to.
 
         None when there is no such collection, or other processes may write to it.
         """
@@ -76,18 +76,13 @@ class TemplateStore:
         return self._path / f"{collection}.generation"
 
     async def warm(self) -> None:
-        """Import Chroma and open the client, which takes a second or two.
-
-        Raises:
-            IndexUnavailable
-        """
+        """Import Chroma and open the client, which takes a second or two."""
         await self.run(lambda _: None)
 
     async def run(self, work: Callable[["ClientAPI"], T]) -> T:
         """Run `work` with the client, on a thread of the store.
 
-        Raises:
-            IndexUnavailable: Chroma cannot be reached, read or written, or is too slow.
+        Raises `IndexUnavailable` when Chroma cannot be reached, read or written, or is too slow.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -157,10 +152,7 @@ class TemplateStore:
 
 
 def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
-    """The HTTP sessions of a client, which Chroma opens without a timeout and never closes.
-
-    There are two: its administrative half has one of its own.
-    """
+    """The two HTTP sessions of a client, which Chroma opens without a timeout and never closes."""
     halves = (client, getattr(client, "_admin_client", None))
     sessions = (getattr(getattr(half, "_server", None), "_session", None) for half in halves)
     return [session for session in sessions if isinstance(session, httpx.Client)]
@@ -174,10 +166,9 @@ def collection_name(adapter: str, domain: str, fingerprint: str) -> str:
 
 
 def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "Collection":
-    """The collection of that name, made when there is none.
+    """Return the collection of that name, made when there is none.
 
-    Vectors have unit length, so that the inner product is the cosine; Chroma's own
-    cosine space would store them changed in the last bit.
+    Its space is the inner product: Chroma's cosine would change unit vectors in the last bit.
     """
     return client.get_or_create_collection(
         name,

@@ -81,9 +81,7 @@ class SyncReport:
 
 
 class VectorsLost(IndexUnavailable):
-    """A vector that was there a moment ago is gone, or is none: another process may have been
-    keeping the same collection in step with another version of the library.
-    """
+    """A vector is gone or is none: another process may have changed the same collection."""
 
 
 class TemplateIndex:
@@ -107,10 +105,8 @@ class TemplateIndex:
     async def sync(self, embedder: Embedder) -> SyncReport:
         """Embed what is missing, take out what the library no longer has.
 
-        Batches are written as they are made: what was embedded before a crash is kept.
-
-        Raises:
-            IndexUnavailable, ProviderError
+        Batches are written as they are made, so that a crash loses none of them. Raises
+        `IndexUnavailable` or `ProviderError`.
         """
         there = await self._store.run(self._stored_ids)
         pairs = zip(self.ids, self.entries, strict=True)
@@ -134,11 +130,7 @@ class TemplateIndex:
             self._store.renew_generation(self.name)
 
     async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
-        """The vectors of some ids or of all entries as Chroma holds them, (n, d), in their order.
-
-        Raises:
-            VectorsLost, IndexUnavailable
-        """
+        """Return vectors of some ids or all entries, (n, d), in order, or raise `VectorsLost`."""
         parts = [
             await self._store.run(partial(self._read, ids=part))
             for part in _batches(self.ids if ids is None else ids, _READ_AT_ONCE)
@@ -156,10 +148,7 @@ class TemplateIndex:
         return set(self._open(client).get(include=[])["ids"])
 
     def _drop_other_encoders(self, client: "ClientAPI") -> None:
-        """Vectors of an encoder that is no longer used only take room.
-
-        On a Chroma server another replica may still be using them, so there they stay.
-        """
+        """Drop vectors of other encoders, which replicas of a Chroma server may still use."""
         for collection in client.list_collections():
             about = collection.metadata or {}
             same = all(about.get(key) == value for key, value in self._owner.items())

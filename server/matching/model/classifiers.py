@@ -52,8 +52,7 @@ INSIDE, OUTSIDE, NEARLY = 0, 1, 2
 class HeldOut:
     """Questions the head had not seen.
 
-    `logits` is (n, classes), the last class being none; `labels` the right class of each;
-    `kinds` where each came from.
+    `logits` is (n, classes), the last class being none; `kinds` says where each came from.
     """
 
     logits: NDArray[np.float32]
@@ -85,7 +84,6 @@ def fit_softmax(
 
 
 def _loss(weights: Weights, rows: Vectors, labels: Labels) -> tuple[float, Weights]:
-    """The penalised negative log-likelihood, and its gradient."""
     logits = rows @ weights.T
     logits -= logits.max(axis=1, keepdims=True)
     index = np.arange(len(rows))
@@ -128,7 +126,6 @@ def _minimise(loss: Callable[[Weights], tuple[float, Weights]], weights: Weights
 
 
 def _direction(gradient: Weights, past: list[tuple[Weights, Weights, float]]) -> Weights:
-    """Downhill, as the last steps have taught the shape of the hill."""
     direction = gradient.copy()
     shares: list[np.float32] = []
     for change, bend, inverse in reversed(past):

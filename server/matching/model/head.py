@@ -125,7 +125,6 @@ class Head:
 
     @property
     def size(self) -> int:
-        """How many weights of a meaning there are to multiply."""
         return int(self.meaning.size)
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:

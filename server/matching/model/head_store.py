@@ -84,7 +84,6 @@ async def head_for(
 
 
 def _load_head(path: Path, key: str, templates: int) -> Head | None:
-    """The head in a file, or None when there is none that fits."""
     stored = read_arrays(path, key)
     if stored is None or not stored.keys() >= {*_PARTS}:
         return None

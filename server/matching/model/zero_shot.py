@@ -84,12 +84,10 @@ class ZeroShotHead:
 
     @property
     def templates(self) -> int:
-        """How many templates there are."""
         return len(self._vectors)
 
     @property
     def size(self) -> int:
-        """How many weights there are to multiply."""
         return int(self._vectors.size)
 
     def logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
@@ -161,7 +159,6 @@ class MixedHead:
 
     @property
     def size(self) -> int:
-        """How many weights a question is multiplied with."""
         return self._learnt.size + self._zero_shot.size
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
