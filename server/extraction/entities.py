@@ -1,6 +1,6 @@
 """Filling parameters with the entities that a rule pack found."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from server.core.tools import Source
@@ -32,14 +32,9 @@ def fill_entities(slots: SlotFilling, intent: Intent) -> None:
             continue
         if isinstance(value, Mapping):
             for part, inner in value.items():
-                names = (name for name in _parameter_names(entity, part) if name in plans)
-                if (name := next(names, None)) is not None:
+                names = (f"{entity}_{part}", *_SPELLINGS.get(part, (part,)))
+                if (name := next(filter(plans.__contains__, names), None)) is not None:
                     _fill_parameter(slots, plans[name], inner, places)
-
-
-def _parameter_names(entity: str, part: str) -> Iterator[str]:
-    yield f"{entity}_{part}"
-    yield from _SPELLINGS.get(part, (part,))
 
 
 def _fill_parameter(
@@ -52,13 +47,13 @@ def _fill_parameter(
         fitting = _as_typed(plan, value)
     except InvalidValue:
         return False
-    start, end = places[0] if places else (0, 0)
     try:
         plan.checker.check(fitting)
     except InvalidValue as refused:
         slots.problems[plan.key] = str(refused)
         return True
     slots.problems.pop(plan.key, None)
+    start, end = places[0] if places else (0, 0)
     slots.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
     text = slots.reading.text[start:end] if places else None
     slots.sources[plan.key] = Source("intent", places[0] if places else None, text)
@@ -71,13 +66,13 @@ def _fill_parameter(
 def _as_typed(plan: ParameterPlan, value: Any) -> Any:
     """Return `value` as the parameter's type, or raise `InvalidValue`."""
     parameter = plan.parameter
+    json_type = parameter.descriptor.json_type
     if plan.role in NUMERIC or parameter.descriptor.is_numeric:
         found = number(value)
         expected = parameter.descriptor.expected(found)
         if expected is not None:
             raise InvalidValue(f"{found} is not {expected}")
         return found
-    json_type = parameter.descriptor.json_type
     match json_type, value:
         case "string", str():
             return _enum_value(parameter, value)

@@ -80,18 +80,16 @@ def find_text(
 
     `alone` says that no other free text is looked for, so that weaker evidence will do.
     """
-    best: tuple[int, int, Place] | None = None
+    found = []
     for points, place in _scored_places(plan, context, reading, taken, alone=alone):
-        if not _acceptable(context, reading, place) or (points < _SOLID and not plan.required):
-            continue
-        if context.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
-            points += 1
-        if best is None or (-points, place[0]) < best[:2]:
-            best = (-points, place[0], place)
-    if best is None:
+        if _acceptable(context, reading, place) and (points >= _SOLID or plan.required):
+            upper = reading.clean[reading.tokens.starts[place[0]]].isupper()
+            found.append((points + (context.capitalised and upper), place))
+    if not found:
         return None
-    learned = -best[0] in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
-    return text_at(reading, best[2], "example" if learned else "recognizer")
+    points, place = min(found, key=lambda one: (-one[0], one[1][0]))
+    learned = points in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
+    return text_at(reading, place, "example" if learned else "recognizer")
 
 
 def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> ValueCandidate:
@@ -228,11 +226,11 @@ def name_from(
     if tokens.word(first) in _KINDS_OF_PLACE and tokens.word(first + 1) == "of":
         first += 2  # the city of Prague
     last = first
-    while last < len(tokens) and last - first < _LONGEST_NAME:
+    while last < len(tokens) and last - first < _LONGEST_NAME and not _stops(reading, taken, last):
         word = tokens.words[last]
-        if _stops(reading, taken, last) or (word in _NAME_ENDS and last > first):
-            break
-        if word == "," and not _capital(reading, last + 1):
+        if (word in _NAME_ENDS and last > first) or (
+            word == "," and not _capital(reading, last + 1)
+        ):
             break
         last += 1
     return _trimmed(tokens, first, last)
@@ -243,16 +241,13 @@ def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | No
     tokens = reading.tokens
     while tokens.word(first) in (":", ",", "-", "that"):
         first += 1
-    last = first
-    while last < len(tokens):
+    for last in range(first, len(tokens)):
         if last - first > _LONGEST_SENTENCE:
             return None
-        word = tokens.words[last]
-        is_data = word[0] == BLOCK and word[1:] in ("array", "object")
+        is_data = tokens.words[last] in (BLOCK + "array", BLOCK + "object")
         if is_data or not taken.has_room(tokens, last, last + 1):
             return _trimmed(tokens, first, last)
-        last += 1
-    return _trimmed(tokens, first, last, only_polite=True)
+    return _trimmed(tokens, first, max(first, len(tokens)), only_polite=True)
 
 
 def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
@@ -279,17 +274,14 @@ def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False
     trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
     while last > first:
         word = tokens.words[last - 1]
-        if word in trailing or (not word[0].isalnum() and word not in (")", "]", "%", "+", "#")):
-            last -= 1
-        else:
+        if word not in trailing and (word[0].isalnum() or word in (")", "]", "%", "+", "#")):
             break
+        last -= 1
     while first < last and not (tokens.words[first][0].isalnum() or tokens.words[first] in "#@$("):
         first += 1
     words = tokens.words[first:last]
-    says_something = any(
-        word[0].isdigit() or (is_word(word) and word not in _FUNCTION_WORDS) for word in words
-    )
-    return (first, last) if says_something or words == [_QUOTE] else None
+    telling = [w for w in words if w[0].isdigit() or (is_word(w) and w not in _FUNCTION_WORDS)]
+    return (first, last) if telling or words == [_QUOTE] else None
 
 
 def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:

@@ -99,10 +99,9 @@ def _captured_choice(
         phrases = plan.choices.find(Tokens(text))
         if len({str(phrase.value) for phrase in phrases}) == 1:
             known, value = True, phrases[0].value
-    if not known and plan.domain_type is not None and bare:
-        matching = (p.captures(text) for p in plan.domain_type.patterns)
-        if any((0, len(text)) in set(places) for places in matching):
-            return _captured_text(plan, reading, bare.start, bare.end)
+    patterns = plan.domain_type
+    if not known and patterns and bare and (0, len(text)) in patterns.captures(text):
+        return _captured_text(plan, reading, bare.start, bare.end)
     if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
         return place._replace(problem=f"{show_value(text)} is not one of {allowed}")
@@ -138,9 +137,8 @@ def _captured_text(
     except ValueError as refused:
         return place._replace(problem=str(refused))
     descriptor = plan.parameter.descriptor
-    if descriptor.json_type == "string" and descriptor is not CUSTOM:
-        value = str(value)
-    found = plan.checker.checked(place._replace(value=value))
+    is_text = descriptor.json_type == "string" and descriptor is not CUSTOM
+    found = plan.checker.checked(place._replace(value=str(value) if is_text else value))
     return found._replace(value=None) if found.problem else found
 
 
@@ -151,25 +149,20 @@ _WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", 
 
 
 def normalize_value(plan: ParameterPlan, text: str, reading: ParsedText) -> Any:
-    """What the domain's normalizers make of matched text, as the parameter's type.
-
-    Raises:
-        ValueError: a normalizer refuses the text, or what it gives is not of the type.
-    """
-    steps = plan.domain_type.steps if plan.domain_type is not None else ()
+    """Return what the domain's normalizers make of matched text; they raise `ValueError`."""
+    if plan.domain_type is None:
+        return text
     context = {"now": reading.now, "date_order": reading.date_order}
-    return written(run_steps(steps, text, context))
+    return written(run_steps(plan.domain_type.steps, text, context))
 
 
 def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Number]:
     """What the domain's patterns make of recognised numbers, by where each begins."""
     key = ("numbers", plan.parameter.type)
+    found: dict[int, Number] = reading.memo.get(key, {})
     if key in reading.memo or plan.domain_type is None:
-        known: dict[int, Number] = reading.memo.get(key, {})
-        return known
-    found: dict[int, Number] = {}
-    patterns = plan.domain_type.patterns
-    for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+        return found
+    for start, end in plan.domain_type.captures(reading.outside_json):
         inside = [n for n in reading.of("number") if n.start < end and n.end > start]
         if len(inside) != 1:
             continue
@@ -195,10 +188,9 @@ def with_domain(
     found: list[ValueCandidate] = []
     for place in _values_of_domain(plan, plan.domain_type, reading):
         # Neither a part of something that was recognised as a whole, nor of another match.
-        if any(place.is_within(c) for c in recognised) or any(place.overlaps(c) for c in found):
-            continue
-        found.append(plan.checker.checked(place))
-    return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
+        if not any(map(place.is_within, recognised)) and not any(map(place.overlaps, found)):
+            found.append(plan.checker.checked(place))
+    return found + [c for c in recognised if not any(map(c.overlaps, found))]
 
 
 def _values_of_domain(
@@ -209,8 +201,7 @@ def _values_of_domain(
         whole = [span for kind in _WHOLE for span in reading.of(kind)]
         index_at = reading.tokens.index_at
         values: list[ValueCandidate] = []
-        patterns = domain_type.patterns
-        for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
+        for start, end in domain_type.captures(reading.outside_json):
             words = index_at(start), index_at(end - 1) + 1
             match = ValueCandidate(start, end, *words, None, domain_type.source)
             if any(match.is_within(span) for span in whole):

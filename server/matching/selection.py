@@ -143,9 +143,7 @@ def _weigh(ranking: Ranking, groundings: Mapping[str, ArgumentCoverage]) -> list
         for share, one in zip(given, found, strict=True)
     ]
     total = sum(weights) + max(0.0, 1 - sum(given))
-    if total <= 0:
-        return []
-    confidences = [weight / total for weight in weights]
+    confidences = [weight / total for weight in weights if total > 0]
     weighed = map(_Weighed, confidences, ranking.candidates, found)
     return sorted(weighed, key=itemgetter(0), reverse=True)
 

@@ -1,11 +1,8 @@
 """Two linear classifiers over dense vectors, in NumPy: what a head is learnt by.
 
-Multinomial logistic regression takes one matrix product forward and one back for each step, and
-about twenty steps: a library of 150 templates is learnt in half a second, without a
-machine-learning library that would take longer than that to import. For very large libraries
-there is linear discriminant analysis with a shrunken covariance: one pass over the rows for the
-means, one for the covariance they share, and one inverse. A hundred thousand examples take
-seconds, where logistic regression would take hours.
+Multinomial logistic regression learns a library of 150 templates in half a second, less than a
+machine-learning library takes to import. For very large libraries there is linear discriminant
+analysis with a shrunken covariance: a hundred thousand examples take seconds instead of hours.
 """
 
 from collections.abc import Callable
@@ -203,8 +200,9 @@ def _held_out(logits: NDArray[np.float32], labels: NDArray[np.int64], none: int)
     inside = labels < none
     nearly = logits[inside].copy()
     nearly[np.arange(len(nearly)), labels[inside]] = ABSENT
+    kinds = np.where(inside, INSIDE, OUTSIDE)
     return HeldOut(
-        logits=np.concatenate([logits, nearly]),
-        labels=np.concatenate([labels, np.full(len(nearly), none)]),
-        kinds=np.concatenate([np.where(inside, INSIDE, OUTSIDE), np.full(len(nearly), NEARLY)]),
+        np.concatenate([logits, nearly]),
+        np.concatenate([labels, np.full(len(nearly), none)]),
+        np.concatenate([kinds, np.full(len(nearly), NEARLY)]),
     )

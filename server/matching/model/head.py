@@ -7,7 +7,7 @@ the cosine of the two bags of words, and needs no vocabulary to be kept.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
@@ -35,14 +35,12 @@ Rarity = NDArray[np.float32]
 """(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
 
 
-def rarity(texts: Iterable[str]) -> Rarity:
+def rarity(texts: Sequence[str]) -> Rarity:
     """How rare words are in `texts`; a word that is in none of them is the rarest."""
     counts = np.zeros(BUCKETS, np.float32)
-    count = 0
     for text in texts:
         counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
-        count += 1
-    return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
+    return np.log((1 + len(texts)) / (1 + counts)).astype(np.float32) + np.float32(1)
 
 
 def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:
