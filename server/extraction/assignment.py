@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
-from server.extraction.values import HINT, ValueCandidate
+from server.extraction.values import HINT, Candidate
 from server.text.language import load_language
 from server.text.tokens import Tokens
 
-Scored = Sequence[tuple[int, ValueCandidate]]
+Scored = Sequence[tuple[int, Candidate]]
 
 _RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
 
@@ -25,9 +25,9 @@ class Assignment:
     parameter between which nothing decides.
     """
 
-    chosen: Mapping[str, ValueCandidate]
+    chosen: Mapping[str, Candidate]
     sure: frozenset[str]
-    unclear: Mapping[str, Sequence[ValueCandidate]]
+    unclear: Mapping[str, Sequence[Candidate]]
 
 
 def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
@@ -60,9 +60,7 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
     return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
 
 
-def _equally_sure(
-    key: str, scored: Scored, chosen: Mapping[str, ValueCandidate]
-) -> Sequence[ValueCandidate]:
+def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
     """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
     mine = chosen[key]
     points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
@@ -72,18 +70,14 @@ def _equally_sure(
     return () if mine.problem else (mine, *free)
 
 
-def _open_to(
-    plan: ParameterPlan, scored: Scored, sure: Iterable[ValueCandidate]
-) -> Sequence[ValueCandidate]:
+def _open_to(plan: ParameterPlan, scored: Scored, sure: Iterable[Candidate]) -> Sequence[Candidate]:
     tried = [candidate for _, candidate in scored[:_MAX_TRIED]]
     free = [one for one in tried if not any(one.overlaps(taken) for taken in sure)]
     good = [one for one in free if not one.problem and not one.hinted]
     return [*good, *(one for one in free if one.problem)] if plan.required else good
 
 
-def _claimed(
-    plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]
-) -> dict[str, ValueCandidate]:
+def _claimed(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
     claims = [
         ((-points, bool(one.problem), order, one.rank, one.start), plan.key, one)
         for order, plan in enumerate(plans)
@@ -91,7 +85,7 @@ def _claimed(
         if points >= HINT
     ]
     claims.sort(key=lambda claim: claim[0])
-    sure: dict[str, ValueCandidate] = {}
+    sure: dict[str, Candidate] = {}
     for _, key, candidate in claims:
         if key not in sure and not any(candidate.overlaps(taken) for taken in sure.values()):
             sure[key] = candidate
@@ -101,11 +95,11 @@ def _claimed(
 class _Placement:
     """Places candidates one by one, moving earlier ones when that makes room."""
 
-    def __init__(self, choices: Mapping[str, Sequence[ValueCandidate]]) -> None:
+    def __init__(self, choices: Mapping[str, Sequence[Candidate]]) -> None:
         self._choices = choices
-        self.placed: dict[str, ValueCandidate] = {}
+        self.placed: dict[str, Candidate] = {}
 
-    def _clashes(self, candidate: ValueCandidate) -> list[str]:
+    def _clashes(self, candidate: Candidate) -> list[str]:
         return [key for key, taken in self.placed.items() if candidate.overlaps(taken)]
 
     def place(self, key: str, tried: set[tuple[str, int, int]]) -> bool:
@@ -128,7 +122,7 @@ class _Placement:
             del self.placed[key]
         return False
 
-    def alternatives(self, key: str) -> Sequence[ValueCandidate]:
+    def alternatives(self, key: str) -> Sequence[Candidate]:
         """What the parameter has, and what it could as well have had."""
         mine = self.placed.get(key)
         if mine is None or mine.problem:
@@ -161,7 +155,7 @@ class _Placement:
         for role in {plan.role for plan in plans}:
             keys = [p.key for p in plans if p.role == role and p.key in self.placed]
             places = sorted(self.placed[key].start for key in keys)
-            swapped: dict[str, ValueCandidate] = {}
+            swapped: dict[str, Candidate] = {}
             for key, start in zip(keys, places, strict=True):
                 for fitting in [c for c in self._choices[key] if c.start == start][:1]:
                     swapped[key] = fitting
@@ -182,8 +176,7 @@ class Bid(NamedTuple):
     value: Any
 
 
-_MOST_TRIED_WAYS: Final = 3_000
-_MOST_BIDS: Final = 6
+_MOST_TRIED_WAYS, _MOST_BIDS = 3_000, 6
 _OUT_OF_ORDER: Final = 1.5
 """What it costs that a value stands before that of an earlier parameter."""
 
@@ -227,10 +220,7 @@ FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""
 
 _REACH: Final = 3
-_NAMED_BEFORE: Final = 6
-_NAMED_AFTER: Final = 5
-_PAIR: Final = 6
-_SINGLE: Final = 3
+_NAMED_BEFORE, _NAMED_AFTER, _PAIR, _SINGLE = 6, 5, 6, 3
 
 Words = tuple[str, ...]
 
@@ -247,7 +237,7 @@ NO_CONTEXT: Final = ContextWords()
 
 
 def context_score(
-    plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens, context: ContextWords
+    plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
 ) -> int:
     """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
     first, last = candidate.first, candidate.last

@@ -13,8 +13,8 @@ from server.extraction.values import (
     CURRENCY_OF_AMOUNT,
     HINT,
     SURE,
+    Candidate,
     SpanSet,
-    ValueCandidate,
     from_span,
     from_words,
     number,
@@ -30,12 +30,13 @@ from server.text.span import Kind, Span
 from server.text.tokens import Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 
 
 def find_candidates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> list[ValueCandidate]:
+) -> list[Candidate]:
     """Every place that could be a value of this parameter, best rank first, then in order."""
     finder = _FINDERS.get(plan.role)
     found = list(finder(plan, template, reading)) if finder else []
@@ -51,7 +52,7 @@ def find_candidates(
 
 def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
     if unit:
@@ -76,7 +77,7 @@ def _amounts(
             value = opposite(number(value))
         kind: SourceKind = "domain_pattern" if span.start in read_by_domain else "recognizer"
         place = (span.start, span.end, span.first, span.last)
-        found = ValueCandidate(*place, value, kind, rank, hinted, fit=surely)
+        found = Candidate(*place, value, kind, rank, hinted, fit=surely)
         yield plan.checker.checked(found)
     if not spans:
         for quote in reading.quoted("number"):
@@ -111,7 +112,7 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
 
 def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     unit = plan.name.unit
     numbers = {span.start for span in reading.of("number") if span.unit == unit}
     for span in reading.of("duration"):
@@ -135,7 +136,7 @@ def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bo
 
 def _plain_dates(
     template: TemplatePlan, reading: ParsedText, *, whole: bool = False
-) -> list[ValueCandidate]:
+) -> list[Candidate]:
     """Dates; `whole` ones only without those in a time: tomorrow at 5pm is no mere tomorrow."""
     moments = reading.of("datetime")
     offsets = () if template.counts_time else reading.of("offset")
@@ -150,9 +151,7 @@ def _plain_dates(
     return [c for c in found if not (whole and any(c.is_within(m) for m in moments))]
 
 
-def _dates(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+def _dates(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     only_dates = plan.parameter.type == "date"
     for candidate in _plain_dates(template, reading, whole=not only_dates):
         value = written(candidate.value)
@@ -162,7 +161,7 @@ def _dates(
 
 def _datetimes(
     _: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     moments = reading.of("datetime")
     for span in moments:
         yield from_span(span, written(span.value))
@@ -178,7 +177,7 @@ def _datetimes(
 
 def _written_dates(
     _: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     for candidate in _plain_dates(template, reading, whole=True):
         text = reading.text[candidate.start : candidate.end]
         # "5pm on March 7" is written in no order that a tool could be told of.
@@ -186,16 +185,14 @@ def _written_dates(
         yield candidate._replace(value=text if absolute else written(candidate.value))
 
 
-def unreadable(reading: ParsedText, kind: str) -> Iterator[ValueCandidate]:
+def unreadable(reading: ParsedText, kind: str) -> Iterator[Candidate]:
     """What looks like a value of `kind` and is none, with the reason."""
     for span in reading.of("unreadable"):
         if span.unit == kind:
             yield from_span(span, None)._replace(problem=span.value)
 
 
-def up_to_today(
-    found: ValueCandidate, reading: ParsedText
-) -> tuple[ValueCandidate, ValueCandidate] | None:
+def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candidate] | None:
     """The two dates of "days until X" or "days since X", of which one is today."""
     index = found.first - 1
     lead = reading.tokens.word(index)
@@ -208,16 +205,14 @@ def up_to_today(
 # Values of other kinds
 
 
-def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     for span in reading.of(_KIND_OF[plan.role]):
         yield from_span(span, written(span.value))
     if plan.role == "time":
         yield from unreadable(reading, "time")
 
 
-def _currencies(
-    plan: ParameterPlan, _: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     """Currencies; the one of an amount is the one to convert from."""
     amounts = {place for n in reading.of("number") for place in (n.first, n.last)}
     for span in reading.of("currency"):
@@ -226,7 +221,7 @@ def _currencies(
         yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
 
 
-def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     tokens = reading.tokens
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
     for phrase in plan.choices.find(tokens):
@@ -243,7 +238,7 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
             yield from_span(quote, value)._replace(kind="vocabulary")
 
 
-def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
+def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
     if plan.role == "written_date":
         return [from_span(quote, quote.value) for quote in reading.of("quoted")]
     kind = _KIND_OF.get(plan.role)
@@ -255,7 +250,7 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
 }  # fmt: skip
-_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
+_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
     "duration": _spans, "email": _spans, "url": _spans, "currency": _currencies,
@@ -265,19 +260,16 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
 
 # Yes or no
 
-_BOOLEAN_WORDS: Final = dict.fromkeys(_ENGLISH.group("affirmed"), True) | dict.fromkeys(
-    _ENGLISH.group("denied"), False
+_BOOLEAN_WORDS: Final = dict.fromkeys(_group("affirmed"), True) | dict.fromkeys(
+    _group("denied"), False
 )
 _SWITCHES: Final = {"on": True, "off": False}
-_NEGATIONS: Final = _ENGLISH.group("negations")
-_TURNS: Final = _ENGLISH.group("turns")
-_ASKS: Final = frozenset(_ENGLISH.followups.asks)
-_HOLLOW: Final = _ENGLISH.group("hollow_flags")
+_NEGATIONS, _TURNS, _HOLLOW = _group("negations"), _group("turns"), _group("hollow_flags")
 
 
 def find_boolean(
     plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, alone: bool
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """What the question says about the parameter; `alone` when it has no other boolean."""
     tokens = reading.tokens
     if _SWITCHES.keys() <= set(tokens.words):
@@ -316,4 +308,4 @@ def _is_answer(tokens: Tokens, index: int) -> bool:
 def _is_switch(tokens: Tokens, index: int) -> bool:
     turned = any(word in _TURNS for word in tokens.words[max(0, index - 4) : index])
     is_last = not any(map(is_word, tokens.words[index + 1 :]))
-    return turned or (is_last and tokens.words[0] not in _ASKS)
+    return turned or (is_last and tokens.words[0] not in _ENGLISH.followups.asks)

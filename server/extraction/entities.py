@@ -7,7 +7,7 @@ from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.values import InvalidValue, ValueCandidate, number
+from server.extraction.values import Candidate, InvalidValue, number
 from server.library.model import Parameter
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -54,7 +54,7 @@ def _fill_parameter(
         return True
     slots.problems.pop(plan.key, None)
     start, end = places[0] if places else (0, 0)
-    slots.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
+    slots.found[plan.key] = Candidate(start, end, 0, 0, fitting, "intent")
     text = slots.reading.text[start:end] if places else None
     slots.sources[plan.key] = Source("intent", places[0] if places else None, text)
     for first, last in places:

@@ -27,11 +27,11 @@ ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 """What examples count from; the words around a date are the same on every day."""
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES: Final = _ENGLISH.group("articles")
-_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
-_SENTENCE_LEADS: Final = _ENGLISH.group("sentence_leads") | {":"}
-_GENERIC: Final = _ARTICLES | _ENGLISH.group("generic_leads")
+_ARTICLES, _PREPOSITIONS = _group("articles"), _group("prepositions")
+_SENTENCE_LEADS: Final = _group("sentence_leads") | {":"}
+_GENERIC: Final = _ARTICLES | _group("generic_leads")
 """Words that stand before too many things to lead to a value alone."""
 _APOSTROPHES: Final = frozenset("'’")
 _LONGEST_VALUE: Final = 8

@@ -8,7 +8,7 @@ from server.extraction.assignment import ContextWords, context_score
 from server.extraction.candidates import unreadable
 from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.values import SpanSet, ValueCandidate, from_span, from_words, written
+from server.extraction.values import Candidate, SpanSet, from_span, from_words, written
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
@@ -16,15 +16,13 @@ from server.text.span import Kind
 from server.text.stems import inflections
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 
-_MAX_ROWS: Final = 200
-_MAX_VALUES: Final = 200
+_MAX_ROWS = _MAX_VALUES = 200
 _BETWEEN_ROWS: Final = frozenset({",", "and", ";"})
-_LEADS: Final = _ENGLISH.group("key_leads")
-_WEAKER_LEADS: Final = _ENGLISH.group("weak_key_leads")
 _LIST_SIGNS: Final = frozenset({"and", "or", *",&"})
-_NAMING: Final = _ENGLISH.group("key_nouns")
-_SKIPPED: Final = _ENGLISH.group("comparison_fillers")
+_LEADS, _WEAKER_LEADS, _NAMING = _group("key_leads"), _group("weak_key_leads"), _group("key_nouns")
+_SKIPPED = _group("comparison_fillers")
 
 
 class Keys:
@@ -50,7 +48,7 @@ def _rows(data: Any) -> list[dict[str, Any]]:
     return [row for row in rows[:_MAX_ROWS] if isinstance(row, dict)]
 
 
-def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCandidate]:
+def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[Candidate]:
     """The keys that the question names, in order of mention."""
     tokens = reading.tokens
     found = [
@@ -67,18 +65,18 @@ def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCan
 
 def find_field(
     plan: ParameterPlan,
-    named: Sequence[ValueCandidate],
+    named: Sequence[Candidate],
     reading: ParsedText,
     context: ContextWords,
     claimed: Collection[int] = (),
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """The key that is most clearly meant: named after "by" or "where", else first.
 
     `claimed` are the words at which a comparison or an order begins; a key right before
     one is the one compared: "items whose stock is less than 5".
     """
     tokens = reading.tokens
-    best: tuple[int, int, ValueCandidate] | None = None
+    best: tuple[int, int, Candidate] | None = None
     for candidate in named:
         before, after = tokens.word(candidate.first - 1), tokens.word(candidate.last)
         if before == "the":
@@ -97,7 +95,7 @@ def find_field(
     return best[2] if best else None
 
 
-def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCandidate | None:
+def find_fields(named: Sequence[Candidate], reading: ParsedText) -> Candidate | None:
     """All the keys that the question names, each once; they stand as one list."""
     tokens = reading.tokens
     beside = _LIST_SIGNS | _NAMING
@@ -108,12 +106,12 @@ def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCa
         return None
     values = list(dict.fromkeys(candidate.value for candidate in kept))
     first, last = kept[0], kept[-1]
-    return ValueCandidate(first.start, last.end, first.first, last.last, values)
+    return Candidate(first.start, last.end, first.first, last.last, values)
 
 
 def find_cell(
     column: Sequence[Any] | None, reading: ParsedText, taken: SpanSet, after: int
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """What a field is compared with, of the type that the data has there.
 
     A value behind `after`, where the comparison ends, is preferred.
@@ -143,13 +141,13 @@ def _has_digits(value: Any) -> bool:
 
 def _comparable_values(
     column: Sequence[Any], reading: ParsedText, *, numeric: bool
-) -> Iterable[ValueCandidate]:
+) -> Iterable[Candidate]:
     if numeric:
         for span in (*reading.of("number"), *reading.quoted("number")):
             yield from_span(span, span.value)
         return
     for span in reading.of("quoted"):
-        yield ValueCandidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
+        yield Candidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
     if _all(column, bool):
         for index, word in enumerate(reading.tokens.words):
             if word in ("true", "false"):
@@ -168,7 +166,7 @@ def _all(values: Sequence[Any] | None, kind: Any) -> bool:
     return bool(values) and all(isinstance(value, kind) for value in values or ())
 
 
-def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
     """Every array or object that could be the value of `plan`, in order of mention."""
     kind: Kind = "object" if plan.role == "object" else "array"
     spans = reading.of(kind)

@@ -7,25 +7,22 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
-from server.extraction.values import SpanSet, ValueCandidate
+from server.extraction.values import Candidate, SpanSet
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.tokens import BLOCK, Tokens, is_word
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES: Final = _ENGLISH.group("articles")
-_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
-_POLITE: Final = _ENGLISH.group("polite")
+_ARTICLES, _PREPOSITIONS, _POLITE = _group("articles"), _group("prepositions"), _group("polite")
+_PRONOUNS, _POSSESSIVES = _group("pronouns"), _group("possessives")
+_KINDS_OF_PLACE = _group("kinds_of_place")
+_ACRONYMS, _PARTICLES = _group("acronyms"), _group("name_particles")
 _LEADS: Final = _ENGLISH.leads
-_PRONOUNS: Final = _ENGLISH.group("pronouns")
-_SET_PHRASES: Final = _ENGLISH.group("set_phrases")
+_SET_PHRASES: Final = _group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
-_POSSESSIVES: Final = _ENGLISH.group("possessives")
-_NAME_ENDS: Final = _PREPOSITIONS | _ENGLISH.group("name_ends")
-_KINDS_OF_PLACE: Final = _ENGLISH.group("kinds_of_place")
-_ACRONYMS: Final = _ENGLISH.group("acronyms")
-_PARTICLES: Final = _ENGLISH.group("name_particles")
+_NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
 
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
@@ -36,13 +33,7 @@ _LONGEST_BETWEEN: Final = 8
 _QUOTE: Final = BLOCK + "quoted"
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
-_TWO_WORDS: Final = 60
-_NAMED: Final = 50
-_ONE_WORD: Final = 40
-_USUAL: Final = 30
-_KNOWN: Final = 25
-_CAPITALS: Final = 20
-
+_TWO_WORDS, _NAMED, _ONE_WORD, _USUAL, _KNOWN, _CAPITALS = 60, 50, 40, 30, 25, 20
 _SOLID: Final = _NAMED
 """Evidence that is needed for an optional text."""
 
@@ -69,13 +60,8 @@ NO_TEXT_CONTEXT: Final = TextContext()
 
 
 def find_text(
-    plan: ParameterPlan,
-    context: TextContext,
-    reading: ParsedText,
-    taken: SpanSet,
-    *,
-    alone: bool,
-) -> ValueCandidate | None:
+    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> Candidate | None:
     """The text that the question gives for `plan`, or None when nothing says where it is.
 
     `alone` says that no other free text is looked for, so that weaker evidence will do.
@@ -92,22 +78,17 @@ def find_text(
     return text_at(reading, place, "example" if learned else "recognizer")
 
 
-def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> ValueCandidate:
+def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> Candidate:
     """The words of `place` as they were written; a quote without its marks."""
     tokens = reading.tokens
     start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
     if place[1] - place[0] == 1 and tokens.words[place[0]] == _QUOTE:
         start, end = start + 1, end - 1
-    return ValueCandidate(start, end, *place, reading.text[start:end], kind)
+    return Candidate(start, end, *place, reading.text[start:end], kind)
 
 
 def _scored_places(
-    plan: ParameterPlan,
-    context: TextContext,
-    reading: ParsedText,
-    taken: SpanSet,
-    *,
-    alone: bool,
+    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
 ) -> Iterator[tuple[int, Place]]:
     tokens = reading.tokens
     sentences = context.sentences or "saying" in plan.name.topics

@@ -8,7 +8,7 @@ from typing import Any, Final
 from server.extraction.assignment import FILLERS
 from server.extraction.free_text import name_from, text_at
 from server.extraction.plan import ParameterPlan
-from server.extraction.values import SpanSet, ValueCandidate, from_words
+from server.extraction.values import Candidate, SpanSet, from_words
 from server.text.decimals import Number, exact_quotient, opposite
 from server.text.language import load_language
 from server.text.numbers import MINUS, over
@@ -25,7 +25,7 @@ _BETWEEN_WORDS: Final = frozenset({"and", "or", *",&;"})
 _NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 
 
-def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
         numbers = span.value and all(
@@ -59,9 +59,9 @@ def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | No
     return values
 
 
-def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
+def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Candidate:
     first, last = spans[0], spans[-1]
-    whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
+    whole = Candidate(first.start, last.end, first.first, last.last, values)
     fraction = next((value for value in values if not isinstance(value, int)), None)
     if (plan.parameter.items or {}).get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
@@ -126,7 +126,7 @@ def _digit_groups(reading: ParsedText, span: Span) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
         if taken.is_free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
@@ -139,7 +139,7 @@ def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Valu
     return _after_name(plan, reading, taken)
 
 
-def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     tokens = reading.tokens
     found = [phrase for phrase in plan.choices.find(tokens) if not phrase.weak]
     phrases = [one for one in found if taken.has_room(tokens, one.first, one.last)]
@@ -152,7 +152,7 @@ def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
     return from_words(tokens, phrases[0].first, phrases[-1].last, values, "vocabulary")
 
 
-def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     tokens = reading.tokens
     own = plan.name.before - plan.name.leads
     for index, word in enumerate(tokens.words):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from server.core.suggestions import join_words
 from server.extraction.patterns import run_steps
 from server.extraction.plan import NUMERIC, DomainType, ParameterPlan
-from server.extraction.values import ValueCandidate, number, show_value, written
+from server.extraction.values import Candidate, number, show_value, written
 from server.library.parameter_types import CUSTOM
 from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
@@ -23,12 +23,12 @@ _MARKS: Final = _BLANKS + "\"'“”‘’«»`.,;:!?"
 _RECOGNISED: Final = frozenset({"date", "datetime", "time", "duration", "email", "url", "currency"})
 
 
-Finder = Callable[[ParameterPlan, ParsedText], Sequence[ValueCandidate]]
+Finder = Callable[[ParameterPlan, ParsedText], Sequence[Candidate]]
 
 
 def captured_value(
     plan: ParameterPlan, find: Finder, reading: ParsedText, start: int, end: int
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """Return the value at `start` to `end`, which may carry a problem; None when there is none.
 
     How it reads is the recognisers' business: capturing the 2 of "2 million" finds two million.
@@ -56,7 +56,7 @@ def captured_value(
     return _captured_text(plan, reading, start, end)
 
 
-def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
+def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> Candidate | None:
     """The place without the `marks` around it; None when nothing is left."""
     text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
@@ -66,12 +66,12 @@ def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> Val
     if start == end:
         return None
     first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
-    return ValueCandidate(start, end, first, last, None, "template_pattern")
+    return Candidate(start, end, first, last, None, "template_pattern")
 
 
 def _captured_number(
-    plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, find: Finder, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     inside = [n for n in reading.of("number") if n.start < place.end and n.end > place.start]
     if len(inside) > 1:
         return None
@@ -79,7 +79,7 @@ def _captured_number(
         for found in find(plan, reading):
             if found.start <= span.start and span.end <= found.end:
                 return found._replace(kind="template_pattern")
-        place = ValueCandidate(*span[1:5], span.value, "template_pattern")
+        place = Candidate(*span[1:5], span.value, "template_pattern")
     if not inside:
         text = reading.clean[place.start : place.end]
         try:
@@ -90,8 +90,8 @@ def _captured_number(
 
 
 def _captured_choice(
-    plan: ParameterPlan, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     bare = _trimmed_place(reading, place.start, place.end, _MARKS)
     text = reading.clean[bare.start : bare.end] if bare else ""
     known, value = plan.choices.lookup(text)
@@ -110,8 +110,8 @@ def _captured_choice(
 
 
 def _captured_span(
-    plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, find: Finder, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     text = reading.clean[place.start : place.end]
     for found in find(plan, reading):
         if found.start < place.end and found.end > place.start:
@@ -127,7 +127,7 @@ def _captured_span(
 
 def _captured_text(
     plan: ParameterPlan, reading: ParsedText, start: int, end: int
-) -> ValueCandidate | None:
+) -> Candidate | None:
     marks = _MARKS if plan.role in ("text", "field", "cell") else ""
     place = _trimmed_place(reading, start, end, marks)
     if place is None:
@@ -180,12 +180,12 @@ def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Num
 
 
 def with_domain(
-    plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
-) -> list[ValueCandidate]:
+    plan: ParameterPlan, reading: ParsedText, recognised: list[Candidate]
+) -> list[Candidate]:
     """Candidates of the domain's patterns, and those recognised where these read nothing."""
     if plan.domain_type is None:
         return recognised
-    found: list[ValueCandidate] = []
+    found: list[Candidate] = []
     for place in _values_of_domain(plan, plan.domain_type, reading):
         # Neither a part of something that was recognised as a whole, nor of another match.
         if not any(map(place.is_within, recognised)) and not any(map(place.overlaps, found)):
@@ -195,15 +195,15 @@ def with_domain(
 
 def _values_of_domain(
     plan: ParameterPlan, domain_type: DomainType, reading: ParsedText
-) -> list[ValueCandidate]:
+) -> list[Candidate]:
     key = ("values", f"{plan.parameter.type} {plan.parameter.format}")
     if key not in reading.memo:
         whole = [span for kind in _WHOLE for span in reading.of(kind)]
         index_at = reading.tokens.index_at
-        values: list[ValueCandidate] = []
+        values: list[Candidate] = []
         for start, end in domain_type.captures(reading.outside_json):
             words = index_at(start), index_at(end - 1) + 1
-            match = ValueCandidate(start, end, *words, None, domain_type.source)
+            match = Candidate(start, end, *words, None, domain_type.source)
             if any(match.is_within(span) for span in whole):
                 continue
             try:
@@ -212,5 +212,5 @@ def _values_of_domain(
                 continue
             values.append(match._replace(value=value))
         reading.memo[key] = values
-    found: list[ValueCandidate] = reading.memo[key]
+    found: list[Candidate] = reading.memo[key]
     return found

@@ -8,14 +8,7 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
 from server.extraction.patterns import Pattern, Step, compile_steps
-from server.extraction.value_kinds import (
-    GROUPS,
-    Group,
-    Name,
-    take_apart,
-    takes_percent,
-    value_kind,
-)
+from server.extraction.value_kinds import GROUPS, Group, Name, take_apart, takes_percent, value_kind
 from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind

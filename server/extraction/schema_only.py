@@ -20,7 +20,7 @@ from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.values import InvalidValue, ValueCandidate, from_words, number, show_value
+from server.extraction.values import Candidate, InvalidValue, from_words, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
 from server.text.language import load_language
@@ -35,12 +35,7 @@ _EVIDENCE: Final = 2.5
 """What has to speak for the value of an optional one."""
 _MARGIN: Final = 0.9
 """By how much a way to give values away has to be better than any other."""
-_NAME: Final = 4.0
-_ABOUT: Final = 2.0
-_UNIT: Final = 4.0
-_OPTION: Final = 5.0
-_LEAD: Final = 2.5
-_FORM: Final = 1.5
+_NAME, _ABOUT, _UNIT, _OPTION, _LEAD, _FORM = 4.0, 2.0, 4.0, 5.0, 2.5, 1.5
 
 _REACH: Final = 6
 _MOST_TEXTS: Final = 120
@@ -48,15 +43,14 @@ _APART: Final = frozenset({"number", "quote", "code", "name"})
 """Forms of values that stand by themselves, so that words beyond them speak of something else."""
 _STOPS: Final = frozenset(".;?!")
 _ENGLISH: Final = load_language("en")
-_ARTICLES: Final = _ENGLISH.group("articles")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _LEADS: Final = _ENGLISH.leads
 _JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
-_NEGATIONS: Final = _ENGLISH.group("exclusions")
 _RUN: Final = re.compile(r"[^\s,;?!()\"“”']+")
 _CODE_SIGNS: Final = frozenset("_/\\#@0123456789")
 _LEADING: Final = frozenset({"from", "to", "place", "min", "max", "limit", "topic"})
-_CODED: Final = _ENGLISH.group("code_names")
+_ARTICLES, _NEGATIONS, _CODED = _group("articles"), _group("exclusions"), _group("code_names")
 
 
 class Value(NamedTuple):
@@ -133,7 +127,7 @@ class _SchemaFilling:
                 problem = f"it could be {join_words(meant)}" if rival else f"{meant[0]} is not sure"
             elif one.with_region and "," not in str(bid.value):
                 problem = f"{show_value(bid.value)} has to come with what it lies in"
-            found = ValueCandidate(*values[bid.place][:4], bid.value, problem=problem)
+            found = Candidate(*values[bid.place][:4], bid.value, problem=problem)
             self._slots.keep(one.plan, found)
 
     def _bids(self, one: ParameterHints, values: Sequence[Value]) -> list[Bid]:

@@ -15,7 +15,7 @@ from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.value_kinds import Group
-from server.extraction.values import HINT, SpanSet, ValueCandidate, show_value
+from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
 
 _MOST_NAMED: Final = 4
@@ -42,13 +42,13 @@ class SlotFilling:
     reading: ParsedText
     contexts: ExampleContexts = ExampleContexts()
     synonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    found: dict[str, ValueCandidate] = field(default_factory=dict)
+    found: dict[str, Candidate] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     sure: frozenset[str] = frozenset()
     taken: SpanSet = field(default_factory=SpanSet)
     refused: list[tuple[int, int]] = field(default_factory=list)
-    _candidates: dict[str, list[ValueCandidate]] = field(default_factory=dict)
+    _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
     def fill_from_patterns(self) -> None:
@@ -77,7 +77,7 @@ class SlotFilling:
         done = self.found.keys() | self.problems.keys()
         return [plan for plan in self.plan.groups[group] if plan.key not in done]
 
-    def keep(self, plan: ParameterPlan, candidate: ValueCandidate | None) -> None:
+    def keep(self, plan: ParameterPlan, candidate: Candidate | None) -> None:
         """Take the candidate as the value of `plan`, or its problem as the reason for none."""
         if candidate is None:
             return
@@ -90,7 +90,7 @@ class SlotFilling:
 
     def candidates_of(
         self, plan: ParameterPlan, reading: ParsedText | None = None
-    ) -> Sequence[ValueCandidate]:
+    ) -> Sequence[Candidate]:
         """Every place that could be a value of the parameter, here or in another reading."""
         if reading is not None and reading is not self.reading:
             return find_candidates(plan, self.plan, reading)
@@ -98,7 +98,7 @@ class SlotFilling:
             self._candidates[plan.alike] = find_candidates(plan, self.plan, self.reading)
         return self._candidates[plan.alike]
 
-    def value_at(self, plan: ParameterPlan, start: int, end: int) -> ValueCandidate | None:
+    def value_at(self, plan: ParameterPlan, start: int, end: int) -> Candidate | None:
         """What stands there as a value of the parameter, which may carry a problem."""
         return captured_value(plan, self.candidates_of, self.reading, start, end)
 
@@ -135,7 +135,7 @@ class SlotFilling:
             else:
                 self.keep(plan, assignment.chosen.get(plan.key))
 
-    def scored(self, plan: ParameterPlan) -> list[tuple[int, ValueCandidate]]:
+    def scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         """The free candidates of the parameter, each with what the words around it say."""
         scored = [
             (self._context_score(plan, candidate), candidate)
@@ -146,23 +146,23 @@ class SlotFilling:
             return scored
         return [pair for pair in scored if pair[0] >= HINT or not self._is_part_of_text(pair[1])]
 
-    def _context_score(self, plan: ParameterPlan, candidate: ValueCandidate) -> int:
+    def _context_score(self, plan: ParameterPlan, candidate: Candidate) -> int:
         context = self.contexts.words.get(plan.key, NO_CONTEXT)
         return context_score(plan, candidate, self.reading.tokens, context)
 
-    def _is_part_of_text(self, candidate: ValueCandidate) -> bool:
+    def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
         inside = any(text.start <= candidate.start < text.end for text in self._sentences)
         return inside and self.reading.tokens.word(candidate.first - 1) != ","
 
     def _find_text(
         self, plan: ParameterPlan, required: Sequence[ParameterPlan]
-    ) -> ValueCandidate | None:
+    ) -> Candidate | None:
         context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
         return find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
 
     @cached_property
-    def _sentences(self) -> list[ValueCandidate]:
+    def _sentences(self) -> list[Candidate]:
         """Where free text stands that reads as a whole phrase, as far as can be told yet."""
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
@@ -200,7 +200,7 @@ class SlotFilling:
             self._keys = Keys(data[0].value, self.synonyms) if data else None
         return self._keys
 
-    def _as_key(self, plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate | None:
+    def _as_key(self, plan: ParameterPlan, candidate: Candidate) -> Candidate | None:
         """The key of the data that was captured; None when it is no key."""
         keys = self._data_keys()
         if keys is None:
@@ -260,7 +260,7 @@ class SlotFilling:
         if quotes:
             self.assign(plans, scored)
 
-    def _validated(self, plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate:
+    def _validated(self, plan: ParameterPlan, candidate: Candidate) -> Candidate:
         try:
             value = normalize_value(plan, candidate.value, self.reading)
             plan.checker.check(value)

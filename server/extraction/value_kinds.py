@@ -12,23 +12,14 @@ from server.text.language import load_language
 from server.text.stems import inflections
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 
-PERCENT: Final = _ENGLISH.group("percent_names")
-MAYBE_PERCENT: Final = _ENGLISH.group("rate_names")
-MONEY: Final = _ENGLISH.group("money_names")
-FIELDS: Final = _ENGLISH.group("key_nouns")
-ORDERING: Final = _ENGLISH.group("order_names")
-NUMBERS: Final = _ENGLISH.group("number_names")
-DATES: Final = _ENGLISH.group("date_names")
-URLS: Final = _ENGLISH.group("url_names")
-WRITTEN: Final = _ENGLISH.group("text_names")
-
-_LEADS: Final = _ENGLISH.leads
-_FOLLOWS: Final = _ENGLISH.follows
+PERCENT, MAYBE_PERCENT, MONEY = _group("percent_names"), _group("rate_names"), _group("money_names")
+FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
+DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {w: unit for unit in (*SECONDS, *MONTHS_IN) for w in (unit, f"{unit}s")}
-_PAGING: Final = _ENGLISH.group("paging_names")
-_SAYS_NOTHING: Final = _ENGLISH.group("hollow_names")
+_PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +37,11 @@ class Name:
     topics: tuple[str, ...]
     pages: bool
     """Whether it says how much to show, which no question has to mean by a number."""
+    leads: frozenset[str]
+    """Words that usually lead to a value of this name, without the name itself."""
 
     def has(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
-
-    @property
-    def leads(self) -> frozenset[str]:
-        """Words that usually lead to a value of this name, without the name itself."""
-        return frozenset().union(*(_LEADS[t] for t in self.topics if t in _LEADS))
 
 
 def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
@@ -64,12 +52,14 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     words_beside = (telling - _SAYS_NOTHING) | more
     near = frozenset[str]().union(*map(inflections, words_beside))
     topics = tuple(dict.fromkeys(_TOPICS[word] for word in words if word in _TOPICS))
-    leads = frozenset[str]().union(*(_LEADS.get(topic, ()) for topic in topics))
-    follows = frozenset[str]().union(*(_FOLLOWS.get(topic, ()) for topic in topics))
+    leads, follows = (
+        frozenset[str]().union(*(words.get(topic, ()) for topic in topics))
+        for words in (_ENGLISH.leads, _ENGLISH.follows)
+    )
     unit = _TIME_UNITS.get(words[-1], "") if words else ""
     directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
-    return Name(words, near | leads, near - directions | follows, unit, topics, pages)
+    return Name(words, near | leads, near - directions | follows, unit, topics, pages, leads)
 
 
 Group = Literal[

@@ -57,7 +57,7 @@ SURE: Final = 8
 CURRENCY_OF_AMOUNT: Final = 5
 
 
-class ValueCandidate(NamedTuple):
+class Candidate(NamedTuple):
     """A value for a parameter, and where it stands: in characters, and in words.
 
     A lower `rank` is tried first. `hinted` ones need words around them that say whose they are;
@@ -75,18 +75,18 @@ class ValueCandidate(NamedTuple):
     problem: str = ""
     fit: int = 0
 
-    def overlaps(self, other: "ValueCandidate") -> bool:
+    def overlaps(self, other: "Candidate") -> bool:
         return self.start < other.end and other.start < self.end
 
-    def is_within(self, other: "Span | ValueCandidate") -> bool:
+    def is_within(self, other: "Span | Candidate") -> bool:
         """Whether it is but a part of the other's place."""
         shorter = self.end - self.start < other.end - other.start
         return shorter and other.start <= self.start and self.end <= other.end
 
 
-def from_span(span: Span, value: Any, *, rank: int = 0, fit: int = 0) -> ValueCandidate:
+def from_span(span: Span, value: Any, *, rank: int = 0, fit: int = 0) -> Candidate:
     """Return `value` as a candidate at the place of `span`."""
-    return ValueCandidate(span.start, span.end, span.first, span.last, value, rank=rank, fit=fit)
+    return Candidate(span.start, span.end, span.first, span.last, value, rank=rank, fit=fit)
 
 
 def from_words(
@@ -97,10 +97,10 @@ def from_words(
     kind: SourceKind = "recognizer",
     *,
     rank: int = 0,
-) -> ValueCandidate:
+) -> Candidate:
     """Return `value` as a candidate at the words from `first` up to `last`."""
     start, end = tokens.starts[first], tokens.ends[last - 1]
-    return ValueCandidate(start, end, first, last, value, kind, rank)
+    return Candidate(start, end, first, last, value, kind, rank)
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ class ValueChecker:
         if problem is not None:
             raise InvalidValue(f"{show_value(value)} {problem}")
 
-    def checked(self, candidate: ValueCandidate) -> ValueCandidate:
+    def checked(self, candidate: Candidate) -> Candidate:
         """Return the candidate as the parameter takes it, or with the problem that it has."""
         try:
             if self._is_numeric:

@@ -171,8 +171,5 @@ def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) ->
     Its space is the inner product: Chroma's cosine would change unit vectors in the last bit.
     """
     return client.get_or_create_collection(
-        name,
-        configuration={"hnsw": {"space": "ip"}},
-        metadata=dict(about),
-        embedding_function=None,
+        name, configuration={"hnsw": {"space": "ip"}}, metadata=dict(about), embedding_function=None
     )

@@ -10,12 +10,7 @@ import numpy as np
 
 from server.core.ports import Embedder, Vectors
 from server.library.model import Library
-from server.matching.index.template_index import (
-    TemplateIndex,
-    digest_of,
-    read_arrays,
-    write_arrays,
-)
+from server.matching.index.template_index import TemplateIndex, digest_of, read_arrays, write_arrays
 from server.matching.masking import mask
 from server.matching.model.head import BUCKETS, DIMENSIONS, Head
 from server.matching.model.training import Texts, learn_head, prepare
