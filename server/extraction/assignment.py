@@ -61,7 +61,6 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
 
 
 def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
-    """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
     mine = chosen[key]
     points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
     equal = [one for score, one in scored[:_MAX_TRIED] if score == points[mine.start]]

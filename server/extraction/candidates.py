@@ -93,7 +93,7 @@ def _counts_things(tokens: Tokens, index: int) -> bool:
 
 
 def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
-    """How well the unit of a number fits: rank, whether it needs a hint, and fit; or None."""
+    """Return rank, whether a hint is needed, and fit of a number's unit; None if it is none."""
     unit = "" if span.unit == "-" else span.unit
     if unit == "%":
         if plan.role == "percentage":
@@ -186,7 +186,6 @@ def _written_dates(
 
 
 def unreadable(reading: ParsedText, kind: str) -> Iterator[Candidate]:
-    """What looks like a value of `kind` and is none, with the reason."""
     for span in reading.of("unreadable"):
         if span.unit == kind:
             yield from_span(span, None)._replace(problem=span.value)
@@ -213,7 +212,6 @@ def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterato
 
 
 def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
-    """Currencies; the one of an amount is the one to convert from."""
     amounts = {place for n in reading.of("number") for place in (n.first, n.last)}
     for span in reading.of("currency"):
         of_amount = span.last in amounts or span.first in amounts

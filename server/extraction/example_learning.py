@@ -126,7 +126,6 @@ def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
 
 
 def _example_place(plan: ParameterPlan, example: SlotFilling) -> Place | None:
-    """Where the one value that equals the parameter's `example` stands, or else its words."""
     wanted = plan.parameter.example
     same = [c for c in example.candidates_of(plan) if c.value == wanted]
     if len(same) == 1:
@@ -175,7 +174,6 @@ def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
 def _text_context(
     plan: TemplatePlan, slots: Sequence[ExampleSlot], values: Collection[str], *, sentences: bool
 ) -> TextContext:
-    """Return what the values of a text teach; `values` are words of any argument."""
     leads: dict[Words, set[str]] = defaultdict(set)
     for slot in slots:
         for lead in _lead_words(slot.left):
@@ -245,7 +243,6 @@ def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
 
 
 def _could_be_value(example: SlotFilling, place: Place) -> bool:
-    """Whether the words could be a value: content words that nothing else has taken."""
     words = example.reading.tokens.words[slice(*place)]
     if not 0 < len(words) <= _LONGEST_VALUE or words[0] in _FUNCTION_WORDS:
         return False

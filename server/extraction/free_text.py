@@ -139,7 +139,6 @@ def _announced(
 def _led_to(
     context: TextContext, reading: ParsedText, taken: SpanSet, first: int, ends: frozenset[str]
 ) -> Place | None:
-    """The value that begins after a lead; it ends where the examples let it end."""
     tokens = reading.tokens
     if "" not in ends:
         stop = min(first + _LONGEST_BETWEEN, len(tokens))
@@ -172,7 +171,6 @@ def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | N
 
 
 def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool:
-    """Whether the words could be a value, and not merely more of the question."""
     words = reading.tokens.words[place[0] : place[1]]
     if words == [_QUOTE]:
         return True
@@ -251,7 +249,6 @@ def _capital(reading: ParsedText, index: int) -> bool:
 
 
 def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
-    """The place without polite words and signs around it, or None when nothing is left."""
     trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
     while last > first:
         word = tokens.words[last - 1]

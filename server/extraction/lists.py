@@ -46,7 +46,7 @@ def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Ca
 
 
 def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
-    """The values of the numbers, fractions worked out; None when one has no exact value."""
+    """Return the values, fractions worked out; None when one has no exact value."""
     values: list[Number] = []
     for index, span in enumerate(members):
         value = opposite(span.value) if span.unit == "-" else span.value

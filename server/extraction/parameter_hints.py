@@ -57,8 +57,6 @@ class ParameterHints:
 
 @dataclass(frozen=True, slots=True)
 class TemplateHints:
-    """What a schema says about a template: about each parameter, and which words are its own."""
-
     parameters: Mapping[str, ParameterHints]
     vocabulary: frozenset[str]
     """Stems of its name, its description and its parameters' names; they are no values."""

@@ -57,7 +57,6 @@ def captured_value(
 
 
 def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> Candidate | None:
-    """The place without the `marks` around it; None when nothing is left."""
     text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
         start += 1

@@ -19,8 +19,6 @@ NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
 @dataclass(frozen=True, slots=True)
 class DomainType:
-    """How a domain, or a parameter type, reads values by patterns."""
-
     patterns: tuple[Pattern, ...]
     steps: tuple[Step, ...]
     source: SourceKind = "domain_pattern"
@@ -32,8 +30,6 @@ class DomainType:
 
 @dataclass(frozen=True, slots=True)
 class ParameterPlan:
-    """One parameter, with everything that finding its value needs."""
-
     key: str
     required: bool
     parameter: Parameter
@@ -51,8 +47,6 @@ class ParameterPlan:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlan:
-    """A template's parameters in the order they were written."""
-
     template: Template
     parameters: tuple[ParameterPlan, ...]
     groups: Mapping[Group, tuple[ParameterPlan, ...]]
@@ -61,8 +55,6 @@ class TemplatePlan:
 
 
 class Planner:
-    """Makes plans for the templates of one domain."""
-
     def __init__(self, domain: Domain) -> None:
         """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
@@ -119,7 +111,6 @@ class Planner:
         return found
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
-        """Every word for a value: the parameter's own, then its entity's, with synonyms."""
         items = parameter.items or {}
         values = {str(value): value for value in (*parameter.enum, *items.get("enum", ()))}
         choices: dict[str, object] = {**values, **parameter.choices}

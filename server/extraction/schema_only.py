@@ -92,8 +92,6 @@ def fill_from_schema(slots: SlotFilling, schema: TemplateHints) -> None:
 
 
 class _SchemaFilling:
-    """One question held against one template's schema."""
-
     def __init__(self, slots: SlotFilling, schema: TemplateHints) -> None:
         self._slots, self._schema = slots, schema
         self._reading, self._tokens = slots.reading, slots.reading.tokens
@@ -157,7 +155,6 @@ class _SchemaFilling:
         return points, [text for _, text in read]
 
     def _word_points(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
-        """What the words around a value say of it, by the parameter's name and description."""
         around = list(self._stems_around(value, values))
         by_name = max((near * one.name.get(word, 0.0) for word, near in around), default=0.0)
         by_about = max((near * one.about.get(word, 0.0) for word, near in around), default=0.0)
@@ -217,7 +214,7 @@ class _SchemaFilling:
                     self._slots.taken.add(tokens.starts[at], tokens.ends[at])
 
     def _stem_places(self, text: str) -> list[int]:
-        """Where the stems of all the telling words of a text stand; empty when one does not."""
+        """Return where all the telling words of a text stand; empty when one is lacking."""
         words = text.lower().replace("_", " ").replace("-", " ").split()
         wanted = [stem(word) for word in words if word not in _FUNCTION_WORDS]
         places = [self._stems.index(word) for word in wanted if word in self._stems]
@@ -339,7 +336,6 @@ class _SchemaFilling:
                 yield self._words_between(first, last, "words")
 
     def _could_modify(self, index: int) -> bool:
-        """Whether it is a telling word that the template itself does not use."""
         word = self._tokens.word(index)
         known = self._schema.vocabulary
         return is_word(word) and word not in _FUNCTION_WORDS and self._stems[index] not in known
@@ -403,7 +399,6 @@ def _amount(text: str, span: Span) -> Value:
 
 
 def _as_amount(one: ParameterHints, value: Value) -> Fit:
-    """The number as the parameter takes it, and what its unit says for that."""
     given, unit, wanted = value.value, value.unit, one.units
     points = _UNIT if unit in wanted else 0.0
     if isinstance(given, tuple):

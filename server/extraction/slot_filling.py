@@ -73,7 +73,6 @@ class SlotFilling:
                 fill(self)
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
-        """The parameters of a group that still have neither value nor problem."""
         done = self.found.keys() | self.problems.keys()
         return [plan for plan in self.plan.groups[group] if plan.key not in done]
 
@@ -163,7 +162,6 @@ class SlotFilling:
 
     @cached_property
     def _sentences(self) -> list[Candidate]:
-        """Where free text stands that reads as a whole phrase, as far as can be told yet."""
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
         contexts = self.contexts.texts
@@ -201,7 +199,6 @@ class SlotFilling:
         return self._keys
 
     def _as_key(self, plan: ParameterPlan, candidate: Candidate) -> Candidate | None:
-        """The key of the data that was captured; None when it is no key."""
         keys = self._data_keys()
         if keys is None:
             return candidate

@@ -125,8 +125,6 @@ class SpanSet:
 
 
 class ValueChecker:
-    """Judges values of one parameter."""
-
     __slots__ = ("_constraints", "_is_numeric", "_parameter")
 
     def __init__(

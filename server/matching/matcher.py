@@ -35,8 +35,6 @@ _INLINE_WEIGHTS: Final = 1_000_000
 
 
 class NearestText(NamedTuple):
-    """The text of a template that is nearest to a question, and its cosine to it."""
-
     similarity: float
     text: str
 
@@ -174,7 +172,6 @@ class Matcher:
 async def _synchronized(
     index: TemplateIndex, embedder: Embedder, state_dir: Path, *, resident: bool
 ) -> tuple[SyncReport, Vectors | None]:
-    """The index in step with its library, and its vectors where they are to be resident."""
     if not resident:
         return await index.sync(embedder), None
     path = state_dir / f"{index.name}.vectors.npz"

@@ -13,8 +13,7 @@ from server.core.decision import ArgumentCoverage, Clarify, Match, NoMatch
 class TemplateCandidate:
     """A template a question may mean.
 
-    `probability` is calibrated, 0 to 1; `similarity` is the cosine to the template's
-    nearest example or description, whose text is `nearest_example`.
+    `probability` is calibrated; `similarity` the cosine to the `nearest_example` or description.
     """
 
     template_id: str
@@ -27,10 +26,8 @@ class TemplateCandidate:
 class Ranking:
     """Candidates, most probable first.
 
-    `out_of_scope` is the probability that the question is for none of the library's
-    templates. What is missing to one belongs to templates that are no candidates.
-    `readings` are the texts that were compared: the question without its values, and
-    that with its slips put right, where there were any.
+    `out_of_scope` is the probability that the question is for no template of the library;
+    `readings` are the texts that were compared: without values, and with slips put right.
     """
 
     candidates: tuple[TemplateCandidate, ...]
@@ -62,10 +59,7 @@ _SURE: Final = 0.95
 
 
 def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
-    """The candidates that could still be chosen, whatever stands in the question; often one or two.
-
-    `rules` tells whether the rule engine found anything that could speak for a candidate.
-    """
+    """The candidates that may still be chosen; `rules` say if rules may speak for one."""
     candidates = ranking.candidates
     least = candidates[0].probability / exp(_MOST[rules] - _WORST) if candidates else 0.0
     return [candidate for candidate in candidates if candidate.probability >= least]
@@ -74,10 +68,7 @@ def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
 def is_settled(
     ranking: Ranking, first: ArgumentCoverage, *, floor: float, margin: float, rules: bool
 ) -> bool:
-    """Whether the likeliest candidate is chosen whatever the others find in the question.
-
-    `first` is what it finds itself. Reading the question for the others is then in vain.
-    """
+    """Whether the likeliest candidate is chosen whatever the others find in the question."""
     if first.agrees is False or first.unused or first.read < first.required:
         return False
     best, *others = ranking.candidates
@@ -93,11 +84,9 @@ def choose_template(
 ) -> Match | Clarify | NoMatch:
     """Return the template that is meant, the few that may be, or none.
 
-    The probabilities of matching are weighed with what extraction found for each
-    candidate; a candidate without a grounding is taken as matching sees it. Candidates
-    within `margin` of the best, together at or over `floor`, are asked about. The best
-    one answers when it is at or over `floor` by itself, and neither leaves a value unused
-    nor owes its place to a far likelier one that does: "multiply 2, 3 and 4" is no sum.
+    Probabilities are weighed with what extraction found, where it looked. Candidates within
+    `margin` of the best, together at or over `floor`, are asked about. The best answers at or over
+    `floor`, if it leaves no value unused and is there for no far likelier one that does.
     """
     if not ranking.candidates:
         return NoMatch("there is nothing in the question to match")
@@ -127,15 +116,12 @@ def choose_template(
 
 
 class _Weighed(NamedTuple):
-    """A candidate, and how sure it is with what it finds in the question."""
-
     confidence: float
     candidate: TemplateCandidate
     coverage: ArgumentCoverage | None
 
 
 def _weigh(ranking: Ranking, groundings: Mapping[str, ArgumentCoverage]) -> list[_Weighed]:
-    """Candidates, surest first, with confidences that still sum to one at most."""
     found = [groundings.get(candidate.template_id) for candidate in ranking.candidates]
     given = [candidate.probability for candidate in ranking.candidates]
     weights = [

@@ -44,7 +44,6 @@ class TemplateStore:
 
     @property
     def place(self) -> str:
-        """Where the vectors are, for messages."""
         if self._settings.mode == "embedded":
             return str(self._path)
         return f"{self._settings.host}:{self._settings.port}"
@@ -94,7 +93,6 @@ class TemplateStore:
             ) from None
 
     async def close(self) -> None:
-        """Give back files and threads."""
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _run(self, work: Callable[["ClientAPI"], T]) -> T:

@@ -45,7 +45,7 @@ class IndexEntry:
     masked: str
 
     def key(self, fingerprint: str) -> str:
-        """The id of this entry's vector; another text, template, mask or encoder has another."""
+        """Return the id of the vector; another text, template, mask or encoder has another."""
         return digest_of((self.template_id, self.kind, self.text, self.masked, fingerprint))
 
 
@@ -73,8 +73,6 @@ _READ_AT_ONCE: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What keeping in step took: vectors made, found as they were, and taken out."""
-
     embedded: int
     reused: int
     removed: int
@@ -85,10 +83,7 @@ class VectorsLost(IndexUnavailable):
 
 
 class TemplateIndex:
-    """The vectors of one adapter's library, as one encoder makes them.
-
-    `ids` and `entries` go together, in the order of the library.
-    """
+    """The vectors of one adapter's library by one encoder; `ids` and `entries` go together."""
 
     def __init__(
         self, adapter: str, library: Library, fingerprint: str, store: TemplateStore
@@ -224,10 +219,7 @@ def write_arrays(path: Path, key: str, **arrays: Any) -> None:
 
 
 def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
-    """Return the vectors of `ids`, in their order; None when the file is of something else.
-
-    `generation` names the state of the collection; None for one that others may write to.
-    """
+    """Return the vectors of `ids`, in order, as of `generation`; None when they are not there."""
     if generation is None:
         return None
     stored = read_arrays(path, digest_of([generation, *ids]))

@@ -21,12 +21,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Rows (n, d + sketch + 1) and their labels; `templates` is the label of none of them.
+    """Rows (n, d + sketch + 1), the last column one throughout, and their labels.
 
-    The last column is one throughout: what it is multiplied by says how likely each
-    label is before anything is said, and lets the negatives outweigh few examples.
-    The first d columns are vectors less `centre`, divided by `spread`: encoders differ in
-    how much of a vector all texts share, and one penalty has to suit them all.
+    `templates` is the label of none of them. The first d columns are vectors less `centre`, divided
+    by `spread`: encoders differ in how much of a vector all texts share.
     """
 
     rows: Vectors
@@ -95,7 +93,6 @@ def _loss(weights: Weights, rows: Vectors, labels: Labels) -> tuple[float, Weigh
 
 
 def _minimise(loss: Callable[[Weights], tuple[float, Weights]], weights: Weights) -> Weights:
-    """L-BFGS. The loss is convex and smooth, so halving the step until it helps is enough."""
     value, gradient = loss(weights)
     first = float(np.abs(gradient).max())
     past: list[tuple[Weights, Weights, float]] = []
@@ -173,7 +170,6 @@ def fit_discriminant(data: TrainingSet) -> tuple[Weights, NDArray[np.float32], H
 
 
 def _covariance(data: TrainingSet, means: Weights) -> NDArray[np.float64]:
-    """The spread of examples about their templates' means, pulled toward a sphere."""
     inside = np.flatnonzero(data.labels < data.templates)
     size = data.rows.shape[1]
     total = np.zeros((size, size), np.float64)
@@ -188,7 +184,6 @@ def _covariance(data: TrainingSet, means: Weights) -> NDArray[np.float64]:
 
 
 def _sample(data: TrainingSet, counts: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Rows to judge the head by: all of the negatives, and as many examples as is quick."""
     usable = np.flatnonzero(data.examples & (counts[data.labels] > 1))
     inside = usable[data.labels[usable] < data.templates]
     outside = usable[data.labels[usable] == data.templates]

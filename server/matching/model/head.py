@@ -44,11 +44,7 @@ def rarity(texts: Sequence[str]) -> Rarity:
 
 
 def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:
-    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all.
-
-    A word that the library never uses still takes its share of the length: a text full
-    of foreign words lies further from everything.
-    """
+    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all."""
     sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in zip(sketches, texts, strict=True):
         places, shares = hashed_features(text, weights)
@@ -112,8 +108,7 @@ def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[A
 class Head:
     """Calibrated weights of each answer, the last of which is "none of these".
 
-    `meaning` is (d, templates + 1), `words` (sketch, templates + 1): a question touches
-    few places of a sketch, and only their rows are read.
+    `meaning` is (d, templates + 1), `words` (sketch, templates + 1): few of its rows are read.
     """
 
     meaning: Weights
@@ -126,10 +121,7 @@ class Head:
         return int(self.meaning.size)
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(templates + 1,) probabilities of one question, the last one that of none.
-
-        `vectors` and `texts` are its readings, one or two.
-        """
+        """(templates + 1,) probabilities of one question's readings, the last that of none."""
         shares = []
         # One by one: a product with two rows of a large library takes longer than two with one.
         for vector, text in zip(vectors, texts, strict=True):

@@ -94,7 +94,6 @@ def _load_head(path: Path, key: str, templates: int) -> Head | None:
 
 
 async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path) -> Vectors:
-    """Vectors that libraries share, embedded once and kept in a file."""
     key = digest_of((embedder.fingerprint, *texts))
     path = state_dir / f"background-{key[:16]}.npz"
     stored = await asyncio.to_thread(read_arrays, path, key)

@@ -58,9 +58,8 @@ class Scorer(Protocol):
 class ZeroShotHead:
     """Scores templates by their descriptions alone.
 
-    `vectors` are those of the descriptions, (n, d), rows of unit length. `negatives` are
-    everyday sentences that mean no template, with their vectors; they show how similar any
-    question is to a description by chance.
+    `vectors` are those of the descriptions, (n, d). `negatives` are everyday sentences, which show
+    how similar any question is to a description by chance.
     """
 
     def __init__(
@@ -130,21 +129,17 @@ _MOST: Final = 30.0
 
 
 class MixedHead:
-    """A learnt head for the templates that have examples, and odds for those that have none.
+    """A learnt head for templates with examples, and odds for those that have none.
 
-    The head has never seen a question for a template without examples, and would give it
-    to a neighbour. So each of them is held against the likeliest of the others, description
-    against description, and takes its part of what that one was given: the more, the
-    further the question is from the other's examples.
+    The head would give a question for the latter to a neighbour. So each of them is held against
+    the likeliest of the others, description against description, and takes its part of what that
+    one was given: the more, the further the question is from the other's examples.
     """
 
     def __init__(
         self, learnt: Head, zero_shot: ZeroShotHead, examples: Mapping[int, Vectors]
     ) -> None:
-        """Take what is known of all templates, and the vectors of the examples of some.
-
-        `examples` goes by the place of a template in the library.
-        """
+        """`examples` are vectors, by the place of a template in the library."""
         self._learnt = learnt
         self._zero_shot = zero_shot
         self._examples = examples
@@ -176,7 +171,6 @@ class MixedHead:
         return mixed
 
     def _trust(self, place: int, vector: NDArray[np.float32]) -> float:
-        """How far a template's examples are to be believed: less, the less like them it is."""
         near = float((self._examples[place] @ vector).max())
         deviation = (near - self._usual[place]) / self._spread
         return _TRUST + min(max(deviation, _FARTHEST), _NEAREST)
