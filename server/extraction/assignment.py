@@ -164,9 +164,6 @@ class _Placement:
                 self.placed |= swapped
 
 
-# Without examples: what speaks for a value is counted in points
-
-
 class Bid(NamedTuple):
     """How well a value, by its place among all of them, fits a parameter, and as what."""
 
@@ -212,8 +209,6 @@ def assign_by_points(
     go(0, 0.0, {})
     return best
 
-
-# The words around a value
 
 FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""

@@ -47,9 +47,6 @@ def find_candidates(
     return found
 
 
-# Numbers
-
-
 def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[Candidate]:
@@ -131,9 +128,6 @@ def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bo
     return span.unit == "-" and allowed and bool(template.groups["date"])
 
 
-# Dates and times
-
-
 def _plain_dates(
     template: TemplatePlan, reading: ParsedText, *, whole: bool = False
 ) -> list[Candidate]:
@@ -201,9 +195,6 @@ def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candi
     return (found, today) if lead == "since" else (today, found)
 
 
-# Values of other kinds
-
-
 def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     for span in reading.of(_KIND_OF[plan.role]):
         yield from_span(span, written(span.value))
@@ -255,8 +246,6 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices,
 }  # fmt: skip
-
-# Yes or no
 
 _BOOLEAN_WORDS: Final = dict.fromkeys(_group("affirmed"), True) | dict.fromkeys(
     _group("denied"), False

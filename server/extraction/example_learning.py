@@ -141,9 +141,6 @@ def _without(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> l
     return [example for example in examples if id(example.reading) not in seen]
 
 
-# What the slots teach
-
-
 def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, ContextWords]:
     left: dict[Words, set[str]] = defaultdict(set)
     right: dict[Words, set[str]] = defaultdict(set)
@@ -206,9 +203,6 @@ def _lead_words(left: Words) -> Iterable[Words]:
 
 def _reads_as_sentence(words: Words) -> bool:
     return len(words) > 4 or words[0] in _ARTICLES or not _PREPOSITIONS.isdisjoint(words[1:])
-
-
-# Where the values of the only free text may stand, in examples that do not show them for sure
 
 
 def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:

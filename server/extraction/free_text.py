@@ -186,9 +186,6 @@ def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool
     return not all(word in _FUNCTION_WORDS or word in context.vocabulary for word in plain)
 
 
-# Where a text ends
-
-
 def name_from(
     reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
 ) -> Place | None:

@@ -98,8 +98,8 @@ def _captured_choice(
         phrases = plan.choices.find(Tokens(text))
         if len({str(phrase.value) for phrase in phrases}) == 1:
             known, value = True, phrases[0].value
-    patterns = plan.domain_type
-    if not known and patterns and bare and (0, len(text)) in patterns.captures(text):
+    patterns = plan.domain_type.patterns if plan.domain_type is not None else ()
+    if not known and bare and any((0, len(text)) in p.captures(text) for p in patterns):
         return _captured_text(plan, reading, bare.start, bare.end)
     if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
@@ -141,8 +141,6 @@ def _captured_text(
     return found._replace(value=None) if found.problem else found
 
 
-# The patterns of the domain's types
-
 _WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", "object")
 """What is not taken apart: a pattern for numbers finds none in an address."""
 
@@ -161,7 +159,8 @@ def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Num
     found: dict[int, Number] = reading.memo.get(key, {})
     if key in reading.memo or plan.domain_type is None:
         return found
-    for start, end in plan.domain_type.captures(reading.outside_json):
+    patterns = plan.domain_type.patterns
+    for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
         inside = [n for n in reading.of("number") if n.start < end and n.end > start]
         if len(inside) != 1:
             continue
@@ -200,7 +199,8 @@ def _values_of_domain(
         whole = [span for kind in _WHOLE for span in reading.of(kind)]
         index_at = reading.tokens.index_at
         values: list[Candidate] = []
-        for start, end in domain_type.captures(reading.outside_json):
+        patterns = domain_type.patterns
+        for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
             words = index_at(start), index_at(end - 1) + 1
             match = Candidate(start, end, *words, None, domain_type.source)
             if any(match.is_within(span) for span in whole):

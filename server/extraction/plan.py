@@ -1,8 +1,7 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from server.core.tools import SourceKind
@@ -22,10 +21,6 @@ class DomainType:
     patterns: tuple[Pattern, ...]
     steps: tuple[Step, ...]
     source: SourceKind = "domain_pattern"
-
-    def captures(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where values stand in a text, by the first pattern first."""
-        return chain.from_iterable(pattern.captures(text) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)

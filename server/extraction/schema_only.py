@@ -105,8 +105,6 @@ class _SchemaFilling:
             self._schema.parameters[p.key] for p in plans if p.role in roles and p.key not in done
         ]
 
-    # Giving values away
-
     def give(self, wanted: Sequence[ParameterHints], values: Sequence[Value]) -> None:
         """Give values to parameters; what is in doubt is asked for."""
         bids = {one.plan.key: self._bids(one, values) for one in wanted}
@@ -192,8 +190,6 @@ class _SchemaFilling:
             points -= _FORM
         return points
 
-    # Enums, yes and no, dates
-
     def choices(self) -> None:
         """Find values of an enum whose telling words the question has in another form."""
         tokens = self._tokens
@@ -241,8 +237,6 @@ class _SchemaFilling:
                 day = date.fromisoformat(found.value[:10])
                 self._slots.found[key] = found._replace(value=day.strftime(one.date_format))
 
-    # Numbers
-
     def amounts(self) -> list[Value]:
         """The free numbers and spans of time of the question, in order."""
         reading = self._reading
@@ -278,8 +272,6 @@ class _SchemaFilling:
             after = tokens.glued(one.last) and tokens.words[one.last] in ("^", "x", "×")
             if before or after or (self._is_spelt(one) and not counts):
                 self._slots.taken.add(one.start, one.end)
-
-    # Texts
 
     def texts(self) -> list[Value]:
         """Quotes, codes, names, options and words beside a name, and lists of them."""

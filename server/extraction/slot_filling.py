@@ -69,7 +69,8 @@ class SlotFilling:
     def fill_recognized(self, *, texts: bool = True) -> None:
         """Fill from what is recognised in the question; free `texts` last, if they are wanted."""
         for groups, fill in _STEPS if texts else _STEPS[:-1]:
-            if any(self.unfilled(group) for group in groups if self.plan.groups[group]):
+            done = self.found.keys() | self.problems.keys()
+            if any(plan.key not in done for group in groups for plan in self.plan.groups[group]):
                 fill(self)
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
@@ -114,8 +115,6 @@ class SlotFilling:
                     return
                 self.problems.setdefault(plan.key, candidate.problem)
                 self.refused.append((start, end))
-
-    # Values that were recognised
 
     def assign_group(self, group: Group) -> None:
         """Give each parameter of the group the value that is its own."""
@@ -190,8 +189,6 @@ class SlotFilling:
         for plan in plans:
             self.keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
 
-    # Keys of the data that the question brings
-
     def _data_keys(self) -> Keys | None:
         if self._keys is None:
             data = [self.found[p.key] for p in self.plan.groups["data"] if p.key in self.found]
@@ -229,8 +226,6 @@ class SlotFilling:
             after = max((one.end for one in fields), default=0)
             after = max([after, *(c.end for c in choices if c.start >= after)])
             self.keep(plan, find_cell(column, self.reading, self.taken, after))
-
-    # Texts
 
     def fill_texts(self) -> None:
         """Fill what reads as text from what no other argument has taken."""

@@ -186,9 +186,6 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-# Arrays in files, so that a start that finds all as it was learns and reads nothing anew
-
-
 def digest_of(parts: Iterable[str]) -> str:
     """Return a hash of some texts in their order, 32 hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=16)

@@ -55,8 +55,6 @@ class HeldOut:
     kinds: NDArray[np.int64]
 
 
-# Logistic regression
-
 PENALTY: Final = np.float32(0.03)
 """Weight of the squared norm of the solution. From 0.02 to 0.1 nothing much changes."""
 
@@ -135,8 +133,6 @@ def _direction(gradient: Weights, past: list[tuple[Weights, Weights, float]]) ->
         direction += (share - np.float32(inverse * float(np.vdot(bend, direction)))) * change
     return -direction
 
-
-# Discriminant analysis
 
 _SHRINKAGE: Final = 0.6
 _SPREAD: Final = 0.03

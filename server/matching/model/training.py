@@ -115,9 +115,6 @@ def _lower_quarter(values: NDArray[np.float32]) -> float:
     return float(np.quantile(values, 0.25))
 
 
-# The fit
-
-
 class LearntWeights(NamedTuple):
     weights: Weights
     bias: NDArray[np.float32]
