@@ -20,9 +20,8 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 def fill_entities(slots: SlotFilling, intent: Intent) -> None:
     """Give each parameter the entity of its name, unless it has a value already.
 
-    An entity of several parts fills a parameter of its own name that takes an object; its
-    parts fill `<entity>_<part>`, or the part's own name in one of its spellings. A value of
-    another type than the parameter's is none of it; one that breaks a bound is a problem.
+    An entity fills a parameter of its own name, or its parts fill `<entity>_<part>` or the part's
+    own name. A value of another type is passed over; one that breaks a bound is a problem.
     """
     plans = {plan.key: plan for plan in slots.plan.parameters}
     for entity, value in intent.entities.items():

@@ -17,7 +17,6 @@ from server.text.stems import inflections
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
-
 _MAX_ROWS = _MAX_VALUES = 200
 _BETWEEN_ROWS: Final = frozenset({",", "and", ";"})
 _LIST_SIGNS: Final = frozenset({"and", "or", *",&"})
@@ -27,8 +26,6 @@ _SKIPPED = _group("comparison_fillers")
 
 class Keys:
     """The keys of some data, as a question may name them."""
-
-    __slots__ = ("_data", "table")
 
     def __init__(self, data: Any, synonyms: Mapping[str, Sequence[str]]) -> None:
         self._data = data
@@ -70,10 +67,9 @@ def find_field(
     context: ContextWords,
     claimed: Collection[int] = (),
 ) -> Candidate | None:
-    """The key that is most clearly meant: named after "by" or "where", else first.
+    """Return the key that is most clearly meant: named after "by" or "where", else first.
 
-    `claimed` are the words at which a comparison or an order begins; a key right before
-    one is the one compared: "items whose stock is less than 5".
+    A key before one of `claimed`, where comparisons begin, is compared: "stock is less than 5".
     """
     tokens = reading.tokens
     best: tuple[int, int, Candidate] | None = None

@@ -23,7 +23,6 @@ _LEADS: Final = _ENGLISH.leads
 _SET_PHRASES: Final = _group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
 _NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
-
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
 _LONGEST_NAME: Final = 12
@@ -35,7 +34,6 @@ _QUOTE: Final = BLOCK + "quoted"
 # How much each kind of evidence counts; the best one wins, then the earliest.
 _TWO_WORDS, _NAMED, _ONE_WORD, _USUAL, _KNOWN, _CAPITALS = 60, 50, 40, 30, 25, 20
 _SOLID: Final = _NAMED
-"""Evidence that is needed for an optional text."""
 
 Place = tuple[int, int]
 
@@ -189,10 +187,10 @@ def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool
 def name_from(
     reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
 ) -> Place | None:
-    """The name that begins at the word `first`, after words to `skip`, or None.
+    """Return the name that begins at the word `first`, after words to `skip`, or None.
 
-    A name ends with its sentence, at a preposition, at a comma (unless a capital letter
-    follows: Paris, France), and before any date, time or other argument.
+    It ends with its sentence, at a preposition, at a comma without a capital letter behind it
+    (Paris, France), and before any date, time or other argument.
     """
     tokens = reading.tokens
     while tokens.word(first) in skip:

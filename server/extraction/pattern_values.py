@@ -1,7 +1,6 @@
 """Values read by patterns: the template's own, and those of the domain's types.
 
-What the domain's patterns and normalizers make of a question depends on the type alone, so it
-is worked out once for each type and kept with the reading.
+What the domain's patterns make of a question is kept with the reading, for each type.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +20,6 @@ from server.text.tokens import Tokens
 _BLANKS: Final = " \t\r\n\0"
 _MARKS: Final = _BLANKS + "\"'“”‘’«»`.,;:!?"
 _RECOGNISED: Final = frozenset({"date", "datetime", "time", "duration", "email", "url", "currency"})
-
-
 Finder = Callable[[ParameterPlan, ParsedText], Sequence[Candidate]]
 
 

@@ -98,12 +98,10 @@ class Planner:
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
-        found: list[str] = []
-        for word in {parameter.name.lower(), *parameter.name.lower().split("_"), parameter.type}:
-            found += self._domain.synonyms.get(word, ())
-            if word in self._domain.entities:
-                found += self._domain.entities[word].synonyms
-        return found
+        name, entities = parameter.name.lower(), self._domain.entities
+        words = {name, *name.split("_"), parameter.type}
+        found = [other for word in words for other in self._domain.synonyms.get(word, ())]
+        return found + [o for word in words & entities.keys() for o in entities[word].synonyms]
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
         items = parameter.items or {}

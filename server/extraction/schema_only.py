@@ -1,9 +1,8 @@
 """Arguments of templates without examples, read by what their schema says.
 
-Each value of the question is offered to each parameter that its type allows, with points
-for its unit, an option that the description names, words of the parameter's name or
-description beside it, a word that leads to it, quotes and capital letters. The values go
-where the points add up to most; where another way is nearly as good, the server asks.
+Each value is offered to each parameter that its type allows, with points for its unit, named
+options, words beside it, and its form. The values go where the points add up to most; where
+another way is nearly as good, the server asks.
 """
 
 import re
@@ -36,7 +35,6 @@ _EVIDENCE: Final = 2.5
 _MARGIN: Final = 0.9
 """By how much a way to give values away has to be better than any other."""
 _NAME, _ABOUT, _UNIT, _OPTION, _LEAD, _FORM = 4.0, 2.0, 4.0, 5.0, 2.5, 1.5
-
 _REACH: Final = 6
 _MOST_TEXTS: Final = 120
 _APART: Final = frozenset({"number", "quote", "code", "name"})
@@ -258,7 +256,6 @@ class _SchemaFilling:
         return fit
 
     def _is_spelt(self, value: Value) -> bool:
-        """Whether it is a small number in words, as the two of two cities; or "a year"."""
         if any(map(str.isdigit, self._reading.clean[value.start : value.end])):
             return False
         return isinstance(value.value, Duration) or value.value in range(13)

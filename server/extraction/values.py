@@ -125,8 +125,6 @@ class SpanSet:
 
 
 class ValueChecker:
-    __slots__ = ("_constraints", "_is_numeric", "_parameter")
-
     def __init__(
         self, parameter: Parameter, *, closed: bool = True, is_numeric: bool = False
     ) -> None:
@@ -135,10 +133,7 @@ class ValueChecker:
         listed = closed and parameter.descriptor.json_type != "array"
         found = parameter.constraints
         self._constraints = found if listed else replace(found, enum=())
-
-    @property
-    def takes_anything(self) -> bool:
-        return self._constraints == Constraints()
+        self.takes_anything = self._constraints == Constraints()
 
     def numeric(self, value: Number) -> Number:
         """Return `value` if the parameter takes such a number, else raise `InvalidValue`.
@@ -202,7 +197,6 @@ class PlacedValue:
 
 
 _NUMERIC: Final = re.compile(r"(\d{1,2})([/\-])(\d{1,2})\2\d{2,4}")
-_MONTHS: Final = 12
 _FIRST: Final[Mapping[DateOrder, str]] = {"mdy": "month first", "dmy": "day first"}
 
 
@@ -220,7 +214,7 @@ def note_ambiguous_dates(
         if found is None or not isinstance(value, str) or value == source.text:
             continue
         first, second = int(found.group(1)), int(found.group(3))
-        if first != second and 1 <= first <= _MONTHS and 1 <= second <= _MONTHS:
+        if first != second and 1 <= first <= 12 and 1 <= second <= 12:
             note = f"{source.text} was read as {value}, {_FIRST[date_order]}"
             noted[name] = replace(source, note=note)
     return noted

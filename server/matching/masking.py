@@ -1,11 +1,8 @@
 """What a question is about, without the values it carries.
 
-"What is 15% of 200?" and "What is 7% of 80?" ask for the same thing, but to an encoder
-the numbers are half of the text, and a JSON table drowns the sentence around it. Each
-value is replaced by one fixed value of its kind, which an encoder knows how to read.
-Questions and examples go through the same mask, and come out in plain words: "hi, could u pls
-round 17.8 for me" and "Round 17.8" ask for the same thing. A language without `politeness` in
-its file passes through as it is.
+To an encoder the numbers of "What is 15% of 200?" are half of the text, and a JSON table drowns
+the sentence around it. So each value is replaced by one fixed value of its kind, and courtesies
+and shorthand go, in questions and examples alike.
 """
 
 import re
@@ -48,16 +45,12 @@ _STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS} | {"number": _NUMB
 _HAS_VALUE: Final = re.compile(r"[\d@:]")
 _WORDS: Final = re.compile(rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b")
 _LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b){2,}")
-
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")
 _QUOTE: Final = '"text"'
-
 _OPENING: Final = {"{": "}", "[": "]"}
 _SHORTEST_DATA: Final = 24
 _DATA: Final = " this data "
 _LONGEST: Final = 2000
-
-
 _ANY_WORD: Final = re.compile(r"[\w']+")
 _WAYS: Final = tuple(language.politeness for language in shipped_languages())
 _SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}

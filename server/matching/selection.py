@@ -45,15 +45,11 @@ _MOST_LEFT_OVER: Final = 2
 # What a template declares to be for weighs more than that, if the rule engine found it;
 # against what it found, no likeness helps.
 _AGREES: Final = log(20)
-
 _FAR_LIKELIER: Final = 1.5
 """So many times likelier before anything was read, it is no near tie that evidence may decide."""
-
 _WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
-
 _MOST: Final = {False: _COMPLETE, True: _COMPLETE + _AGREES}
 """The most that can speak for a candidate, without and with something that the rules found."""
-
 _SURE: Final = 0.95
 """As good as certain: what others find in the question changes nothing that is shown."""
 

@@ -1,7 +1,6 @@
 """Where the vectors of templates are kept: ChromaDB, in this process or on a server.
 
-Chroma's client blocks, and importing it takes over a second, so both happen on a thread of
-this class, which nothing else shares.
+Chroma's client blocks and takes a second to import; both happen on threads of this class.
 """
 
 import asyncio
@@ -23,7 +22,6 @@ from server.settings.models import VectorStoreSettings
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-
 
 T = TypeVar("T")
 

@@ -1,7 +1,6 @@
 """One adapter's vectors in Chroma, kept in step with its library.
 
-The id of a vector is a hash of all that decides it, so keeping in step is a comparison of
-two sets of ids. Whatever was cut short is put right by the next comparison.
+The id of a vector is a hash of all that decides it: keeping in step compares two sets of ids.
 """
 
 import hashlib
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-
 T = TypeVar("T")
 
-EntryKind = Literal["example", "description"]
-
 _log = logging.getLogger(__name__)
+_EMBEDDED_AT_ONCE: Final = 256
+_READ_AT_ONCE: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class IndexEntry:
     """One text of a template: what the author wrote, and what is embedded in its stead."""
 
     template_id: str
-    kind: EntryKind
+    kind: Literal["example", "description"]
     text: str
     masked: str
 
@@ -65,10 +63,6 @@ def _template_entries(template: Template) -> Iterator[IndexEntry]:
 
 def _in_words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").replace(".", " ")
-
-
-_EMBEDDED_AT_ONCE: Final = 256
-_READ_AT_ONCE: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ class TrainingSet:
 
 ABSENT: Final = np.float32(-1e9)
 """Logit of a template that was not there to be chosen."""
-
 INSIDE, OUTSIDE, NEARLY = 0, 1, 2
 """Kinds of questions: for the library, for something else, and for a template that is away."""
 
@@ -57,7 +56,6 @@ class HeldOut:
 
 PENALTY: Final = np.float32(0.03)
 """Weight of the squared norm of the solution. From 0.02 to 0.1 nothing much changes."""
-
 _MEMORY: Final = 10
 _STEPS: Final = 200
 _FLAT: Final = 1e-3
@@ -137,7 +135,6 @@ def _direction(gradient: Weights, past: list[tuple[Weights, Weights, float]]) ->
 _SHRINKAGE: Final = 0.6
 _SPREAD: Final = 0.03
 """Brings the logits near those of the logistic head, so that calibration starts close."""
-
 _CHUNK: Final = 4096
 _MOST_HELD_OUT: Final = 2000
 _MOST_LOGITS: Final = 4_000_000

@@ -1,9 +1,8 @@
 """The head of a library: from a question's meaning and words to a probability of each template.
 
-The words of a text become a short vector: what an encoder blurs, names and jargon, kept sharp.
-Every word and pair of neighbouring words, weighted by how rare it is in the library, is hashed
-onto a few places of a fixed-length vector. The inner product of two such sketches is close to
-the cosine of the two bags of words, and needs no vocabulary to be kept.
+Each word and pair of neighbours, weighted by how rare it is in the library, is hashed onto a few
+places of a short vector. The inner product of two such sketches is close to the cosine of the
+two bags of words, and needs no vocabulary to be kept.
 """
 
 from collections import Counter

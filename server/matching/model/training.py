@@ -140,7 +140,9 @@ def train(data: TrainingSet) -> LearntWeights:
     else:
         weights = fit_softmax(data.rows, data.labels, data.templates + 1)
         bias = np.zeros(data.templates + 1, np.float32)
-        seen = _held_out(data, weights, folds=_folds(cost))
+        # More folds show the head nearly as much as it will know; large ones cannot afford it.
+        folds = 10 if cost < 1e8 else 5 if cost < 1e9 else 3
+        seen = _held_out(data, weights, folds)
     calibration = calibrate(seen)
     # For features as they come: what was done to the rows is undone here.
     dimensions = len(data.centre)
@@ -149,12 +151,6 @@ def train(data: TrainingSet) -> LearntWeights:
     plain = ((bias + weights[:, -1] - meaning @ data.centre) * scale).astype(np.float32)
     plain[-1] += np.float32(calibration.shift)
     return LearntWeights(np.hstack([meaning, weights[:, dimensions:-1]]) * scale, plain)
-
-
-def _folds(cost: int) -> int:
-    if cost < 1e8:
-        return 10
-    return 5 if cost < 1e9 else 3
 
 
 def _held_out(data: TrainingSet, weights: Weights, folds: int) -> HeldOut:

@@ -1,8 +1,7 @@
 """Templates without examples: how likely it is that a question means one, by its description.
 
-Without example questions there is nothing to train on. Three features are left: how similar
-the question is to the description in meaning, and how much of the template's name and of its
-description it repeats. One logistic regression over them holds for every library.
+One logistic regression holds for every library. Its features are how similar the question is
+to the description, and how much of the name and of the description it repeats.
 """
 
 import re
@@ -71,6 +70,7 @@ class ZeroShotHead:
     ) -> None:
         by_chance = negative_vectors @ vectors.T
         self._vectors = vectors
+        self.templates, self.size = len(vectors), int(vectors.size)
         self._mean = by_chance.mean(axis=0)
         self._spread = np.maximum(by_chance.std(axis=0), _LEAST_SPREAD)
         names = [stems(f"{t.id} {t.function_name}") for t in templates]
@@ -80,14 +80,6 @@ class ZeroShotHead:
         counts = Counter(word for words in documents for word in words)
         idf = {word: log((len(documents) + 1) / (count + 0.5)) for word, count in counts.items()}
         self._words = (_postings(names, idf), _NAME), (_postings(descriptions, idf), _DESCRIPTION)
-
-    @property
-    def templates(self) -> int:
-        return len(self._vectors)
-
-    @property
-    def size(self) -> int:
-        return int(self._vectors.size)
 
     def logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
         """(n,) log-odds that each of the templates is meant."""
@@ -142,6 +134,7 @@ class MixedHead:
         """`examples` are vectors, by the place of a template in the library."""
         self._learnt = learnt
         self._zero_shot = zero_shot
+        self.size = learnt.size + zero_shot.size
         self._examples = examples
         self._silent = np.array(
             [place for place in range(zero_shot.templates) if place not in examples], np.int64
@@ -151,10 +144,6 @@ class MixedHead:
         usual = float(known.mean()) if len(known) else 1.0
         self._usual = {p: float(w.mean()) if len(w) else usual for p, w in within.items()}
         self._spread = max(float(known.std()) if len(known) else 0.0, _LEAST_SPREAD_WITHIN)
-
-    @property
-    def size(self) -> int:
-        return self._learnt.size + self._zero_shot.size
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(templates + 1,) probabilities of one question's readings, the last that of none."""
