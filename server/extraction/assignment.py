@@ -6,41 +6,36 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import HINT, ValueCandidate
+from server.extraction.values import HINT, Candidate
 from server.text.language import load_language
 from server.text.tokens import Tokens
 
-Scored = Sequence[tuple[int, ValueCandidate]]
-"""The candidates of one parameter, first choice first, each with its score."""
+Scored = Sequence[tuple[int, Candidate]]
 
 _RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
 
 _MAX_TRIED: Final = 40
-"""Candidates of a parameter that are looked at; enough for anything but a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """What each parameter got.
 
-    `sure` are those whose value nothing else in the question could be: the words around
-    it say so, or there was no other. `unclear` has, for a required parameter, the values
-    between which nothing decides.
+    `sure` are those whose value could be nothing else; `unclear` has the values of a required
+    parameter between which nothing decides.
     """
 
-    chosen: Mapping[str, ValueCandidate]
+    chosen: Mapping[str, Candidate]
     sure: frozenset[str]
-    unclear: Mapping[str, Sequence[ValueCandidate]]
+    unclear: Mapping[str, Sequence[Candidate]]
 
 
 def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
     """Give each value to at most one parameter.
 
-    Values that the words around them claim for a parameter go there. What remains goes
-    in order of mention to the required parameters in the order they were written, so
-    that as many as possible get one; then to an optional one, if no other could mean it.
-    A value with a problem is kept from other parameters when it is claimed; else a
-    required parameter is left with one only if nothing better remains.
+    What the words around it claim goes there; the rest goes in order of mention to as many
+    required parameters as possible, then to an optional one, if no other could mean it. A
+    required parameter gets a value with a problem only if nothing better remains.
     """
     sure = _claimed(plans, scored)
     open_plans = [plan for plan in plans if plan.key not in sure]
@@ -58,49 +53,30 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
             others = [other.key for other in optional if other is not plan]
             placement.place_if_alone(plan.key, others)
     chosen = sure | placement.placed
-    unclear = {
-        plan.key: values for plan in required if len(values := placement.alternatives(plan.key)) > 1
-    }
-    unclear |= {
-        key: values for key in sure if len(values := _equally_sure(key, scored[key], chosen)) > 1
-    }
+    alternatives = {plan.key: placement.alternatives(plan.key) for plan in required}
+    alternatives |= {key: _equally_sure(key, scored[key], chosen) for key in sure}
+    unclear = {key: values for key, values in alternatives.items() if len(values) > 1}
     no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
     return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
 
 
-def _equally_sure(
-    key: str, scored: Scored, chosen: Mapping[str, ValueCandidate]
-) -> Sequence[ValueCandidate]:
-    """What the parameter has, and what was claimed for it just as much: 15% and 20%."""
+def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
     mine = chosen[key]
     points = {candidate.start: points for points, candidate in scored[:_MAX_TRIED]}
-    others = [
-        candidate
-        for score, candidate in scored[:_MAX_TRIED]
-        if score == points[mine.start]
-        and candidate.value != mine.value
-        and not candidate.problem
-        and not any(candidate.overlaps(taken) for taken in chosen.values())
-    ]
-    return () if mine.problem else (mine, *others)
+    equal = [one for score, one in scored[:_MAX_TRIED] if score == points[mine.start]]
+    others = [one for one in equal if one.value != mine.value and not one.problem]
+    free = (one for one in others if not any(one.overlaps(taken) for taken in chosen.values()))
+    return () if mine.problem else (mine, *free)
 
 
-def _open_to(
-    plan: ParameterPlan, scored: Scored, sure: Iterable[ValueCandidate]
-) -> Sequence[ValueCandidate]:
-    """What the parameter may take besides what is sure, values with a problem last."""
-    free = [
-        candidate
-        for _, candidate in scored[:_MAX_TRIED]
-        if not any(candidate.overlaps(taken) for taken in sure)
-    ]
+def _open_to(plan: ParameterPlan, scored: Scored, sure: Iterable[Candidate]) -> Sequence[Candidate]:
+    tried = [candidate for _, candidate in scored[:_MAX_TRIED]]
+    free = [one for one in tried if not any(one.overlaps(taken) for taken in sure)]
     good = [one for one in free if not one.problem and not one.hinted]
     return [*good, *(one for one in free if one.problem)] if plan.required else good
 
 
-def _claimed(
-    plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]
-) -> dict[str, ValueCandidate]:
+def _claimed(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
     claims = [
         ((-points, bool(one.problem), order, one.rank, one.start), plan.key, one)
         for order, plan in enumerate(plans)
@@ -108,7 +84,7 @@ def _claimed(
         if points >= HINT
     ]
     claims.sort(key=lambda claim: claim[0])
-    sure: dict[str, ValueCandidate] = {}
+    sure: dict[str, Candidate] = {}
     for _, key, candidate in claims:
         if key not in sure and not any(candidate.overlaps(taken) for taken in sure.values()):
             sure[key] = candidate
@@ -118,11 +94,11 @@ def _claimed(
 class _Placement:
     """Places candidates one by one, moving earlier ones when that makes room."""
 
-    def __init__(self, choices: Mapping[str, Sequence[ValueCandidate]]) -> None:
+    def __init__(self, choices: Mapping[str, Sequence[Candidate]]) -> None:
         self._choices = choices
-        self.placed: dict[str, ValueCandidate] = {}
+        self.placed: dict[str, Candidate] = {}
 
-    def _clashes(self, candidate: ValueCandidate) -> list[str]:
+    def _clashes(self, candidate: Candidate) -> list[str]:
         return [key for key, taken in self.placed.items() if candidate.overlaps(taken)]
 
     def place(self, key: str, tried: set[tuple[str, int, int]]) -> bool:
@@ -145,35 +121,20 @@ class _Placement:
             del self.placed[key]
         return False
 
-    def alternatives(self, key: str) -> Sequence[ValueCandidate]:
+    def alternatives(self, key: str) -> Sequence[Candidate]:
         """What the parameter has, and what it could as well have had."""
         mine = self.placed.get(key)
         if mine is None or mine.problem:
             return ()
-        others = [
-            candidate
-            for candidate in self._choices[key]
-            if candidate.rank <= mine.rank
-            and not candidate.problem
-            and candidate.value != mine.value
-            and not self._clashes(candidate)
-        ]
-        return (mine, *others)
+        others = [c for c in self._choices[key] if c.rank <= mine.rank and c.value != mine.value]
+        return (mine, *(c for c in others if not c.problem and not self._clashes(c)))
 
     def place_if_alone(self, key: str, others: Sequence[str]) -> None:
         """Place an optional parameter's value, unless it could as well be another's."""
-        for candidate in self._choices[key]:
-            if self._clashes(candidate):
-                continue
-            rivals = (
-                rival
-                for other in others
-                if other not in self.placed
-                for rival in self._choices[other]
-            )
-            if not any(candidate.overlaps(rival) for rival in rivals):
-                self.placed[key] = candidate
-            return
+        mine = next((one for one in self._choices[key] if not self._clashes(one)), None)
+        rivals = (r for other in others if other not in self.placed for r in self._choices[other])
+        if mine and not any(mine.overlaps(rival) for rival in rivals):
+            self.placed[key] = mine
 
     def place_range(self, plans: Sequence[ParameterPlan]) -> None:
         """Place both ends of a range: between 2025-01-01 and 2025-01-31."""
@@ -193,18 +154,14 @@ class _Placement:
         for role in {plan.role for plan in plans}:
             keys = [p.key for p in plans if p.role == role and p.key in self.placed]
             places = sorted(self.placed[key].start for key in keys)
-            swapped: dict[str, ValueCandidate] = {}
+            swapped: dict[str, Candidate] = {}
             for key, start in zip(keys, places, strict=True):
-                fitting = [c for c in self._choices[key] if c.start == start]
-                if fitting:
-                    swapped[key] = fitting[0]
+                for fitting in [c for c in self._choices[key] if c.start == start][:1]:
+                    swapped[key] = fitting
             before = sum(bool(self.placed[key].problem) for key in keys)
             after = sum(bool(candidate.problem) for candidate in swapped.values())
             if len(swapped) == len(keys) and after <= before:
                 self.placed |= swapped
-
-
-# Without examples: what speaks for a value is counted in points
 
 
 class Bid(NamedTuple):
@@ -215,37 +172,30 @@ class Bid(NamedTuple):
     value: Any
 
 
-class PointsAssignment(NamedTuple):
-    points: float
-    chosen: Mapping[str, Bid]
-
-
-_MOST_TRIED_WAYS: Final = 3_000
-_MOST_BIDS: Final = 6
+_MOST_TRIED_WAYS, _MOST_BIDS = 3_000, 6
 _OUT_OF_ORDER: Final = 1.5
 """What it costs that a value stands before that of an earlier parameter."""
 
 
 def assign_by_points(
     bids: Mapping[str, Sequence[Bid]], spans: Sequence[tuple[int, int]]
-) -> PointsAssignment:
-    """The way to give values away, none twice, whose points add up to the most.
+) -> tuple[float, Mapping[str, Bid]]:
+    """Return the most points that giving values away, none twice, adds up to, and how.
 
-    `spans` are the places of the values in the question. Where the points leave it open,
-    values go in order of mention to the parameters in the order of `bids`.
+    `spans` are the places of the values. What the points leave open goes in order of mention.
     """
     keys = [key for key in bids if bids[key]]
     ranked = {key: sorted(bids[key], key=lambda bid: -bid.points)[:_MOST_BIDS] for key in keys}
-    best = PointsAssignment(0.0, {})
+    best: tuple[float, Mapping[str, Bid]] = 0.0, {}
     tried = 0
 
     def go(at: int, points: float, chosen: dict[str, Bid]) -> None:
         nonlocal best, tried
         tried += 1
-        if points > best.points:
-            best = PointsAssignment(points, chosen)
+        if points > best[0]:
+            best = points, chosen
         most = points + sum(ranked[key][0].points for key in keys[at:])
-        if tried > _MOST_TRIED_WAYS or most <= best.points:
+        if tried > _MOST_TRIED_WAYS or most <= best[0]:
             return
         taken = [spans[bid.place] for bid in chosen.values()]
         for bid in ranked[keys[at]]:
@@ -260,27 +210,18 @@ def assign_by_points(
     return best
 
 
-# The words around a value
-
 FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""
 
 _REACH: Final = 3
-"""How many words before a value may belong to it."""
-_NAMED_BEFORE: Final = 6
-_NAMED_AFTER: Final = 5
-_PAIR: Final = 6
-_SINGLE: Final = 3
+_NAMED_BEFORE, _NAMED_AFTER, _PAIR, _SINGLE = 6, 5, 6, 3
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ContextWords:
-    """Words that stood right before or after a value in the template's examples.
-
-    One or two words each, and only those that lead to no other parameter's value.
-    """
+    """One or two words right before or after a value in the examples, and no other's."""
 
     left: frozenset[Words] = frozenset()
     right: frozenset[Words] = frozenset()
@@ -290,7 +231,7 @@ NO_CONTEXT: Final = ContextWords()
 
 
 def context_score(
-    plan: ParameterPlan, candidate: ValueCandidate, tokens: Tokens, context: ContextWords
+    plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
 ) -> int:
     """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
     first, last = candidate.first, candidate.last

@@ -9,17 +9,17 @@ from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS
 from server.extraction.pattern_values import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
-from server.extraction.types import (
+from server.extraction.values import (
     CURRENCY_OF_AMOUNT,
     HINT,
     SURE,
+    Candidate,
     SpanSet,
-    ValueCandidate,
-    checked,
     from_span,
     from_words,
+    number,
+    written,
 )
-from server.extraction.values import number, written
 from server.library.parameter_types import ValueKind
 from server.text.decimals import opposite
 from server.text.durations import unit_at
@@ -29,12 +29,13 @@ from server.text.parsed_text import ParsedText
 from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 
 
 def find_candidates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> list[ValueCandidate]:
+) -> list[Candidate]:
     """Every place that could be a value of this parameter, best rank first, then in order."""
     finder = _FINDERS.get(plan.role)
     found = list(finder(plan, template, reading)) if finder else []
@@ -45,12 +46,9 @@ def find_candidates(
     return found
 
 
-# Numbers
-
-
 def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
     if unit:
@@ -70,17 +68,16 @@ def _amounts(
         rank, hinted, surely = fit
         if unit and not span.unit and _counts_things(reading.tokens, span.last):
             continue
-        value = span.value
-        kind: SourceKind = "recognizer"
-        if span.start in read_by_domain:
-            value, kind = read_by_domain[span.start], "domain_pattern"
+        value = read_by_domain.get(span.start, span.value)
         if span.first in backwards:
             value = opposite(number(value))
-        found = from_span(span, value, rank=rank, fit=surely)
-        yield checked(plan, found._replace(kind=kind, hinted=hinted))
+        kind: SourceKind = "domain_pattern" if span.start in read_by_domain else "recognizer"
+        place = (span.start, span.end, span.first, span.last)
+        found = Candidate(*place, value, kind, rank, hinted, fit=surely)
+        yield plan.checker.checked(found)
     if not spans:
         for quote in reading.quoted("number"):
-            yield checked(plan, from_span(quote, quote.value, rank=2))
+            yield plan.checker.checked(from_span(quote, quote.value, rank=2))
 
 
 def _counts_things(tokens: Tokens, index: int) -> bool:
@@ -92,7 +89,7 @@ def _counts_things(tokens: Tokens, index: int) -> bool:
 
 
 def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
-    """How well the unit of a number fits: rank, whether it needs a hint, and fit; or None."""
+    """Return rank, whether a hint is needed, and fit of a number's unit; None if it is none."""
     unit = "" if span.unit == "-" else span.unit
     if unit == "%":
         if plan.role == "percentage":
@@ -111,8 +108,7 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
 
 def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    """Spans of time, counted in the unit that the parameter is named after."""
+) -> Iterator[Candidate]:
     unit = plan.name.unit
     numbers = {span.start for span in reading.of("number") if span.unit == unit}
     for span in reading.of("duration"):
@@ -122,7 +118,7 @@ def _time_amounts(
             yield from_span(span, None)._replace(problem=what)
         elif span.start not in numbers:
             count = opposite(count) if _is_backwards(plan, template, span) else count
-            yield checked(plan, from_span(span, count, fit=SURE))
+            yield plan.checker.checked(from_span(span, count, fit=SURE))
 
 
 def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bool:
@@ -131,36 +127,26 @@ def _is_backwards(plan: ParameterPlan, template: TemplatePlan, span: Span) -> bo
     return span.unit == "-" and allowed and bool(template.groups["date"])
 
 
-# Dates and times
-
-
-def _plain_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-    counts = template.counts_time
-    offsets = () if counts else reading.of("offset")
-    for span in reading.of("date"):
-        if not any(o.start <= span.start and span.end <= o.end for o in offsets):
-            rank = 1 if span.weak or reading.is_present(span) else 0
-            yield from_span(span, span.value, rank=rank)
-    for span in (*reading.of("datetime"), *offsets):
-        yield from_span(span, span.value)
-    if counts:
-        for span in reading.of("anchor"):
-            yield from_span(span, span.value, rank=2)
-
-
-def _whole_dates(template: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
-    """The dates that are not part of one with a time: tomorrow at 5pm is no mere tomorrow."""
+def _plain_dates(
+    template: TemplatePlan, reading: ParsedText, *, whole: bool = False
+) -> list[Candidate]:
+    """Dates; `whole` ones only without those in a time: tomorrow at 5pm is no mere tomorrow."""
     moments = reading.of("datetime")
-    for date in _plain_dates(template, reading):
-        if not any(date.is_within(moment) for moment in moments):
-            yield date
+    offsets = () if template.counts_time else reading.of("offset")
+    anchors = reading.of("anchor") if template.counts_time else ()
+    found = [
+        from_span(span, span.value, rank=int(span.weak or reading.is_present(span)))
+        for span in reading.of("date")
+        if not any(o.start <= span.start and span.end <= o.end for o in offsets)
+    ]
+    found += [from_span(span, span.value) for span in (*moments, *offsets)]
+    found += [from_span(span, span.value, rank=2) for span in anchors]
+    return [c for c in found if not (whole and any(c.is_within(m) for m in moments))]
 
 
-def _dates(
-    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+def _dates(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     only_dates = plan.parameter.type == "date"
-    for candidate in (_plain_dates if only_dates else _whole_dates)(template, reading):
+    for candidate in _plain_dates(template, reading, whole=not only_dates):
         value = written(candidate.value)
         yield candidate._replace(value=value[:10] if only_dates else value)
     yield from unreadable(reading, "date")
@@ -168,7 +154,7 @@ def _dates(
 
 def _datetimes(
     _: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
+) -> Iterator[Candidate]:
     moments = reading.of("datetime")
     for span in moments:
         yield from_span(span, written(span.value))
@@ -184,25 +170,21 @@ def _datetimes(
 
 def _written_dates(
     _: ParameterPlan, template: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    for candidate in _whole_dates(template, reading):
+) -> Iterator[Candidate]:
+    for candidate in _plain_dates(template, reading, whole=True):
         text = reading.text[candidate.start : candidate.end]
         # "5pm on March 7" is written in no order that a tool could be told of.
-        timed = isinstance(candidate.value, datetime)
-        absolute = not timed and any(character.isdigit() for character in text)
+        absolute = not isinstance(candidate.value, datetime) and any(map(str.isdigit, text))
         yield candidate._replace(value=text if absolute else written(candidate.value))
 
 
-def unreadable(reading: ParsedText, kind: str) -> Iterator[ValueCandidate]:
-    """What looks like a value of `kind` and is none, with the reason."""
+def unreadable(reading: ParsedText, kind: str) -> Iterator[Candidate]:
     for span in reading.of("unreadable"):
         if span.unit == kind:
             yield from_span(span, None)._replace(problem=span.value)
 
 
-def up_to_today(
-    found: ValueCandidate, reading: ParsedText
-) -> tuple[ValueCandidate, ValueCandidate] | None:
+def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candidate] | None:
     """The two dates of "days until X" or "days since X", of which one is today."""
     index = found.first - 1
     lead = reading.tokens.word(index)
@@ -212,20 +194,14 @@ def up_to_today(
     return (found, today) if lead == "since" else (today, found)
 
 
-# Values of other kinds
-
-
-def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     for span in reading.of(_KIND_OF[plan.role]):
         yield from_span(span, written(span.value))
     if plan.role == "time":
         yield from unreadable(reading, "time")
 
 
-def _currencies(
-    plan: ParameterPlan, _: TemplatePlan, reading: ParsedText
-) -> Iterator[ValueCandidate]:
-    """Currencies; the one of an amount is the one to convert from."""
+def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     amounts = {place for n in reading.of("number") for place in (n.first, n.last)}
     for span in reading.of("currency"):
         of_amount = span.last in amounts or span.first in amounts
@@ -233,12 +209,16 @@ def _currencies(
         yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
 
 
-def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     tokens = reading.tokens
+    kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
     for phrase in plan.choices.find(tokens):
-        rank = 1 if phrase.weak else 0
+        rank = int(phrase.weak)
         found = from_words(tokens, phrase.first, phrase.last, phrase.value, "vocabulary", rank=rank)
-        if not (is_digits(tokens.words[phrase.first]) and _is_part_of_value(reading, found)):
+        wholes = [span for kind in kinds for span in reading.of(kind)]
+        # The 2 of 2.5 is no choice.
+        is_digit = is_digits(tokens.words[phrase.first])
+        if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
@@ -246,13 +226,7 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
             yield from_span(quote, value)._replace(kind="vocabulary")
 
 
-def _is_part_of_value(reading: ParsedText, found: ValueCandidate) -> bool:
-    """Whether the place is but a part of a number or a date, as the 2 of 2.5 is."""
-    kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
-    return any(found.is_within(span) for kind in kinds for span in reading.of(kind))
-
-
-def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[ValueCandidate]:
+def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
     if plan.role == "written_date":
         return [from_span(quote, quote.value) for quote in reading.of("quoted")]
     kind = _KIND_OF.get(plan.role)
@@ -264,7 +238,7 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
 }  # fmt: skip
-_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
+_FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
     "duration": _spans, "email": _spans, "url": _spans, "currency": _currencies,
@@ -272,34 +246,28 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[ValueCandidate]]]] = {
     "choice": _choices,
 }  # fmt: skip
 
-# Yes or no
-
-_BOOLEAN_WORDS: Final = dict.fromkeys(_ENGLISH.group("affirmed"), True) | dict.fromkeys(
-    _ENGLISH.group("denied"), False
+_BOOLEAN_WORDS: Final = dict.fromkeys(_group("affirmed"), True) | dict.fromkeys(
+    _group("denied"), False
 )
 _SWITCHES: Final = {"on": True, "off": False}
-_NEGATIONS: Final = _ENGLISH.group("negations")
-_TURNS: Final = _ENGLISH.group("turns")
-_ASKS: Final = frozenset(_ENGLISH.followups.asks)
-_HOLLOW: Final = _ENGLISH.group("hollow_flags")
+_NEGATIONS, _TURNS, _HOLLOW = _group("negations"), _group("turns"), _group("hollow_flags")
 
 
 def find_boolean(
     plan: ParameterPlan, reading: ParsedText, taken: SpanSet, *, alone: bool
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """What the question says about the parameter; `alone` when it has no other boolean."""
     tokens = reading.tokens
-    if {"on", "off"} <= set(tokens.words):
+    if _SWITCHES.keys() <= set(tokens.words):
         return None  # both words occur, so neither is the answer
     named = _mention(plan, tokens, taken)
     for index, word in enumerate(tokens.words):
         if not taken.has_room(tokens, index, index + 1):
             continue
         beside = named and (named[0] - 3 <= index < named[0] or 0 <= index - named[1] <= 2)
-        if word in _BOOLEAN_WORDS and (beside or (alone and _is_answer(tokens, index))):
-            return from_words(tokens, index, index + 1, _BOOLEAN_WORDS[word])
-        if word in _SWITCHES and (beside or (alone and _is_switch(tokens, index))):
-            return from_words(tokens, index, index + 1, _SWITCHES[word])
+        for meanings, answers in ((_BOOLEAN_WORDS, _is_answer), (_SWITCHES, _is_switch)):
+            if word in meanings and (beside or (alone and answers(tokens, index))):
+                return from_words(tokens, index, index + 1, meanings[word])
     if named is None:
         return None
     before = {tokens.word(named[0] - 1), tokens.word(named[0] - 2)}
@@ -309,13 +277,11 @@ def find_boolean(
 def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:
     """Where all telling words of the name stand in a row: archived, of include_archived."""
     words = [word for word in plan.name.words if word not in _HOLLOW]
-    if not words:
-        return None
-    for first in range(len(tokens) - len(words) + 1):
-        last = first + len(words)
-        if tokens.words[first:last] == words and taken.has_room(tokens, first, last):
-            return first, last
-    return None
+    size = len(words)
+    places = ((first, first + size) for first in range(len(tokens) - size + 1) if words)
+    return next(
+        (p for p in places if tokens.words[slice(*p)] == words and taken.has_room(tokens, *p)), None
+    )
 
 
 def _is_answer(tokens: Tokens, index: int) -> bool:
@@ -326,7 +292,6 @@ def _is_answer(tokens: Tokens, index: int) -> bool:
 
 
 def _is_switch(tokens: Tokens, index: int) -> bool:
-    """Whether on or off is what something is to be turned."""
     turned = any(word in _TURNS for word in tokens.words[max(0, index - 4) : index])
     is_last = not any(map(is_word, tokens.words[index + 1 :]))
-    return turned or (is_last and tokens.words[0] not in _ASKS)
+    return turned or (is_last and tokens.words[0] not in _ENGLISH.followups.asks)

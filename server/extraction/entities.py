@@ -1,14 +1,13 @@
 """Filling parameters with the entities that a rule pack found."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.plan import NUMERIC, ParameterPlan
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate
-from server.extraction.values import InvalidValue, number
+from server.extraction.values import Candidate, InvalidValue, number
 from server.library.model import Parameter
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -21,9 +20,8 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 def fill_entities(slots: SlotFilling, intent: Intent) -> None:
     """Give each parameter the entity of its name, unless it has a value already.
 
-    An entity of several parts fills a parameter of its own name that takes an object; its
-    parts fill `<entity>_<part>`, or the part's own name in one of its spellings. A value of
-    another type than the parameter's is none of it; one that breaks a bound is a problem.
+    An entity fills a parameter of its own name, or its parts fill `<entity>_<part>` or the part's
+    own name. A value of another type is passed over; one that breaks a bound is a problem.
     """
     plans = {plan.key: plan for plan in slots.plan.parameters}
     for entity, value in intent.entities.items():
@@ -33,34 +31,29 @@ def fill_entities(slots: SlotFilling, intent: Intent) -> None:
             continue
         if isinstance(value, Mapping):
             for part, inner in value.items():
-                names = (name for name in _parameter_names(entity, part) if name in plans)
-                if (name := next(names, None)) is not None:
+                names = (f"{entity}_{part}", *_SPELLINGS.get(part, (part,)))
+                if (name := next(filter(plans.__contains__, names), None)) is not None:
                     _fill_parameter(slots, plans[name], inner, places)
-
-
-def _parameter_names(entity: str, part: str) -> Iterator[str]:
-    yield f"{entity}_{part}"
-    yield from _SPELLINGS.get(part, (part,))
 
 
 def _fill_parameter(
     slots: SlotFilling, plan: ParameterPlan, value: Any, places: tuple[tuple[int, int], ...]
 ) -> bool:
-    """Whether the value is one for the parameter, be it in bounds or not."""
+    """Return whether the value is one for the parameter, be it in bounds or not."""
     if plan.key in slots.found:
         return False
     try:
         fitting = _as_typed(plan, value)
     except InvalidValue:
         return False
-    start, end = places[0] if places else (0, 0)
     try:
         plan.checker.check(fitting)
     except InvalidValue as refused:
         slots.problems[plan.key] = str(refused)
         return True
     slots.problems.pop(plan.key, None)
-    slots.found[plan.key] = ValueCandidate(start, end, 0, 0, fitting, "intent")
+    start, end = places[0] if places else (0, 0)
+    slots.found[plan.key] = Candidate(start, end, 0, 0, fitting, "intent")
     text = slots.reading.text[start:end] if places else None
     slots.sources[plan.key] = Source("intent", places[0] if places else None, text)
     for first, last in places:
@@ -70,19 +63,15 @@ def _fill_parameter(
 
 
 def _as_typed(plan: ParameterPlan, value: Any) -> Any:
-    """`value` as the parameter's type.
-
-    Raises:
-        Unusable: it is of another type.
-    """
+    """Return `value` as the parameter's type, or raise `InvalidValue`."""
     parameter = plan.parameter
+    json_type = parameter.descriptor.json_type
     if plan.role in NUMERIC or parameter.descriptor.is_numeric:
         found = number(value)
         expected = parameter.descriptor.expected(found)
         if expected is not None:
             raise InvalidValue(f"{found} is not {expected}")
         return found
-    json_type = parameter.descriptor.json_type
     match json_type, value:
         case "string", str():
             return _enum_value(parameter, value)
@@ -96,5 +85,4 @@ def _as_typed(plan: ParameterPlan, value: Any) -> Any:
 
 
 def _enum_value(parameter: Parameter, value: str) -> Any:
-    """A value of the enum by any of its words, as the template writes it."""
     return value if value in parameter.enum else parameter.choices.get(value.lower(), value)

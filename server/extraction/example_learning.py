@@ -27,11 +27,11 @@ ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 """What examples count from; the words around a date are the same on every day."""
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES: Final = _ENGLISH.group("articles")
-_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
-_SENTENCE_LEADS: Final = _ENGLISH.group("sentence_leads") | {":"}
-_GENERIC: Final = _ARTICLES | _ENGLISH.group("generic_leads")
+_ARTICLES, _PREPOSITIONS = _group("articles"), _group("prepositions")
+_SENTENCE_LEADS: Final = _group("sentence_leads") | {":"}
+_GENERIC: Final = _ARTICLES | _group("generic_leads")
 """Words that stand before too many things to lead to a value alone."""
 _APOSTROPHES: Final = frozenset("'’")
 _LONGEST_VALUE: Final = 8
@@ -70,12 +70,11 @@ class ExampleSlot(NamedTuple):
 
 
 def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
-    """What the template's `nl_examples` teach about each of its parameters.
+    """Return what the template's `nl_examples` teach about each of its parameters.
 
-    A value's place in an example is known when a pattern captures it, when it is the
-    parameter's `example`, when it is quoted, and when no other value there could be
-    meant. A template with a single free text also
-    learns from capital letters, and from where its examples differ.
+    A value's place is known when a pattern captures it, when it is the parameter's `example`,
+    when it is quoted, and when no other could be meant. A single free text also learns from
+    capital letters, and from where examples differ.
     """
     examples = [
         SlotFilling(plan, ParsedText(text, ANY_DAY, domain.date_order), synonyms=domain.synonyms)
@@ -109,7 +108,6 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
 
 
 def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
-    """The parameter's value in an example, when it is known for sure."""
     reading = example.reading
     found = example.found.get(plan.key)
     alike = example.plan.groups[GROUPS[plan.role]]
@@ -117,12 +115,9 @@ def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
     if found is not None and (counted or found.kind == "template_pattern"):
         return ExampleSlot(reading, found.first, found.last)
     # A sentence that has only one of two currencies may well have it in the other's place.
-    shown = plan.parameter.example is not None and all(
-        _example_place(one, example) is not None
-        for one in alike
-        if one.parameter.example is not None and one.required
-    )
-    if shown and (place := _example_place(plan, example)):
+    shown = {p.key: _example_place(p, example) for p in alike if p.parameter.example is not None}
+    place = shown.get(plan.key)
+    if place and all(shown[p.key] for p in alike if p.required and p.key in shown):
         return ExampleSlot(reading, *place)
     quotes = reading.of("quoted")
     if plan.role == "text" and len(quotes) == 1 and len(alike) == 1:
@@ -131,7 +126,6 @@ def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
 
 
 def _example_place(plan: ParameterPlan, example: SlotFilling) -> Place | None:
-    """Where the one value that equals the parameter's `example` stands, or else its words."""
     wanted = plan.parameter.example
     same = [c for c in example.candidates_of(plan) if c.value == wanted]
     if len(same) == 1:
@@ -147,11 +141,7 @@ def _without(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> l
     return [example for example in examples if id(example.reading) not in seen]
 
 
-# What the slots teach
-
-
 def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, ContextWords]:
-    """The words around the values of each parameter that stand around no other's."""
     left: dict[Words, set[str]] = defaultdict(set)
     right: dict[Words, set[str]] = defaultdict(set)
     for name, slots in known.items():
@@ -160,11 +150,15 @@ def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, Cont
                 left[words].add(name)
             for words in _near_words(slot.right, slot.right[:1]):
                 right[words].add(name)
-
-    def only(owners: Mapping[Words, set[str]], name: str) -> frozenset[Words]:
-        return frozenset(words for words, names in owners.items() if names == {name})
-
-    return {name: ContextWords(only(left, name), only(right, name)) for name in known}
+    return {
+        name: ContextWords(
+            *(
+                frozenset(w for w, names in side.items() if names == {name})
+                for side in (left, right)
+            )
+        )
+        for name in known
+    }
 
 
 def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
@@ -177,11 +171,6 @@ def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
 def _text_context(
     plan: TemplatePlan, slots: Sequence[ExampleSlot], values: Collection[str], *, sentences: bool
 ) -> TextContext:
-    """What the values of a text in the examples teach.
-
-    `values` are words of any argument in the examples, and `sentences` says that the text
-    is one by its name.
-    """
     leads: dict[Words, set[str]] = defaultdict(set)
     for slot in slots:
         for lead in _lead_words(slot.left):
@@ -213,12 +202,7 @@ def _lead_words(left: Words) -> Iterable[Words]:
 
 
 def _reads_as_sentence(words: Words) -> bool:
-    return (
-        len(words) > 4 or words[0] in _ARTICLES or any(word in _PREPOSITIONS for word in words[1:])
-    )
-
-
-# Where the values of the only free text may stand, in examples that do not show them for sure
+    return len(words) > 4 or words[0] in _ARTICLES or not _PREPOSITIONS.isdisjoint(words[1:])
 
 
 def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
@@ -230,11 +214,8 @@ def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> l
     found += _differing(_without(examples, [*known, *found]))
     if not known and not found:
         return _led_alike(examples)
-    for example in _without(examples, [*known, *found]):
-        place = _after_preposition(example)
-        if place is not None:
-            found.append(ExampleSlot(example.reading, *place))
-    return found
+    rest = [(e, _after_preposition(e)) for e in _without(examples, [*known, *found])]
+    return found + [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
 
 
 def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
@@ -256,7 +237,6 @@ def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
 
 
 def _could_be_value(example: SlotFilling, place: Place) -> bool:
-    """Whether the words could be a value: content words that nothing else has taken."""
     words = example.reading.tokens.words[slice(*place)]
     if not 0 < len(words) <= _LONGEST_VALUE or words[0] in _FUNCTION_WORDS:
         return False
@@ -271,8 +251,7 @@ def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
     for example in examples:
         words = example.reading.tokens.words
         for index, word in enumerate(words):
-            leads = word in _SENTENCE_LEADS or word in _PREPOSITIONS
-            if not leads or words.count(word) > 1:
+            if word not in _SENTENCE_LEADS | _PREPOSITIONS or words.count(word) > 1:
                 continue
             read = sentence_from if word in _SENTENCE_LEADS else name_from
             place = read(example.reading, example.taken, index + 1)
@@ -286,13 +265,8 @@ def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
 def _after_preposition(example: SlotFilling) -> Place | None:
     """The last words of an example after its only preposition: "weather for rome"."""
     tokens = example.reading.tokens
-    places = [
-        index + 1
-        for index, word in enumerate(tokens.words)
-        if word in _PREPOSITIONS and example.taken.has_room(tokens, index, index + 1)
-    ]
-    if len(places) != 1:
-        return None
-    place = name_from(example.reading, example.taken, places[0])
+    found = [index for index, word in enumerate(tokens.words) if word in _PREPOSITIONS]
+    free = [index for index in found if example.taken.has_room(tokens, index, index + 1)]
+    place = name_from(example.reading, example.taken, free[0] + 1) if len(free) == 1 else None
     at_end = place is not None and not any(map(is_word, tokens.words[place[1] :]))
     return place if at_end else None

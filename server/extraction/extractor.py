@@ -12,34 +12,27 @@ from server.extraction.entities import fill_entities
 from server.extraction.example_learning import learn_examples
 from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
-from server.extraction.plan import Planner, TemplatePlan
+from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
-from server.extraction.types import Extraction, PlacedValue
+from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
 from server.text.tokens import is_digits
 
-_TOO_LONG: Final = "the question is too long to read"
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
 _Prepared = tuple[TemplatePlan, ExampleContexts, TemplateHints | None]
-"""How a template is read, with what its schema says where it has no examples."""
 
 
 class Extractor:
     """Finds arguments for the templates of one domain. Deterministic, and safe in threads.
 
-    A template is compiled when it is first used, or by `prepare`. Nothing of a question is
-    kept: `read` it once where it is held against several templates.
+    A template is compiled when it is first used, or by `prepare`.
     """
 
     def __init__(self, domain: Domain) -> None:
-        """Compile the domain's patterns.
-
-        Raises:
-            ConfigurationInvalid: a normalizer of the domain cannot be used.
-        """
+        """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
@@ -61,8 +54,7 @@ class Extractor:
         """Return what `text` gives for the parameters of `template`, or for `only` some of them.
 
         Entities of `intent` fill the parameters of their names. `now` is what "tomorrow"
-        counts from; its zone decides which day it is. Never raises for anything `text`
-        may hold.
+        counts from; its zone decides which day it is. Never raises for any `text`.
         """
         return self.extract_from(self.read(text, now), template, intent=intent, only=only)
 
@@ -106,14 +98,11 @@ class Extractor:
         if found is None:
             return None
         context = contexts.texts.get(name, NO_TEXT_CONTEXT)
-        return PlacedValue(
-            found.value,
-            found.problem,
-            (found.start, found.end),
-            is_text=one.role == "text",
-            is_sentence=context.sentences or "saying" in one.name.topics,
-            is_name=context.capitalised and not context.sentences,
-        )
+        is_sentence = context.sentences or "saying" in one.name.topics
+        is_name = context.capitalised and not context.sentences
+        span = found.start, found.end
+        is_text = one.role == "text"
+        return PlacedValue(found.value, found.problem, span, is_text, is_sentence, is_name)
 
     def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)
@@ -126,13 +115,11 @@ class Extractor:
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:
-    """The plan as if the template had but some of its parameters."""
-    groups = {
-        group: tuple(one for one in plans if one.key in only)
-        for group, plans in plan.groups.items()
-    }
-    parameters = tuple(one for one in plan.parameters if one.key in only)
-    return replace(plan, parameters=parameters, groups=groups)
+    def some(plans: Sequence[ParameterPlan]) -> tuple[ParameterPlan, ...]:
+        return tuple(one for one in plans if one.key in only)
+
+    groups = {group: some(plans) for group, plans in plan.groups.items()}
+    return replace(plan, parameters=some(plan.parameters), groups=groups)
 
 
 def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
@@ -143,11 +130,11 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     for one in parameters:
         problem = slots.problems.get(one.key, "")
         if not problem and reading.too_long and one.required:
-            problem = _TOO_LONG
+            problem = "the question is too long to read"
         if (found := slots.found.get(one.key)) is not None:
             arguments[one.key] = found.value
-            start, end = found.start, found.end
-            written = Source(found.kind, (start, end), reading.text[start:end])
+            place = found.start, found.end
+            written = Source(found.kind, place, reading.text[slice(*place)])
             sources[one.key] = slots.sources.get(one.key, written)
         elif not problem and one.parameter.default is not None:
             arguments[one.key] = one.parameter.default
@@ -162,12 +149,10 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
         # What a pattern reads and a bound refuses is asked about, so it is put to use.
         and not any(first <= start and end <= last for first, last in slots.refused)
     )
-    coverage = ArgumentCoverage(
-        required=len(required),
-        read=sum(one.key in slots.found for one in required),
-        unused=unused or _unsupported_operators(slots.plan.template, reading),
-        agrees=agrees,
-    )
+    if not unused and any(sign in reading.clean for sign in _OPERATORS):
+        unused = _unsupported_operators(slots.plan.template, reading)
+    read = sum(one.key in slots.found for one in required)
+    coverage = ArgumentCoverage(len(required), read, unused, agrees)
     given = {k for k, source in sources.items() if source.kind in ("template_pattern", "intent")}
     return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given)
 

@@ -8,8 +8,7 @@ from server.extraction.assignment import ContextWords, context_score
 from server.extraction.candidates import unreadable
 from server.extraction.free_text import name_from
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate, checked, from_span, from_words
-from server.extraction.values import written
+from server.extraction.values import Candidate, SpanSet, from_span, from_words, written
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.phrases import PhraseTable
@@ -17,29 +16,21 @@ from server.text.stems import inflections
 from server.text.tokens import Kind
 
 _ENGLISH: Final = load_language("en")
-
-_MAX_ROWS: Final = 200
-_MAX_VALUES: Final = 200
+_group: Final = _ENGLISH.group
+_MAX_ROWS = _MAX_VALUES = 200
 _BETWEEN_ROWS: Final = frozenset({",", "and", ";"})
-_LEADS: Final = _ENGLISH.group("key_leads")
-_WEAKER_LEADS: Final = _ENGLISH.group("weak_key_leads")
 _LIST_SIGNS: Final = frozenset({"and", "or", *",&"})
-_NAMING: Final = _ENGLISH.group("key_nouns")
-_SKIPPED: Final = _ENGLISH.group("comparison_fillers")
+_LEADS, _WEAKER_LEADS, _NAMING = _group("key_leads"), _group("weak_key_leads"), _group("key_nouns")
+_SKIPPED = _group("comparison_fillers")
 
 
 class Keys:
     """The keys of some data, as a question may name them."""
 
-    __slots__ = ("_data", "table")
-
     def __init__(self, data: Any, synonyms: Mapping[str, Sequence[str]]) -> None:
         self._data = data
-        names: dict[str, str] = {}
-        keys = list(dict.fromkeys(key for row in _rows(data) for key in row))
-        for key in keys:
-            names.setdefault(key, key)
-        for key in keys:
+        names = {key: key for row in _rows(data) for key in row}
+        for key in list(names):
             for other in (*sorted(inflections(key)), *synonyms.get(key.lower(), ())):
                 names.setdefault(other, key)
         self.table = PhraseTable(names)
@@ -54,36 +45,34 @@ def _rows(data: Any) -> list[dict[str, Any]]:
     return [row for row in rows[:_MAX_ROWS] if isinstance(row, dict)]
 
 
-def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[ValueCandidate]:
+def named_keys(keys: Keys, reading: ParsedText, taken: SpanSet) -> list[Candidate]:
     """The keys that the question names, in order of mention."""
     tokens = reading.tokens
-    found = []
-    for phrase in keys.table.find(tokens):
-        rank = 1 if phrase.weak else 0
-        if taken.has_room(tokens, phrase.first, phrase.last):
-            found.append(from_words(tokens, phrase.first, phrase.last, phrase.value, rank=rank))
+    found = [
+        from_words(tokens, phrase.first, phrase.last, phrase.value, rank=int(phrase.weak))
+        for phrase in keys.table.find(tokens)
+    ]
     for quote in reading.of("quoted"):
         known, key = keys.table.lookup(quote.value)
-        if known and taken.is_free(quote.start, quote.end):
+        if known:
             found.append(from_span(quote, key))
     found.sort(key=lambda candidate: candidate.start)
-    return found
+    return [key for key in found if taken.is_free(key.start, key.end)]
 
 
 def find_field(
     plan: ParameterPlan,
-    named: Sequence[ValueCandidate],
+    named: Sequence[Candidate],
     reading: ParsedText,
     context: ContextWords,
     claimed: Collection[int] = (),
-) -> ValueCandidate | None:
-    """The key that is most clearly meant: named after "by" or "where", else first.
+) -> Candidate | None:
+    """Return the key that is most clearly meant: named after "by" or "where", else first.
 
-    `claimed` are the words at which a comparison or an order begins; a key right before
-    one is the one compared: "items whose stock is less than 5".
+    A key before one of `claimed`, where comparisons begin, is compared: "stock is less than 5".
     """
     tokens = reading.tokens
-    best: tuple[int, int, ValueCandidate] | None = None
+    best: tuple[int, int, Candidate] | None = None
     for candidate in named:
         before, after = tokens.word(candidate.first - 1), tokens.word(candidate.last)
         if before == "the":
@@ -102,29 +91,26 @@ def find_field(
     return best[2] if best else None
 
 
-def find_fields(named: Sequence[ValueCandidate], reading: ParsedText) -> ValueCandidate | None:
+def find_fields(named: Sequence[Candidate], reading: ParsedText) -> Candidate | None:
     """All the keys that the question names, each once; they stand as one list."""
     tokens = reading.tokens
+    beside = _LIST_SIGNS | _NAMING
     kept = [
-        candidate
-        for candidate in named
-        if not candidate.rank
-        or {tokens.word(candidate.first - 1), tokens.word(candidate.last)} & (_LIST_SIGNS | _NAMING)
+        c for c in named if not c.rank or {tokens.word(c.first - 1), tokens.word(c.last)} & beside
     ]
     if not kept:
         return None
     values = list(dict.fromkeys(candidate.value for candidate in kept))
     first, last = kept[0], kept[-1]
-    return ValueCandidate(first.start, last.end, first.first, last.last, values)
+    return Candidate(first.start, last.end, first.first, last.last, values)
 
 
 def find_cell(
     column: Sequence[Any] | None, reading: ParsedText, taken: SpanSet, after: int
-) -> ValueCandidate | None:
+) -> Candidate | None:
     """What a field is compared with, of the type that the data has there.
 
-    `after` is the place in the question where the comparison ends; a value behind it
-    is preferred.
+    A value behind `after`, where the comparison ends, is preferred.
     """
     numeric = _all(column, int | float) and not _all(column, bool)
     values = _comparable_values(column or (), reading, numeric=numeric)
@@ -146,18 +132,18 @@ def find_cell(
 
 
 def _has_digits(value: Any) -> bool:
-    return any(character.isdigit() for character in str(value))
+    return any(map(str.isdigit, str(value)))
 
 
 def _comparable_values(
     column: Sequence[Any], reading: ParsedText, *, numeric: bool
-) -> Iterable[ValueCandidate]:
+) -> Iterable[Candidate]:
     if numeric:
         for span in (*reading.of("number"), *reading.quoted("number")):
             yield from_span(span, span.value)
         return
     for span in reading.of("quoted"):
-        yield ValueCandidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
+        yield Candidate(span.start + 1, span.end - 1, span.first, span.last, span.value)
     if _all(column, bool):
         for index, word in enumerate(reading.tokens.words):
             if word in ("true", "false"):
@@ -167,35 +153,27 @@ def _comparable_values(
     for phrase in PhraseTable(texts).find(reading.tokens):
         yield from_words(reading.tokens, phrase.first, phrase.last, phrase.value)
     kinds: tuple[Kind, ...] = ("datetime", "date", "email", "url")
-    for kind in kinds:
+    for kind in kinds if column else (*kinds, "number"):
         for span in reading.of(kind):
             yield from_span(span, written(span.value))
-    if not column:
-        for span in reading.of("number"):
-            yield from_span(span, span.value)
 
 
 def _all(values: Sequence[Any] | None, kind: Any) -> bool:
     return bool(values) and all(isinstance(value, kind) for value in values or ())
 
 
-def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[ValueCandidate]:
+def find_data(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
     """Every array or object that could be the value of `plan`, in order of mention."""
-    if plan.role == "object":
-        spans = reading.of("object")
-    else:
-        items = (plan.parameter.items or {}).get("type")
-        spans = [
-            span
-            for span in reading.of("array")
-            if items != "object" or all(isinstance(item, dict) for item in span.value)
-        ]
+    kind: Kind = "object" if plan.role == "object" else "array"
+    spans = reading.of(kind)
+    if kind == "array" and (plan.parameter.items or {}).get("type") == "object":
+        spans = [s for s in spans if all(isinstance(item, dict) for item in s.value)]
     for span in spans:
-        yield checked(plan, from_span(span, span.value))
-    yield from unreadable(reading, "object" if plan.role == "object" else "array")
+        yield plan.checker.checked(from_span(span, span.value))
+    yield from unreadable(reading, kind)
     rows = reading.of("object") if plan.role == "records" and not spans else []
     between = [reading.tokens.words[one.last : two.first] for one, two in pairwise(rows)]
     if rows and all(map(_BETWEEN_ROWS.issuperset, between)):
         # They are rows of one table whose brackets were left out.
         whole = rows[0]._replace(end=rows[-1].end, last=rows[-1].last)
-        yield checked(plan, from_span(whole, [row.value for row in rows]))
+        yield plan.checker.checked(from_span(whole, [row.value for row in rows]))

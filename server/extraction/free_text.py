@@ -7,59 +7,44 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate
+from server.extraction.values import Candidate, SpanSet
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.tokens import BLOCK, Tokens, is_word
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES: Final = _ENGLISH.group("articles")
-_PREPOSITIONS: Final = _ENGLISH.group("prepositions")
-_POLITE: Final = _ENGLISH.group("polite")
+_ARTICLES, _PREPOSITIONS, _POLITE = _group("articles"), _group("prepositions"), _group("polite")
+_PRONOUNS, _POSSESSIVES = _group("pronouns"), _group("possessives")
+_KINDS_OF_PLACE = _group("kinds_of_place")
+_ACRONYMS, _PARTICLES = _group("acronyms"), _group("name_particles")
 _LEADS: Final = _ENGLISH.leads
-_PRONOUNS: Final = _ENGLISH.group("pronouns")
-_SET_PHRASES: Final = _ENGLISH.group("set_phrases")
+_SET_PHRASES: Final = _group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
-_POSSESSIVES: Final = _ENGLISH.group("possessives")
-"""After these stands no name: "my city" names none."""
-_NAME_ENDS: Final = _PREPOSITIONS | _ENGLISH.group("name_ends")
-_KINDS_OF_PLACE: Final = _ENGLISH.group("kinds_of_place")
-_ACRONYMS: Final = _ENGLISH.group("acronyms")
-_PARTICLES: Final = _ENGLISH.group("name_particles")
-
+_NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
 _LONGEST_NAME: Final = 12
 _LONGEST_SENTENCE: Final = 400
 _MAX_LEADS: Final = 150
-"""Words of a text after which a free text may begin; a question rarely has more."""
 _LONGEST_BETWEEN: Final = 8
 _QUOTE: Final = BLOCK + "quoted"
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
-_TWO_WORDS: Final = 60
-_NAMED: Final = 50
-_ONE_WORD: Final = 40
-_USUAL: Final = 30
-_KNOWN: Final = 25
-_CAPITALS: Final = 20
-
+_TWO_WORDS, _NAMED, _ONE_WORD, _USUAL, _KNOWN, _CAPITALS = 60, 50, 40, 30, 25, 20
 _SOLID: Final = _NAMED
-"""Evidence that is needed for an optional text."""
 
 Place = tuple[int, int]
-"""Words from the first up to, and without, the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextContext:
     """How a free text stands in the examples of its template.
 
-    `leads` are the words before it, one or two, and for each the words that came right
-    after the value; "" among those says that the value may end the sentence. The empty
-    lead is the beginning of the text. `sentences` says that the values read as whole
-    phrases, in which prepositions end nothing.
+    `leads` are the one or two words before it, none at the beginning, and for each the words
+    that came right after the value, "" where it may end the sentence. `sentences` says that
+    values read as whole phrases, in which prepositions end nothing.
     """
 
     leads: Mapping[Words, frozenset[str]] = field(default_factory=dict)
@@ -73,49 +58,36 @@ NO_TEXT_CONTEXT: Final = TextContext()
 
 
 def find_text(
-    plan: ParameterPlan,
-    context: TextContext,
-    reading: ParsedText,
-    taken: SpanSet,
-    *,
-    alone: bool,
-) -> ValueCandidate | None:
+    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
+) -> Candidate | None:
     """The text that the question gives for `plan`, or None when nothing says where it is.
 
     `alone` says that no other free text is looked for, so that weaker evidence will do.
     """
-    best: tuple[int, int, Place] | None = None
+    found = []
     for points, place in _scored_places(plan, context, reading, taken, alone=alone):
-        if not _acceptable(context, reading, place) or (points < _SOLID and not plan.required):
-            continue
-        if context.capitalised and reading.clean[reading.tokens.starts[place[0]]].isupper():
-            points += 1
-        if best is None or (-points, place[0]) < best[:2]:
-            best = (-points, place[0], place)
-    if best is None:
+        if _acceptable(context, reading, place) and (points >= _SOLID or plan.required):
+            upper = reading.clean[reading.tokens.starts[place[0]]].isupper()
+            found.append((points + (context.capitalised and upper), place))
+    if not found:
         return None
-    learned = -best[0] in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
-    return text_at(reading, best[2], "example" if learned else "recognizer")
+    points, place = min(found, key=lambda one: (-one[0], one[1][0]))
+    learned = points in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
+    return text_at(reading, place, "example" if learned else "recognizer")
 
 
-def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> ValueCandidate:
+def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> Candidate:
     """The words of `place` as they were written; a quote without its marks."""
     tokens = reading.tokens
     start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
     if place[1] - place[0] == 1 and tokens.words[place[0]] == _QUOTE:
         start, end = start + 1, end - 1
-    return ValueCandidate(start, end, *place, reading.text[start:end], kind)
+    return Candidate(start, end, *place, reading.text[start:end], kind)
 
 
 def _scored_places(
-    plan: ParameterPlan,
-    context: TextContext,
-    reading: ParsedText,
-    taken: SpanSet,
-    *,
-    alone: bool,
+    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
 ) -> Iterator[tuple[int, Place]]:
-    """Where the text may stand, each place with the points of what speaks for it."""
     tokens = reading.tokens
     sentences = context.sentences or "saying" in plan.name.topics
     for index in range(min(len(tokens), _MAX_LEADS)):
@@ -144,10 +116,9 @@ def _scored_places(
 def _announced(
     plan: ParameterPlan, tokens: Tokens, *, sentences: bool, alone: bool
 ) -> Iterator[tuple[int, int, bool]]:
-    """The points and the first word of what is announced, and whether it is a whole sentence.
+    """Yield points, the first word of what is announced, and whether it is a whole sentence.
 
-    By the parameter's own name, as in title: Buy milk; or, when it is `alone`, by words that
-    usually lead to such a value: in Oslo, called Kim.
+    By the parameter's name (title: Buy milk); when `alone`, by usual leads: in Oslo, called Kim.
     """
     own = plan.name.before - plan.name.leads
     topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
@@ -166,7 +137,6 @@ def _announced(
 def _led_to(
     context: TextContext, reading: ParsedText, taken: SpanSet, first: int, ends: frozenset[str]
 ) -> Place | None:
-    """The value that begins after a lead; it ends where the examples let it end."""
     tokens = reading.tokens
     if "" not in ends:
         stop = min(first + _LONGEST_BETWEEN, len(tokens))
@@ -190,7 +160,6 @@ def _led_to(
 
 
 def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | None:
-    """The words up to `last`, without the function words in front of them."""
     while first < last and tokens.words[first] in _FUNCTION_WORDS:
         first += 1
     if first == last or not taken.has_room(tokens, first, last):
@@ -200,7 +169,6 @@ def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | N
 
 
 def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool:
-    """Whether the words could be a value, and not merely more of the question."""
     words = reading.tokens.words[place[0] : place[1]]
     if words == [_QUOTE]:
         return True
@@ -216,16 +184,13 @@ def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool
     return not all(word in _FUNCTION_WORDS or word in context.vocabulary for word in plain)
 
 
-# Where a text ends
-
-
 def name_from(
     reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
 ) -> Place | None:
-    """The name that begins at the word `first`, after words to `skip`, or None.
+    """Return the name that begins at the word `first`, after words to `skip`, or None.
 
-    A name ends with its sentence, at a preposition, at a comma (unless a capital letter
-    follows: Paris, France), and before any date, time or other argument.
+    It ends with its sentence, at a preposition, at a comma without a capital letter behind it
+    (Paris, France), and before any date, time or other argument.
     """
     tokens = reading.tokens
     while tokens.word(first) in skip:
@@ -235,11 +200,11 @@ def name_from(
     if tokens.word(first) in _KINDS_OF_PLACE and tokens.word(first + 1) == "of":
         first += 2  # the city of Prague
     last = first
-    while last < len(tokens) and last - first < _LONGEST_NAME:
+    while last < len(tokens) and last - first < _LONGEST_NAME and not _stops(reading, taken, last):
         word = tokens.words[last]
-        if _stops(reading, taken, last) or (word in _NAME_ENDS and last > first):
-            break
-        if word == "," and not _capital(reading, last + 1):
+        if (word in _NAME_ENDS and last > first) or (
+            word == "," and not _capital(reading, last + 1)
+        ):
             break
         last += 1
     return _trimmed(tokens, first, last)
@@ -250,20 +215,16 @@ def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | No
     tokens = reading.tokens
     while tokens.word(first) in (":", ",", "-", "that"):
         first += 1
-    last = first
-    while last < len(tokens):
+    for last in range(first, len(tokens)):
         if last - first > _LONGEST_SENTENCE:
             return None
-        word = tokens.words[last]
-        is_data = word[0] == BLOCK and word[1:] in ("array", "object")
+        is_data = tokens.words[last] in (BLOCK + "array", BLOCK + "object")
         if is_data or not taken.has_room(tokens, last, last + 1):
             return _trimmed(tokens, first, last)
-        last += 1
-    return _trimmed(tokens, first, last, only_polite=True)
+    return _trimmed(tokens, first, max(first, len(tokens)), only_polite=True)
 
 
 def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
-    """Whether no name goes on at the word."""
     tokens = reading.tokens
     word = tokens.words[index]
     if word in _SENTENCE_ENDS or word in _OPENERS or word == ":" or word[0] == BLOCK:
@@ -283,21 +244,17 @@ def _capital(reading: ParsedText, index: int) -> bool:
 
 
 def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
-    """The place without polite words and signs around it, or None when nothing is left."""
     trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
     while last > first:
         word = tokens.words[last - 1]
-        if word in trailing or (not word[0].isalnum() and word not in (")", "]", "%", "+", "#")):
-            last -= 1
-        else:
+        if word not in trailing and (word[0].isalnum() or word in (")", "]", "%", "+", "#")):
             break
+        last -= 1
     while first < last and not (tokens.words[first][0].isalnum() or tokens.words[first] in "#@$("):
         first += 1
     words = tokens.words[first:last]
-    says_something = any(
-        word[0].isdigit() or (is_word(word) and word not in _FUNCTION_WORDS) for word in words
-    )
-    return (first, last) if says_something or words == [_QUOTE] else None
+    telling = [w for w in words if w[0].isdigit() or (is_word(w) and w not in _FUNCTION_WORDS)]
+    return (first, last) if telling or words == [_QUOTE] else None
 
 
 def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:

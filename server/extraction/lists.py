@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 from server.extraction.assignment import FILLERS
-from server.extraction.free_text import name_from
+from server.extraction.free_text import name_from, text_at
 from server.extraction.plan import ParameterPlan
-from server.extraction.types import SpanSet, ValueCandidate, checked, from_words
+from server.extraction.values import Candidate, SpanSet, from_words
 from server.text.decimals import Number, exact_quotient, opposite
 from server.text.language import load_language
 from server.text.numbers import MINUS, over
@@ -24,16 +24,18 @@ _BETWEEN_WORDS: Final = frozenset({"and", "or", *",&;"})
 _NO_MEMBER_BEFORE: Final = _ENGLISH.group("decimal_places")
 
 
-def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     """The list of numbers that the question gives: JSON, or all its free numbers."""
     for span in reading.of("array"):
-        if taken.is_free(span.start, span.end) and _all_numbers(span.value):
+        numbers = span.value and all(
+            isinstance(item, int | float | Decimal) and not isinstance(item, bool)
+            for item in span.value
+        )
+        if numbers and taken.is_free(span.start, span.end):
             return _list_value(plan, [span], list(span.value))
     members = _list_numbers(reading, taken)
-    if len(members) == 1:
-        apart = _digit_groups(reading, members[0])
-        if apart:
-            return _list_value(plan, members, apart)
+    if len(members) == 1 and (apart := _digit_groups(reading, members[0])):
+        return _list_value(plan, members, apart)
     values = _number_values(reading.tokens, members)
     if values is None:
         whole = _list_value(plan, members, [])
@@ -43,7 +45,7 @@ def find_numbers(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Va
 
 
 def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | None:
-    """The values of the numbers, fractions worked out; None when one has no exact value."""
+    """Return the values, fractions worked out; None when one has no exact value."""
     values: list[Number] = []
     for index, span in enumerate(members):
         value = opposite(span.value) if span.unit == "-" else span.value
@@ -56,23 +58,16 @@ def _number_values(tokens: Tokens, members: Sequence[Span]) -> list[Number] | No
     return values
 
 
-def _all_numbers(value: Any) -> bool:
-    return bool(value) and all(
-        isinstance(item, int | float | Decimal) and not isinstance(item, bool) for item in value
-    )
-
-
-def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> ValueCandidate:
+def _list_value(plan: ParameterPlan, spans: Sequence[Span], values: list[Any]) -> Candidate:
     first, last = spans[0], spans[-1]
-    whole = ValueCandidate(first.start, last.end, first.first, last.last, values)
+    whole = Candidate(first.start, last.end, first.first, last.last, values)
     fraction = next((value for value in values if not isinstance(value, int)), None)
     if (plan.parameter.items or {}).get("type") == "integer" and fraction is not None:
         return whole._replace(problem=f"{fraction} is not a whole number")
-    return checked(plan, whole)
+    return plan.checker.checked(whole)
 
 
 def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
-    """The free numbers of the longest stretch that no other argument interrupts."""
     tokens = reading.tokens
     spans = reading.every("number")
     between = [tokens.words[a.last : b.first] for a, b in pairwise(spans)]
@@ -83,15 +78,14 @@ def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
     for span in spans:
         if tokens.word(span.last) in _NO_MEMBER_BEFORE or not taken.is_free(span.start, span.end):
             continue
-        stretch = stretches[-1]
-        if stretch and (
-            not taken.is_free(stretch[-1].end, span.start)
-            or any(word in operators for word in tokens.words[stretch[-1].last : span.first])
-            or _is_range(tokens, stretch[-1], span)
+        last = stretches[-1][-1] if stretches[-1] else None
+        if last and (
+            not taken.is_free(last.end, span.start)
+            or not operators.isdisjoint(tokens.words[last.last : span.first])
+            or _is_range(tokens, last, span)
         ):
-            stretches.append([span])
-        else:
-            stretch.append(span)
+            stretches.append([])
+        stretches[-1].append(span)
     return _without_their_count(tokens, max(stretches, key=len))
 
 
@@ -109,10 +103,9 @@ def _without_their_count(tokens: Tokens, spans: list[Span]) -> list[Span]:
         return spans
     runs = [spans[:1]]
     for one, span in pairwise(spans):
-        if _BETWEEN.issuperset(tokens.words[one.last : span.first]):
-            runs[-1].append(span)
-        else:
-            runs.append([span])
+        if not _BETWEEN.issuperset(tokens.words[one.last : span.first]):
+            runs.append([])
+        runs[-1].append(span)
     longest = max(runs, key=len)
     outside = [span for run in runs if run is not longest for span in run]
     counts = [span for span in outside if span.value == len(longest)]
@@ -132,7 +125,7 @@ def _digit_groups(reading: ParsedText, span: Span) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     """The list of words that the question gives: JSON, quotes, or after the name: tags a, b."""
     for span in reading.of("array"):
         if taken.is_free(span.start, span.end) and all(isinstance(v, str) for v in span.value):
@@ -145,27 +138,20 @@ def find_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Valu
     return _after_name(plan, reading, taken)
 
 
-def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
+def _known_words(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     tokens = reading.tokens
-    phrases = [
-        phrase
-        for phrase in plan.choices.find(tokens)
-        if not phrase.weak and taken.has_room(tokens, phrase.first, phrase.last)
-    ]
-    if not phrases:
+    found = [phrase for phrase in plan.choices.find(tokens) if not phrase.weak]
+    phrases = [one for one in found if taken.has_room(tokens, one.first, one.last)]
+    if not phrases or not taken.has_room(tokens, phrases[0].first, phrases[-1].last):
         return None
     values: list[Any] = []
     for phrase in phrases:
         if phrase.value not in values:
             values.append(phrase.value)
-    first, last = phrases[0].first, phrases[-1].last
-    if not taken.has_room(tokens, first, last):
-        return None
-    return from_words(tokens, first, last, values, "vocabulary")
+    return from_words(tokens, phrases[0].first, phrases[-1].last, values, "vocabulary")
 
 
-def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> ValueCandidate | None:
-    """What follows the parameter's own name, taken apart at commas and "and"."""
+def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     tokens = reading.tokens
     own = plan.name.before - plan.name.leads
     for index, word in enumerate(tokens.words):
@@ -176,18 +162,15 @@ def _after_name(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Val
             first += 1
         members, last = _words_after(reading, taken, first)
         if members:
-            return checked(plan, from_words(tokens, first, last, members))
+            return plan.checker.checked(from_words(tokens, first, last, members))
     return None
 
 
 def _words_after(reading: ParsedText, taken: SpanSet, first: int) -> tuple[list[str], int]:
     members: list[str] = []
     at = last = first
-    while (place := name_from(reading, taken, at, skip=frozenset())) is not None:
-        if place[0] != at:
-            break
-        start, end = reading.tokens.starts[place[0]], reading.tokens.ends[place[1] - 1]
-        members.append(reading.text[start:end])
+    while (place := name_from(reading, taken, at, skip=frozenset())) and place[0] == at:
+        members.append(text_at(reading, place).value)
         at = last = place[1]
         while reading.tokens.word(at) in _BETWEEN_WORDS:
             at += 1

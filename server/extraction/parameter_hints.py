@@ -35,9 +35,8 @@ _REGION: Final = re.compile(r"\b[A-Z][\w.]+(?: [A-Z][\w.]+)*, [A-Z]{2}\b")
 class ParameterHints:
     """What a schema says about the value of one parameter.
 
-    `name` and `about` weigh the stems of its name and of its description, each the less
-    the more parameters of the template share it. `options` are values that the description
-    names; there may be others unless it is `closed`.
+    `name` and `about` weigh the stems of its name and description, less the more parameters
+    share them. `options` are named values; there may be others unless it is `closed`.
     """
 
     plan: ParameterPlan
@@ -58,8 +57,6 @@ class ParameterHints:
 
 @dataclass(frozen=True, slots=True)
 class TemplateHints:
-    """What a schema says about a template: about each parameter, and which words are its own."""
-
     parameters: Mapping[str, ParameterHints]
     vocabulary: frozenset[str]
     """Stems of its name, its description and its parameters' names; they are no values."""
@@ -131,7 +128,6 @@ def _unit_names(plan: ParameterPlan, description: str) -> frozenset[str]:
 
 
 def _named_options(plan: ParameterPlan, description: str) -> dict[str, str]:
-    """Values that the description of a text names: those in quotes, else those it lists."""
     if plan.role not in ("text", "strings"):
         return {}
     found = {value: value for m in _QUOTED.finditer(description) for value in m.groups() if value}

@@ -1,7 +1,6 @@
 """Values read by patterns: the template's own, and those of the domain's types.
 
-What the domain's patterns and normalizers make of a question depends on the type alone, so it
-is worked out once for each type and kept with the reading.
+What the domain's patterns make of a question is kept with the reading, for each type.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +9,7 @@ from typing import Any, Final
 from server.core.suggestions import join_words
 from server.extraction.patterns import run_steps
 from server.extraction.plan import NUMERIC, DomainType, ParameterPlan
-from server.extraction.types import ValueCandidate, checked
-from server.extraction.values import number, show_value, written
+from server.extraction.values import Candidate, number, show_value, written
 from server.library.parameter_types import CUSTOM
 from server.text.decimals import Number
 from server.text.parsed_text import ParsedText
@@ -21,19 +19,15 @@ from server.text.tokens import Kind, Tokens
 _BLANKS: Final = " \t\r\n\0"
 _MARKS: Final = _BLANKS + "\"'“”‘’«»`.,;:!?"
 _RECOGNISED: Final = frozenset({"date", "datetime", "time", "duration", "email", "url", "currency"})
-
-
-Finder = Callable[[ParameterPlan, ParsedText], Sequence[ValueCandidate]]
-"""Finds the candidates of a parameter in a reading."""
+Finder = Callable[[ParameterPlan, ParsedText], Sequence[Candidate]]
 
 
 def captured_value(
     plan: ParameterPlan, find: Finder, reading: ParsedText, start: int, end: int
-) -> ValueCandidate | None:
-    """The value at `start` to `end`, which may carry a problem; None when there is none.
+) -> Candidate | None:
+    """Return the value at `start` to `end`, which may carry a problem; None when there is none.
 
-    A pattern says where the value stands; how it reads is the recognisers' business. So
-    a pattern that captures the 2 of "2 million" finds two million.
+    How it reads is the recognisers' business: capturing the 2 of "2 million" finds two million.
     """
     place = _trimmed_place(reading, start, end, _BLANKS)
     if place is None:
@@ -58,8 +52,7 @@ def captured_value(
     return _captured_text(plan, reading, start, end)
 
 
-def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> ValueCandidate | None:
-    """The place without the `marks` around it; None when nothing is left."""
+def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> Candidate | None:
     text, tokens = reading.clean, reading.tokens
     while start < end and text[start] in marks:
         start += 1
@@ -68,12 +61,12 @@ def _trimmed_place(reading: ParsedText, start: int, end: int, marks: str) -> Val
     if start == end:
         return None
     first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
-    return ValueCandidate(start, end, first, last, None, "template_pattern")
+    return Candidate(start, end, first, last, None, "template_pattern")
 
 
 def _captured_number(
-    plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, find: Finder, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     inside = [n for n in reading.of("number") if n.start < place.end and n.end > place.start]
     if len(inside) > 1:
         return None
@@ -81,19 +74,19 @@ def _captured_number(
         for found in find(plan, reading):
             if found.start <= span.start and span.end <= found.end:
                 return found._replace(kind="template_pattern")
-        place = ValueCandidate(*span[1:5], span.value, "template_pattern")
+        place = Candidate(*span[1:5], span.value, "template_pattern")
     if not inside:
         text = reading.clean[place.start : place.end]
         try:
             place = place._replace(value=number(normalize_value(plan, text, reading)))
         except ValueError:
             return None
-    return checked(plan, place)
+    return plan.checker.checked(place)
 
 
 def _captured_choice(
-    plan: ParameterPlan, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     bare = _trimmed_place(reading, place.start, place.end, _MARKS)
     text = reading.clean[bare.start : bare.end] if bare else ""
     known, value = plan.choices.lookup(text)
@@ -101,10 +94,9 @@ def _captured_choice(
         phrases = plan.choices.find(Tokens(text))
         if len({str(phrase.value) for phrase in phrases}) == 1:
             known, value = True, phrases[0].value
-    if not known and plan.domain_type is not None and bare:
-        matching = (p.captures(text) for p in plan.domain_type.patterns)
-        if any((0, len(text)) in set(places) for places in matching):
-            return _captured_text(plan, reading, bare.start, bare.end)
+    patterns = plan.domain_type.patterns if plan.domain_type is not None else ()
+    if not known and bare and any((0, len(text)) in p.captures(text) for p in patterns):
+        return _captured_text(plan, reading, bare.start, bare.end)
     if not known or bare is None:
         allowed = join_words(plan.parameter.enum) if plan.parameter.enum else "known"
         return place._replace(problem=f"{show_value(text)} is not one of {allowed}")
@@ -113,8 +105,8 @@ def _captured_choice(
 
 
 def _captured_span(
-    plan: ParameterPlan, find: Finder, reading: ParsedText, place: ValueCandidate
-) -> ValueCandidate | None:
+    plan: ParameterPlan, find: Finder, reading: ParsedText, place: Candidate
+) -> Candidate | None:
     text = reading.clean[place.start : place.end]
     for found in find(plan, reading):
         if found.start < place.end and found.end > place.start:
@@ -130,7 +122,7 @@ def _captured_span(
 
 def _captured_text(
     plan: ParameterPlan, reading: ParsedText, start: int, end: int
-) -> ValueCandidate | None:
+) -> Candidate | None:
     marks = _MARKS if plan.role in ("text", "field", "cell") else ""
     place = _trimmed_place(reading, start, end, marks)
     if place is None:
@@ -140,36 +132,29 @@ def _captured_text(
     except ValueError as refused:
         return place._replace(problem=str(refused))
     descriptor = plan.parameter.descriptor
-    if descriptor.json_type == "string" and descriptor is not CUSTOM:
-        value = str(value)
-    found = checked(plan, place._replace(value=value))
+    is_text = descriptor.json_type == "string" and descriptor is not CUSTOM
+    found = plan.checker.checked(place._replace(value=str(value) if is_text else value))
     return found._replace(value=None) if found.problem else found
 
-
-# The patterns of the domain's types
 
 _WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", "object")
 """What is not taken apart: a pattern for numbers finds none in an address."""
 
 
 def normalize_value(plan: ParameterPlan, text: str, reading: ParsedText) -> Any:
-    """What the domain's normalizers make of matched text, as the parameter's type.
-
-    Raises:
-        ValueError: a normalizer refuses the text, or what it gives is not of the type.
-    """
-    steps = plan.domain_type.steps if plan.domain_type is not None else ()
+    """Return what the domain's normalizers make of matched text; they raise `ValueError`."""
+    if plan.domain_type is None:
+        return text
     context = {"now": reading.now, "date_order": reading.date_order}
-    return written(run_steps(steps, text, context))
+    return written(run_steps(plan.domain_type.steps, text, context))
 
 
 def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Number]:
     """What the domain's patterns make of recognised numbers, by where each begins."""
     key = ("numbers", plan.parameter.type)
+    found: dict[int, Number] = reading.memo.get(key, {})
     if key in reading.memo or plan.domain_type is None:
-        known: dict[int, Number] = reading.memo.get(key, {})
-        return known
-    found: dict[int, Number] = {}
+        return found
     patterns = plan.domain_type.patterns
     for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
         inside = [n for n in reading.of("number") if n.start < end and n.end > start]
@@ -189,36 +174,31 @@ def numbers_of_domain(plan: ParameterPlan, reading: ParsedText) -> dict[int, Num
 
 
 def with_domain(
-    plan: ParameterPlan, reading: ParsedText, recognised: list[ValueCandidate]
-) -> list[ValueCandidate]:
-    """Candidates of the domain's patterns, and those recognised elsewhere.
-
-    Where both read the same place, the domain's reading counts.
-    """
+    plan: ParameterPlan, reading: ParsedText, recognised: list[Candidate]
+) -> list[Candidate]:
+    """Candidates of the domain's patterns, and those recognised where these read nothing."""
     if plan.domain_type is None:
         return recognised
-    found: list[ValueCandidate] = []
+    found: list[Candidate] = []
     for place in _values_of_domain(plan, plan.domain_type, reading):
         # Neither a part of something that was recognised as a whole, nor of another match.
-        if any(place.is_within(c) for c in recognised) or any(place.overlaps(c) for c in found):
-            continue
-        found.append(checked(plan, place))
-    return found + [c for c in recognised if not any(c.overlaps(taken) for taken in found)]
+        if not any(map(place.is_within, recognised)) and not any(map(place.overlaps, found)):
+            found.append(plan.checker.checked(place))
+    return found + [c for c in recognised if not any(map(c.overlaps, found))]
 
 
 def _values_of_domain(
     plan: ParameterPlan, domain_type: DomainType, reading: ParsedText
-) -> list[ValueCandidate]:
-    """Each match of the domain's patterns that its normalizers can read."""
+) -> list[Candidate]:
     key = ("values", f"{plan.parameter.type} {plan.parameter.format}")
     if key not in reading.memo:
         whole = [span for kind in _WHOLE for span in reading.of(kind)]
         index_at = reading.tokens.index_at
-        values: list[ValueCandidate] = []
+        values: list[Candidate] = []
         patterns = domain_type.patterns
         for start, end in (place for p in patterns for place in p.captures(reading.outside_json)):
             words = index_at(start), index_at(end - 1) + 1
-            match = ValueCandidate(start, end, *words, None, domain_type.source)
+            match = Candidate(start, end, *words, None, domain_type.source)
             if any(match.is_within(span) for span in whole):
                 continue
             try:
@@ -227,5 +207,5 @@ def _values_of_domain(
                 continue
             values.append(match._replace(value=value))
         reading.memo[key] = values
-    found: list[ValueCandidate] = reading.memo[key]
+    found: list[Candidate] = reading.memo[key]
     return found

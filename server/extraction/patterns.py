@@ -1,11 +1,9 @@
-"""What authors write to have values read: patterns, and the steps that turn a match into a value.
+"""Patterns that find values, and the steps that turn a match into a value.
 
-Patterns run on RE2: no pattern and no text can make one slow. A normalizer is a function that
-takes what the step before it returned (the first one takes the matched text) and returns the
-value for the next. The options of its entry in YAML come as keyword arguments. It refuses what
-it cannot read with `ValueError`; the match then counts for nothing. A function that has a
-parameter called `now` or `date_order` is given the time of the question or the domain's date
-order there, unless its options say otherwise.
+Patterns run on RE2: no pattern and no text can make one slow. A normalizer takes what the step
+before it returned and the options of its entry as keyword arguments. It refuses what it cannot
+read with `ValueError`; the match then counts for nothing. Its parameters `now` and `date_order`
+are the time of the question and the domain's date order, unless its options say otherwise.
 """
 
 import inspect
@@ -25,17 +23,14 @@ from server.text.decimals import Number, as_decimal, plain_number, read_plain
 from server.text.parsed_text import ParsedText
 
 _MAX_MATCHES: Final = 200
-"""Matches of one pattern that are looked at in one text."""
 
 
 class Pattern:
     """One pattern, ready to search; letters match in either case.
 
-    What it captures is the group called like the parameter or `value` if there is one,
-    else the first group that took part, else the whole match.
+    It captures the group called like the parameter or `value`, else the first group that took
+    part, else the whole match.
     """
-
-    __slots__ = ("_groups", "_pattern")
 
     def __init__(self, source: str, parameter: str = "value") -> None:
         options = re2.Options()
@@ -59,7 +54,6 @@ class Pattern:
 _CONTEXT: Final = frozenset({"now", "date_order"})
 
 Step = tuple[str, Callable[..., Any], frozenset[str]]
-"""The name of a normalizer, the function, and which parts of the context it takes."""
 
 
 def remove_commas(value: Any) -> Any:
@@ -116,11 +110,7 @@ def strip(value: Any) -> Any:
 
 
 def compile_steps(normalizers: Sequence[Normalizer]) -> tuple[Step, ...]:
-    """The functions that the normalizers name, with their options filled in.
-
-    Raises:
-        PluginInvalid: a name stands for nothing, or a function does not take its options.
-    """
+    """Return the named functions with their options, or raise `PluginInvalid`."""
     return tuple(_step(normalizer) for normalizer in normalizers)
 
 
@@ -136,11 +126,9 @@ def _step(normalizer: Normalizer) -> Step:
 
 
 def run_steps(steps: Sequence[Step], text: str, context: Mapping[str, Any]) -> Any:
-    """What the steps make of `text`.
+    """Return what the steps make of `text`.
 
-    Raises:
-        ValueError: a step refuses it.
-        PluginInvalid: a step failed in any other way.
+    Raise the `ValueError` of a step that refuses it, `PluginInvalid` for any other failure.
     """
     value: Any = text
     for name, function, wanted in steps:

@@ -7,14 +7,7 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
 from server.extraction.patterns import Pattern, Step, compile_steps
-from server.extraction.value_kinds import (
-    GROUPS,
-    Group,
-    Name,
-    take_apart,
-    takes_percent,
-    value_kind,
-)
+from server.extraction.value_kinds import GROUPS, Group, Name, take_apart, takes_percent, value_kind
 from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
@@ -25,8 +18,6 @@ NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
 @dataclass(frozen=True, slots=True)
 class DomainType:
-    """How a domain, or a parameter type, reads values by patterns."""
-
     patterns: tuple[Pattern, ...]
     steps: tuple[Step, ...]
     source: SourceKind = "domain_pattern"
@@ -34,8 +25,6 @@ class DomainType:
 
 @dataclass(frozen=True, slots=True)
 class ParameterPlan:
-    """One parameter, with everything that finding its value needs."""
-
     key: str
     required: bool
     parameter: Parameter
@@ -53,25 +42,16 @@ class ParameterPlan:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlan:
-    """A template's parameters in the order they were written."""
-
     template: Template
     parameters: tuple[ParameterPlan, ...]
     groups: Mapping[Group, tuple[ParameterPlan, ...]]
-    """The parameters that could take the same values, in the order they were written."""
     counts_time: bool
     """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
 
 
 class Planner:
-    """Makes plans for the templates of one domain."""
-
     def __init__(self, domain: Domain) -> None:
-        """Compile the domain's patterns.
-
-        Raises:
-            ConfigurationInvalid: a normalizer cannot be used.
-        """
+        """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._types: dict[str, DomainType] = {}
         problems: list[Problem] = []
@@ -101,7 +81,7 @@ class Planner:
         role = value_kind(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
-        checker = ValueChecker(parameter, closed=not open_ended)
+        checker = ValueChecker(parameter, closed=not open_ended, is_numeric=role in NUMERIC)
         as_any = checker.takes_anything and GROUPS[role] == "date"
         return ParameterPlan(
             key=parameter.name,
@@ -118,16 +98,12 @@ class Planner:
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
-        """Words of the vocabulary and of entities for what the parameter is about."""
-        found: list[str] = []
-        for word in {parameter.name.lower(), *parameter.name.lower().split("_"), parameter.type}:
-            found += self._domain.synonyms.get(word, ())
-            if word in self._domain.entities:
-                found += self._domain.entities[word].synonyms
-        return found
+        name, entities = parameter.name.lower(), self._domain.entities
+        words = {name, *name.split("_"), parameter.type}
+        found = [other for word in words for other in self._domain.synonyms.get(word, ())]
+        return found + [o for word in words & entities.keys() for o in entities[word].synonyms]
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
-        """Every word for a value: the parameter's own, then its entity's, with synonyms."""
         items = parameter.items or {}
         values = {str(value): value for value in (*parameter.enum, *items.get("enum", ()))}
         choices: dict[str, object] = {**values, **parameter.choices}

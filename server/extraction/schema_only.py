@@ -1,9 +1,8 @@
 """Arguments of templates without examples, read by what their schema says.
 
-Each value of the question is offered to each parameter that its type allows, with points
-for its unit, an option that the description names, words of the parameter's name or
-description beside it, a word that leads to it, quotes and capital letters. The values go
-where the points add up to most; where another way is nearly as good, the server asks.
+Each value is offered to each parameter that its type allows, with points for its unit, named
+options, words beside it, and its form. The values go where the points add up to most; where
+another way is nearly as good, the server asks.
 """
 
 import re
@@ -20,8 +19,7 @@ from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
 from server.extraction.plan import NUMERIC
 from server.extraction.slot_filling import SlotFilling
-from server.extraction.types import ValueCandidate, from_words
-from server.extraction.values import InvalidValue, number, show_value
+from server.extraction.values import Candidate, InvalidValue, from_words, number, show_value
 from server.text.decimals import read_plain
 from server.text.durations import Duration
 from server.text.language import load_language
@@ -35,28 +33,21 @@ _EVIDENCE: Final = 2.5
 """What has to speak for the value of an optional one."""
 _MARGIN: Final = 0.9
 """By how much a way to give values away has to be better than any other."""
-_NAME: Final = 4.0
-_ABOUT: Final = 2.0
-_UNIT: Final = 4.0
-_OPTION: Final = 5.0
-_LEAD: Final = 2.5
-_FORM: Final = 1.5
-
+_NAME, _ABOUT, _UNIT, _OPTION, _LEAD, _FORM = 4.0, 2.0, 4.0, 5.0, 2.5, 1.5
 _REACH: Final = 6
 _MOST_TEXTS: Final = 120
 _APART: Final = frozenset({"number", "quote", "code", "name"})
 """Forms of values that stand by themselves, so that words beyond them speak of something else."""
 _STOPS: Final = frozenset(".;?!")
 _ENGLISH: Final = load_language("en")
-_ARTICLES: Final = _ENGLISH.group("articles")
+_group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _LEADS: Final = _ENGLISH.leads
 _JOINS: Final = frozenset(["and", "or"]) | frozenset(",&")
-_NEGATIONS: Final = _ENGLISH.group("exclusions")
 _RUN: Final = re.compile(r"[^\s,;?!()\"“”']+")
 _CODE_SIGNS: Final = frozenset("_/\\#@0123456789")
 _LEADING: Final = frozenset({"from", "to", "place", "min", "max", "limit", "topic"})
-_CODED: Final = _ENGLISH.group("code_names")
+_ARTICLES, _NEGATIONS, _CODED = _group("articles"), _group("exclusions"), _group("code_names")
 
 
 class Value(NamedTuple):
@@ -98,8 +89,6 @@ def fill_from_schema(slots: SlotFilling, schema: TemplateHints) -> None:
 
 
 class _SchemaFilling:
-    """One question held against one template's schema."""
-
     def __init__(self, slots: SlotFilling, schema: TemplateHints) -> None:
         self._slots, self._schema = slots, schema
         self._reading, self._tokens = slots.reading, slots.reading.tokens
@@ -113,27 +102,25 @@ class _SchemaFilling:
             self._schema.parameters[p.key] for p in plans if p.role in roles and p.key not in done
         ]
 
-    # Giving values away
-
     def give(self, wanted: Sequence[ParameterHints], values: Sequence[Value]) -> None:
         """Give values to parameters; what is in doubt is asked for."""
         bids = {one.plan.key: self._bids(one, values) for one in wanted}
         spans = [(value.start, value.end) for value in values]
-        best = assign_by_points(bids, spans)
+        most, chosen = assign_by_points(bids, spans)
         for one in wanted:
-            bid = best.chosen.get(one.plan.key)
+            bid = chosen.get(one.plan.key)
             if bid is None:
                 continue
             others = [rival for rival in bids[one.plan.key] if rival.value != bid.value]
-            other = assign_by_points({**bids, one.plan.key: others}, spans)
-            rival = other.chosen.get(one.plan.key)
+            points, other = assign_by_points({**bids, one.plan.key: others}, spans)
+            rival = other.get(one.plan.key)
             problem = ""
-            if best.points - other.points < _MARGIN:
+            if most - points < _MARGIN:
                 meant = [show_value(b.value) for b in (bid, rival) if b is not None]
                 problem = f"it could be {join_words(meant)}" if rival else f"{meant[0]} is not sure"
             elif one.with_region and "," not in str(bid.value):
                 problem = f"{show_value(bid.value)} has to come with what it lies in"
-            found = ValueCandidate(*values[bid.place][:4], bid.value, problem=problem)
+            found = Candidate(*values[bid.place][:4], bid.value, problem=problem)
             self._slots.keep(one.plan, found)
 
     def _bids(self, one: ParameterHints, values: Sequence[Value]) -> list[Bid]:
@@ -143,10 +130,9 @@ class _SchemaFilling:
             if fit is None:
                 continue
             points = fit[0] + self._word_points(one, value, values) + self._lead_points(one, value)
-            if one.plan.required and points >= 0:
-                bids.append(Bid(points + _NEEDED, place, fit[1]))
-            elif points >= _EVIDENCE:
-                bids.append(Bid(points, place, fit[1]))
+            needed = one.plan.required and points >= 0
+            if needed or points >= _EVIDENCE:
+                bids.append(Bid(points + (_NEEDED if needed else 0.0), place, fit[1]))
         return bids
 
     def _fit(self, one: ParameterHints, value: Value) -> Fit:
@@ -154,10 +140,16 @@ class _SchemaFilling:
             return self._as_number(one, value)
         if (value.form == "list") != (one.plan.role == "strings"):
             return None
-        return self._as_list(one, value) if value.form == "list" else self._as_text(one, value)
+        if value.form != "list":
+            return self._as_text(one, value)
+        # A list is as good as the worst of its members, and better the more there are.
+        read = [fit for member in value.value if (fit := self._as_text(one, member))]
+        if len(read) < len(value.value):
+            return None
+        points = min(points for points, _ in read) + 0.7 * min(len(read), 4)
+        return points, [text for _, text in read]
 
     def _word_points(self, one: ParameterHints, value: Value, values: Sequence[Value]) -> float:
-        """What the words around a value say of it, by the parameter's name and description."""
         around = list(self._stems_around(value, values))
         by_name = max((near * one.name.get(word, 0.0) for word, near in around), default=0.0)
         by_about = max((near * one.about.get(word, 0.0) for word, near in around), default=0.0)
@@ -184,7 +176,6 @@ class _SchemaFilling:
             yield self._stems[index], 1 - 0.3 * reach
 
     def _lead_points(self, one: ParameterHints, value: Value) -> float:
-        """What the word that leads to a value says: from a start, to an end, in a place."""
         at = value.first - 1
         while self._tokens.word(at) in _ARTICLES:
             at -= 1
@@ -196,8 +187,6 @@ class _SchemaFilling:
             points -= _FORM
         return points
 
-    # Enums, yes and no, dates
-
     def choices(self) -> None:
         """Find values of an enum whose telling words the question has in another form."""
         tokens = self._tokens
@@ -206,10 +195,11 @@ class _SchemaFilling:
             found = [
                 (places, value) for value in values if (places := self._stem_places(str(value)))
             ]
-            if not found or (one.plan.role == "choice" and len(found) > 1):
+            single = one.plan.role == "choice"
+            if not found or (single and len(found) > 1):
                 continue
             found.sort(key=lambda pair: pair[0])
-            value = found[0][1] if one.plan.role == "choice" else [v for _, v in found]
+            value = found[0][1] if single else [v for _, v in found]
             first, last = found[0][0][0], found[-1][0][-1] + 1
             self._keep_only(one, first, last, value)
             for at in {at for places, _ in found for at in places}:
@@ -217,7 +207,7 @@ class _SchemaFilling:
                     self._slots.taken.add(tokens.starts[at], tokens.ends[at])
 
     def _stem_places(self, text: str) -> list[int]:
-        """Where the stems of all the telling words of a text stand; empty when one does not."""
+        """Return where all the telling words of a text stand; empty when one is lacking."""
         words = text.lower().replace("_", " ").replace("-", " ").split()
         wanted = [stem(word) for word in words if word not in _FUNCTION_WORDS]
         places = [self._stems.index(word) for word in wanted if word in self._stems]
@@ -244,8 +234,6 @@ class _SchemaFilling:
                 day = date.fromisoformat(found.value[:10])
                 self._slots.found[key] = found._replace(value=day.strftime(one.date_format))
 
-    # Numbers
-
     def amounts(self) -> list[Value]:
         """The free numbers and spans of time of the question, in order."""
         reading = self._reading
@@ -267,7 +255,6 @@ class _SchemaFilling:
         return fit
 
     def _is_spelt(self, value: Value) -> bool:
-        """Whether it is a small number in words, as the two of two cities; or "a year"."""
         if any(map(str.isdigit, self._reading.clean[value.start : value.end])):
             return False
         return isinstance(value.value, Duration) or value.value in range(13)
@@ -281,8 +268,6 @@ class _SchemaFilling:
             after = tokens.glued(one.last) and tokens.words[one.last] in ("^", "x", "×")
             if before or after or (self._is_spelt(one) and not counts):
                 self._slots.taken.add(one.start, one.end)
-
-    # Texts
 
     def texts(self) -> list[Value]:
         """Quotes, codes, names, options and words beside a name, and lists of them."""
@@ -310,7 +295,11 @@ class _SchemaFilling:
         for one in wanted:
             for phrase in one.options.find(tokens) if one.options else ():
                 yield self._words_between(phrase.first, phrase.last, "option")
-        names = list(self._capital_names())
+        names = []
+        for first, last in capital_runs(self._reading, self._slots.taken):
+            while first > 1 and clean[tokens.starts[first - 1]].isupper():
+                first -= 1  # The Weeknd
+            names.append((first, last))
         yield from (self._words_between(first, last, "name") for first, last in names)
         for (first, last), (after, end) in pairwise(names):
             if tokens.words[last:after] == [","]:
@@ -322,14 +311,6 @@ class _SchemaFilling:
     def _words_between(self, first: int, last: int, form: str) -> Value:
         start, end = self._tokens.starts[first], self._tokens.ends[last - 1]
         return Value(start, end, first, last, self._reading.text[start:end], form)
-
-    def _capital_names(self) -> Iterator[tuple[int, int]]:
-        """Runs of capital letters."""
-        starts, clean = self._tokens.starts, self._reading.clean
-        for first, last in capital_runs(self._reading, self._slots.taken):
-            while first > 1 and clean[starts[first - 1]].isupper():
-                first -= 1  # The Weeknd
-            yield first, last
 
     def _before_name(self, one: ParameterHints, named: Set[int]) -> Iterator[Value]:
         """Free words before the name of a parameter: jazz concerts, a gas-fueled car."""
@@ -343,7 +324,6 @@ class _SchemaFilling:
                 yield self._words_between(first, last, "words")
 
     def _could_modify(self, index: int) -> bool:
-        """Whether it is a telling word that the template itself does not use."""
         word = self._tokens.word(index)
         known = self._schema.vocabulary
         return is_word(word) and word not in _FUNCTION_WORDS and self._stems[index] not in known
@@ -363,14 +343,6 @@ class _SchemaFilling:
                 end, last = members[-1].end, members[-1].last
                 found.append(Value(value.start, end, value.first, last, members, "list"))
         return found
-
-    def _as_list(self, one: ParameterHints, value: Value) -> Fit:
-        """A list is as good as the worst of its members, and better the more there are."""
-        read = [fit for member in value.value if (fit := self._as_text(one, member))]
-        if len(read) < len(value.value):
-            return None
-        points = min(points for points, _ in read) + 0.7 * min(len(read), 4)
-        return points, [text for _, text in read]
 
     def _as_text(self, one: ParameterHints, value: Value) -> Fit:
         words = frozenset(one.plan.name.words)
@@ -403,7 +375,6 @@ class _SchemaFilling:
 
 
 def _amount(text: str, span: Span) -> Value:
-    """A number with its unit."""
     value: Any = span.value
     written = text[span.start : span.end]
     if written[-1] in "mK" and written[-2:-1].isdigit() and not span.unit:
@@ -416,7 +387,6 @@ def _amount(text: str, span: Span) -> Value:
 
 
 def _as_amount(one: ParameterHints, value: Value) -> Fit:
-    """The number as the parameter takes it, and what its unit says for that."""
     given, unit, wanted = value.value, value.unit, one.units
     points = _UNIT if unit in wanted else 0.0
     if isinstance(given, tuple):

@@ -14,9 +14,8 @@ from server.extraction.free_text import NO_TEXT_CONTEXT, TextContext, find_text,
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.types import HINT, SpanSet, ValueCandidate
 from server.extraction.value_kinds import Group
-from server.extraction.values import show_value
+from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
 
 _MOST_NAMED: Final = 4
@@ -34,24 +33,22 @@ class ExampleContexts:
 class SlotFilling:
     """Fills the parameters of one template from one reading, the surest evidence first.
 
-    Call `fill_from_patterns` and then `fill_recognized`. `found` and
-    `problems` hold the outcome by parameter, and `sources` where a value came from that was
-    not found here. `sure` are parameters whose value nothing else in the question could be,
-    and `refused` places that a template's own pattern read as a value that its parameter
-    cannot have.
+    Call `fill_from_patterns`, then `fill_recognized`. `sources` tells where a value came from
+    that was not found here; `sure` are parameters whose value could be nothing else; `refused`
+    are places that a pattern read as a value that its parameter cannot have.
     """
 
     plan: TemplatePlan
     reading: ParsedText
     contexts: ExampleContexts = ExampleContexts()
     synonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    found: dict[str, ValueCandidate] = field(default_factory=dict)
+    found: dict[str, Candidate] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     sure: frozenset[str] = frozenset()
     taken: SpanSet = field(default_factory=SpanSet)
     refused: list[tuple[int, int]] = field(default_factory=list)
-    _candidates: dict[str, list[ValueCandidate]] = field(default_factory=dict)
+    _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
     def fill_from_patterns(self) -> None:
@@ -72,18 +69,15 @@ class SlotFilling:
     def fill_recognized(self, *, texts: bool = True) -> None:
         """Fill from what is recognised in the question; free `texts` last, if they are wanted."""
         for groups, fill in _STEPS if texts else _STEPS[:-1]:
-            if any(self.plan.groups[group] for group in groups):
+            done = self.found.keys() | self.problems.keys()
+            if any(plan.key not in done for group in groups for plan in self.plan.groups[group]):
                 fill(self)
 
     def unfilled(self, group: Group) -> list[ParameterPlan]:
-        """The parameters of a group that still have neither value nor problem."""
-        return [
-            plan
-            for plan in self.plan.groups[group]
-            if plan.key not in self.found and plan.key not in self.problems
-        ]
+        done = self.found.keys() | self.problems.keys()
+        return [plan for plan in self.plan.groups[group] if plan.key not in done]
 
-    def keep(self, plan: ParameterPlan, candidate: ValueCandidate | None) -> None:
+    def keep(self, plan: ParameterPlan, candidate: Candidate | None) -> None:
         """Take the candidate as the value of `plan`, or its problem as the reason for none."""
         if candidate is None:
             return
@@ -96,7 +90,7 @@ class SlotFilling:
 
     def candidates_of(
         self, plan: ParameterPlan, reading: ParsedText | None = None
-    ) -> Sequence[ValueCandidate]:
+    ) -> Sequence[Candidate]:
         """Every place that could be a value of the parameter, here or in another reading."""
         if reading is not None and reading is not self.reading:
             return find_candidates(plan, self.plan, reading)
@@ -104,7 +98,7 @@ class SlotFilling:
             self._candidates[plan.alike] = find_candidates(plan, self.plan, self.reading)
         return self._candidates[plan.alike]
 
-    def value_at(self, plan: ParameterPlan, start: int, end: int) -> ValueCandidate | None:
+    def value_at(self, plan: ParameterPlan, start: int, end: int) -> Candidate | None:
         """What stands there as a value of the parameter, which may carry a problem."""
         return captured_value(plan, self.candidates_of, self.reading, start, end)
 
@@ -122,8 +116,6 @@ class SlotFilling:
                 self.problems.setdefault(plan.key, candidate.problem)
                 self.refused.append((start, end))
 
-    # Values that were recognised
-
     def assign_group(self, group: Group) -> None:
         """Give each parameter of the group the value that is its own."""
         plans = self.unfilled(group)
@@ -135,20 +127,16 @@ class SlotFilling:
         assignment = assign(plans, scored)
         self.sure |= assignment.sure
         for plan in plans:
-            if plan.key in assignment.unclear:
-                values = [
-                    show_value(one.value) for one in assignment.unclear[plan.key][:_MOST_NAMED]
-                ]
+            if unclear := assignment.unclear.get(plan.key):
+                values = [show_value(one.value) for one in unclear[:_MOST_NAMED]]
                 self.problems[plan.key] = f"it could be {join_words(values)}"
             else:
                 self.keep(plan, assignment.chosen.get(plan.key))
 
-    def scored(self, plan: ParameterPlan) -> list[tuple[int, ValueCandidate]]:
+    def scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         """The free candidates of the parameter, each with what the words around it say."""
-        context = self.contexts.words.get(plan.key, NO_CONTEXT)
-        tokens = self.reading.tokens
         scored = [
-            (context_score(plan, candidate, tokens, context), candidate)
+            (self._context_score(plan, candidate), candidate)
             for candidate in self.candidates_of(plan)
             if self.taken.is_free(candidate.start, candidate.end)
         ]
@@ -156,22 +144,28 @@ class SlotFilling:
             return scored
         return [pair for pair in scored if pair[0] >= HINT or not self._is_part_of_text(pair[1])]
 
-    def _is_part_of_text(self, candidate: ValueCandidate) -> bool:
+    def _context_score(self, plan: ParameterPlan, candidate: Candidate) -> int:
+        context = self.contexts.words.get(plan.key, NO_CONTEXT)
+        return context_score(plan, candidate, self.reading.tokens, context)
+
+    def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
         inside = any(text.start <= candidate.start < text.end for text in self._sentences)
         return inside and self.reading.tokens.word(candidate.first - 1) != ","
 
+    def _find_text(
+        self, plan: ParameterPlan, required: Sequence[ParameterPlan]
+    ) -> Candidate | None:
+        context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
+        return find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
+
     @cached_property
-    def _sentences(self) -> list[ValueCandidate]:
-        """Where free text stands that reads as a whole phrase, as far as can be told yet."""
+    def _sentences(self) -> list[Candidate]:
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
-        found = (
-            find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
-            for plan in plans
-            if (context := self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)).sentences
-        )
-        return [text for text in found if text is not None]
+        contexts = self.contexts.texts
+        spoken = [p for p in plans if contexts.get(p.key, NO_TEXT_CONTEXT).sentences]
+        return [text for plan in spoken if (text := self._find_text(plan, required))]
 
     def fill_dates(self) -> None:
         """Fill dates, and a pair of which one is today: the days until Christmas."""
@@ -191,30 +185,23 @@ class SlotFilling:
 
     def fill_booleans(self) -> None:
         plans = self.unfilled("boolean")
+        alone = len(plans) == 1
         for plan in plans:
-            alone = len(plans) == 1
             self.keep(plan, find_boolean(plan, self.reading, self.taken, alone=alone))
 
-    # Keys of the data that the question brings
-
     def _data_keys(self) -> Keys | None:
-        """The keys of the data that the question brings, if it brings any."""
         if self._keys is None:
             data = [self.found[p.key] for p in self.plan.groups["data"] if p.key in self.found]
             self._keys = Keys(data[0].value, self.synonyms) if data else None
         return self._keys
 
-    def _as_key(self, plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate | None:
-        """The key of the data that was captured; None when it is no key."""
+    def _as_key(self, plan: ParameterPlan, candidate: Candidate) -> Candidate | None:
         keys = self._data_keys()
         if keys is None:
             return candidate
         if plan.role == "fields":
-            inside = [
-                key
-                for key in named_keys(keys, self.reading, self.taken)
-                if candidate.start <= key.start < candidate.end
-            ]
+            named = named_keys(keys, self.reading, self.taken)
+            inside = [key for key in named if candidate.start <= key.start < candidate.end]
             found = find_fields(inside, self.reading)
             return found._replace(kind="template_pattern") if found else None
         known, key = keys.table.lookup(str(candidate.value))
@@ -240,8 +227,6 @@ class SlotFilling:
             after = max([after, *(c.end for c in choices if c.start >= after)])
             self.keep(plan, find_cell(column, self.reading, self.taken, after))
 
-    # Texts
-
     def fill_texts(self) -> None:
         """Fill what reads as text from what no other argument has taken."""
         for plan in self.unfilled("words"):
@@ -250,36 +235,24 @@ class SlotFilling:
             self._assign_quotes(plans)
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
-        for plan in (*required, *(plan for plan in plans if not plan.required)):
-            context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
-            alone = [plan] == required
-            text = find_text(plan, context, self.reading, self.taken, alone=alone)
-            if text is not None:
+        for plan in sorted(plans, key=lambda plan: not plan.required):
+            if text := self._find_text(plan, required):
                 self.keep(plan, self._validated(plan, text))
 
     def _assign_quotes(self, plans: Sequence[ParameterPlan]) -> None:
-        """Give quoted texts away, by the words around them and in order of mention."""
         quotes = [
             text_at(self.reading, (span.first, span.last))
             for span in self.reading.of("quoted")
             if self.taken.is_free(span.start, span.end)
         ]
-        if not quotes:
-            return
-        scored: dict[str, list[tuple[int, ValueCandidate]]] = {}
-        for plan in plans:
-            context = self.contexts.words.get(plan.key, NO_CONTEXT)
-            scored[plan.key] = [
-                (
-                    context_score(plan, quote, self.reading.tokens, context),
-                    self._validated(plan, quote),
-                )
-                for quote in quotes
-            ]
-        self.assign(plans, scored)
+        scored = {
+            plan.key: [(self._context_score(plan, q), self._validated(plan, q)) for q in quotes]
+            for plan in plans
+        }
+        if quotes:
+            self.assign(plans, scored)
 
-    def _validated(self, plan: ParameterPlan, candidate: ValueCandidate) -> ValueCandidate:
-        """The candidate as the domain and the parameter's bounds see it."""
+    def _validated(self, plan: ParameterPlan, candidate: Candidate) -> Candidate:
         try:
             value = normalize_value(plan, candidate.value, self.reading)
             plan.checker.check(value)

@@ -12,52 +12,36 @@ from server.text.language import load_language
 from server.text.stems import inflections
 
 _ENGLISH: Final = load_language("en")
+_group: Final = _ENGLISH.group
 
-PERCENT: Final = _ENGLISH.group("percent_names")
-MAYBE_PERCENT: Final = _ENGLISH.group("rate_names")
-MONEY: Final = _ENGLISH.group("money_names")
-FIELDS: Final = _ENGLISH.group("key_nouns")
-ORDERING: Final = _ENGLISH.group("order_names")
-NUMBERS: Final = _ENGLISH.group("number_names")
-DATES: Final = _ENGLISH.group("date_names")
-URLS: Final = _ENGLISH.group("url_names")
-WRITTEN: Final = _ENGLISH.group("text_names")
-
-_LEADS: Final = _ENGLISH.leads
-_FOLLOWS: Final = _ENGLISH.follows
+PERCENT, MAYBE_PERCENT, MONEY = _group("percent_names"), _group("rate_names"), _group("money_names")
+FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
+DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
-_TIME_UNITS: Final = {unit: unit for unit in (*SECONDS, *MONTHS_IN)} | {
-    f"{unit}s": unit for unit in (*SECONDS, *MONTHS_IN)
-}
-_PAGING: Final = _ENGLISH.group("paging_names")
-_SAYS_NOTHING: Final = _ENGLISH.group("hollow_names")
+_TIME_UNITS: Final = {w: unit for unit in (*SECONDS, *MONTHS_IN) for w in (unit, f"{unit}s")}
+_PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
     """A parameter's name, taken apart.
 
-    `before` and `after` are words that stand next to its value: the words of the name
-    and their synonyms, and those that usually lead to such a value.
+    `before` and `after` are words that stand next to its value: its own, their synonyms, and
+    those that usually lead to such a value.
     """
 
     words: tuple[str, ...]
     before: frozenset[str]
     after: frozenset[str]
     unit: str
-    """The unit of time that the name ends in, as `days` does; empty for none."""
     topics: tuple[str, ...]
-    """What the parameter is about, by the language."""
     pages: bool
     """Whether it says how much to show, which no question has to mean by a number."""
+    leads: frozenset[str]
+    """Words that usually lead to a value of this name, without the name itself."""
 
     def has(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
-
-    @property
-    def leads(self) -> frozenset[str]:
-        """Words that usually lead to a value of this name, without the name itself."""
-        return frozenset().union(*(_LEADS[t] for t in self.topics if t in _LEADS))
 
 
 def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
@@ -68,21 +52,14 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     words_beside = (telling - _SAYS_NOTHING) | more
     near = frozenset[str]().union(*map(inflections, words_beside))
     topics = tuple(dict.fromkeys(_TOPICS[word] for word in words if word in _TOPICS))
-    leads = frozenset[str]().union(*(_LEADS.get(topic, ()) for topic in topics))
-    follows = frozenset[str]().union(*(_FOLLOWS.get(topic, ()) for topic in topics))
+    leads, follows = (
+        frozenset[str]().union(*(words.get(topic, ()) for topic in topics))
+        for words in (_ENGLISH.leads, _ENGLISH.follows)
+    )
     unit = _TIME_UNITS.get(words[-1], "") if words else ""
     directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
-    return Name(words, near | leads, near - directions | follows, unit, topics, pages)
-
-
-def _inflected(words: Iterable[str]) -> frozenset[str]:
-    """The words, each in the singular and the plural."""
-    found: set[str] = set()
-    for word in words:
-        stem = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-        found |= {word, stem, f"{stem}s"}
-    return frozenset(found)
+    return Name(words, near | leads, near - directions | follows, unit, topics, pages, leads)
 
 
 Group = Literal[
@@ -106,8 +83,12 @@ GROUPS: Final[dict[ValueKind, Group]] = {
 def value_kind(parameter: Parameter, name: Name, template: Template, domain: Domain) -> ValueKind:
     """How the values of `parameter` are recognised."""
     descriptor = parameter.descriptor
+    if descriptor.kind == "number":
+        numeric: tuple[tuple[frozenset[str], ValueKind], ...]
+        numeric = (PERCENT, "percentage"), (MONEY, "money")
+        return next((kind for words, kind in numeric if name.has(words)), "number")
     if descriptor.is_numeric:
-        return _numeric(descriptor.kind, name)
+        return descriptor.kind
     if descriptor.json_type == "array":
         return _array(parameter, name, template)
     if (parameter.choices or parameter.enum) and descriptor.kind != "boolean":
@@ -116,7 +97,8 @@ def value_kind(parameter: Parameter, name: Name, template: Template, domain: Dom
         entity = domain.entities.get(parameter.type)
         if entity is not None and entity.values:
             return "choice"
-        return "custom" if entity is None or _has_patterns(parameter, domain) else "text"
+        patterns = parameter.extraction_patterns or parameter.type in domain.parameter_patterns
+        return "custom" if entity is None or patterns else "text"
     if descriptor.kind == "text" and not parameter.format:
         return _string(parameter, name, template)
     return descriptor.kind
@@ -126,14 +108,6 @@ def takes_percent(parameter: Parameter, name: Name) -> bool:
     """Whether `15%` may be 15 for this number, going by what its author says of it."""
     text = f"{parameter.description} {parameter.example}".lower()
     return name.has(PERCENT | MAYBE_PERCENT) or "percent" in text or "%" in text
-
-
-def _numeric(kind: ValueKind, name: Name) -> ValueKind:
-    if kind != "number":
-        return kind
-    if name.has(PERCENT):
-        return "percentage"
-    return "money" if name.has(MONEY) else "number"
 
 
 def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:
@@ -154,20 +128,12 @@ def _string(parameter: Parameter, name: Name, template: Template) -> ValueKind:
             return "field"
         if is_compared_with_data(parameter, template):
             return "cell"
-    return _by_name(name)
-
-
-def _by_name(name: Name) -> ValueKind:
-    if name.has(frozenset({"format"})):
+    if "format" in name.words:
         return "date_format" if name.has(DATES | WRITTEN) or len(name.words) == 1 else "text"
     if name.has(DATES):
         return "written_date" if name.has(WRITTEN) else "date"
-    if name.has(frozenset({"currency"})):
+    if "currency" in name.words:
         return "currency"
-    if name.has(frozenset({"email"})):
+    if "email" in name.words:
         return "email"
     return "url" if name.has(URLS) else "text"
-
-
-def _has_patterns(parameter: Parameter, domain: Domain) -> bool:
-    return bool(parameter.extraction_patterns) or parameter.type in domain.parameter_patterns

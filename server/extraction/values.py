@@ -1,18 +1,20 @@
-"""From what was recognised to the value a tool takes, or why it cannot be taken."""
+"""Values: candidates and where they stand, what a tool takes, and why it cannot be taken."""
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import date, datetime, time
+from dataclasses import dataclass, field, replace
+from datetime import date, time
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from server.core.tools import Source
+from server.core.decision import ArgumentCoverage, MissingParameter
+from server.core.tools import Source, SourceKind
 from server.library.constraints import Constraints
 from server.library.model import Parameter
 from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
-from server.text.tokens import DateOrder
+from server.text.tokens import DateOrder, Span, Tokens
 
 _LONGEST_QUOTE: Final = 60
 
@@ -23,8 +25,6 @@ class InvalidValue(ValueError):
 
 def written(value: Any) -> Any:
     """A recognised value as tools take it: dates and times as ISO 8601 text."""
-    if isinstance(value, datetime):
-        return value.isoformat()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, time):
@@ -33,11 +33,7 @@ def written(value: Any) -> Any:
 
 
 def number(value: Any) -> Number:
-    """`value` as an exact number.
-
-    Raises:
-        InvalidValue: it is none.
-    """
+    """Return `value` as an exact number, or raise `InvalidValue`."""
     found: Number | None = None
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         found = plain_number(as_decimal(value))
@@ -48,32 +44,103 @@ def number(value: Any) -> Number:
     return found
 
 
+def show_value(value: Any) -> str:
+    """`value` short enough for a sentence."""
+    text = str(value)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+
+HINT: Final = 3
+"""Least score at which the words around a value say whose it is."""
+SURE: Final = 8
+CURRENCY_OF_AMOUNT: Final = 5
+
+
+class Candidate(NamedTuple):
+    """A value for a parameter, and where it stands: in characters, and in words.
+
+    A lower `rank` is tried first. `hinted` ones need words around them that say whose they are;
+    `fit` is how much the value itself says so. One with a `problem` is never taken.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    value: Any
+    kind: SourceKind = "recognizer"
+    rank: int = 0
+    hinted: bool = False
+    problem: str = ""
+    fit: int = 0
+
+    def overlaps(self, other: "Candidate") -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def is_within(self, other: "Span | Candidate") -> bool:
+        """Whether it is but a part of the other's place."""
+        shorter = self.end - self.start < other.end - other.start
+        return shorter and other.start <= self.start and self.end <= other.end
+
+
+def from_span(span: Span, value: Any, *, rank: int = 0, fit: int = 0) -> Candidate:
+    """Return `value` as a candidate at the place of `span`."""
+    return Candidate(span.start, span.end, span.first, span.last, value, rank=rank, fit=fit)
+
+
+def from_words(
+    tokens: Tokens,
+    first: int,
+    last: int,
+    value: Any,
+    kind: SourceKind = "recognizer",
+    *,
+    rank: int = 0,
+) -> Candidate:
+    """Return `value` as a candidate at the words from `first` up to `last`."""
+    start, end = tokens.starts[first], tokens.ends[last - 1]
+    return Candidate(start, end, first, last, value, kind, rank)
+
+
+@dataclass(slots=True)
+class SpanSet:
+    """Places in a text, none overlapping another."""
+
+    _places: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, start: int, end: int) -> None:
+        insort(self._places, (start, end))
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Whether nothing between `start` and `end` is taken."""
+        at = bisect_left(self._places, (start, start))
+        if at < len(self._places) and self._places[at][0] < end:
+            return False
+        return at == 0 or self._places[at - 1][1] <= start
+
+    def has_room(self, tokens: Tokens, first: int, last: int) -> bool:
+        """Whether none of the words from `first` up to `last` is taken."""
+        return self.is_free(tokens.starts[first], tokens.ends[last - 1])
+
+
 class ValueChecker:
-    """Judges values of one parameter."""
-
-    __slots__ = ("_constraints", "_descriptor", "_parameter")
-
-    def __init__(self, parameter: Parameter, *, closed: bool = True) -> None:
+    def __init__(
+        self, parameter: Parameter, *, closed: bool = True, is_numeric: bool = False
+    ) -> None:
         """`closed` says that there are no values but those of the enum."""
-        self._parameter, self._descriptor = parameter, parameter.descriptor
-        listed = closed and self._descriptor.json_type != "array"
+        self._parameter, self._is_numeric = parameter, is_numeric
+        listed = closed and parameter.descriptor.json_type != "array"
         found = parameter.constraints
         self._constraints = found if listed else replace(found, enum=())
-
-    @property
-    def takes_anything(self) -> bool:
-        return self._constraints == Constraints()
+        self.takes_anything = self._constraints == Constraints()
 
     def numeric(self, value: Number) -> Number:
-        """Return `value` if the parameter takes such a number.
+        """Return `value` if the parameter takes such a number, else raise `InvalidValue`.
 
         A parameter that only takes numbers below zero takes "30 days ago" as -30.
-
-        Raises:
-            InvalidValue: not whole, out of range, or none of the enum.
         """
         parameter = self._parameter
-        expected = self._descriptor.expected(value)
+        expected = parameter.descriptor.expected(value)
         if expected is not None:
             raise InvalidValue(f"{value} is not {expected}")
         if parameter.le is not None and parameter.le <= 0 < value:
@@ -87,15 +154,48 @@ class ValueChecker:
         if problem is not None:
             raise InvalidValue(f"{show_value(value)} {problem}")
 
+    def checked(self, candidate: Candidate) -> Candidate:
+        """Return the candidate as the parameter takes it, or with the problem that it has."""
+        try:
+            if self._is_numeric:
+                return candidate._replace(value=self.numeric(candidate.value))
+            self.check(candidate.value)
+        except InvalidValue as refused:
+            return candidate._replace(problem=str(refused))
+        return candidate
 
-def show_value(value: Any) -> str:
-    """`value` short enough for a sentence."""
-    text = str(value)
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The arguments a question gives to a template.
+
+    `arguments` and `sources` have the same keys, in the order of the parameters. `missing` are
+    parameters without a usable value, `sure` those whose value is no other's.
+    """
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    missing: tuple[MissingParameter, ...] = ()
+    grounding: ArgumentCoverage = field(default_factory=ArgumentCoverage)
+    sure: frozenset[str] = field(default=frozenset(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedValue:
+    """What stands at a place of a text, read as a value of one parameter.
+
+    `problem` says why it cannot be used.
+    """
+
+    value: Any
+    problem: str
+    span: tuple[int, int]
+    is_text: bool = False
+    is_sentence: bool = False
+    is_name: bool = False
 
 
 _NUMERIC: Final = re.compile(r"(\d{1,2})([/\-])(\d{1,2})\2\d{2,4}")
-_MONTHS: Final = 12
 _FIRST: Final[Mapping[DateOrder, str]] = {"mdy": "month first", "dmy": "day first"}
 
 
@@ -113,7 +213,7 @@ def note_ambiguous_dates(
         if found is None or not isinstance(value, str) or value == source.text:
             continue
         first, second = int(found.group(1)), int(found.group(3))
-        if first != second and 1 <= first <= _MONTHS and 1 <= second <= _MONTHS:
+        if first != second and 1 <= first <= 12 and 1 <= second <= 12:
             note = f"{source.text} was read as {value}, {_FIRST[date_order]}"
             noted[name] = replace(source, note=note)
     return noted

@@ -1,11 +1,8 @@
 """What a question is about, without the values it carries.
 
-"What is 15% of 200?" and "What is 7% of 80?" ask for the same thing, but to an encoder
-the numbers are half of the text, and a JSON table drowns the sentence around it. Each
-value is replaced by one fixed value of its kind, which an encoder knows how to read.
-Questions and examples go through the same mask, and come out in plain words: "hi, could u pls
-round 17.8 for me" and "Round 17.8" ask for the same thing. A language without `politeness` in
-its file passes through as it is.
+To an encoder the numbers of "What is 15% of 200?" are half of the text, and a JSON table drowns
+the sentence around it. So each value is replaced by one fixed value of its kind, and courtesies
+and shorthand go, in questions and examples alike.
 """
 
 import re
@@ -48,16 +45,12 @@ _STANDS_FOR: Final = {kind: text for kind, _, text in _KINDS} | {"number": _NUMB
 _HAS_VALUE: Final = re.compile(r"[\d@:]")
 _WORDS: Final = re.compile(rf"\b{_NUMBER_WORD}(?:(?:\s+|-){_NUMBER_WORD})*\b")
 _LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b){2,}")
-
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")
 _QUOTE: Final = '"text"'
-
 _OPENING: Final = {"{": "}", "[": "]"}
 _SHORTEST_DATA: Final = 24
 _DATA: Final = " this data "
 _LONGEST: Final = 2000
-
-
 _ANY_WORD: Final = re.compile(r"[\w']+")
 _WAYS: Final = tuple(language.politeness for language in shipped_languages())
 _SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}
@@ -79,9 +72,9 @@ _BETWEEN: Final = re.compile(rf"\b(?:{_PLEASE})\b\s*")
 
 
 def mask(text: str) -> str:
-    """Return `text` with data and values replaced by one fixed value of each kind.
+    """Return `text` in plain lower-case words, data and values replaced by one of each kind.
 
-    In plain words, in lower case, with single blanks, cut at a length no question needs.
+    With single blanks, cut at a length no question needs.
     """
     sound = text.encode("utf-8", "replace").decode()  # half of a character encodes to nothing
     if "[" in text or "{" in text:
@@ -95,11 +88,17 @@ def mask(text: str) -> str:
         # Quoted words are values too, unless there is little but a quotation.
         rest = _QUOTED.sub("", masked)
         masked = _QUOTED.sub(_QUOTE, masked) if 3 * len(rest) > len(masked) else masked
-    return remove_courtesies(masked)
+    full = masked
+    if not _SHORTHAND.keys().isdisjoint(_ANY_WORD.findall(masked)):
+        full = _ANY_WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), masked)
+    bare = _BEFORE.sub("", full)
+    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
+        bare = _AFTER.sub("", bare)
+    bare = _BETWEEN.sub("", bare).strip()
+    return bare if _ANY_WORD.search(bare) else full  # a mere courtesy stays as it is
 
 
 def _without_data(text: str) -> Iterator[str]:
-    """The text between runs in balanced brackets, and a word for each longer run."""
     done = 0
     for start, end in _bracketed(text):
         if end - start >= _SHORTEST_DATA and any(c in text[start:end] for c in "\"':{"):
@@ -110,10 +109,7 @@ def _without_data(text: str) -> Iterator[str]:
 
 
 def _bracketed(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost runs in balanced square or curly brackets, whatever they hold.
-
-    A run that never closes goes to the end of the text: data cut short is still data.
-    """
+    """Outermost runs in balanced brackets; one that never closes goes to the end."""
     wanted: list[str] = []
     start = 0
     quoted = False
@@ -134,15 +130,3 @@ def _bracketed(text: str) -> Iterator[tuple[int, int]]:
                 yield start, place + 1
     if wanted:
         yield start, len(text)
-
-
-def remove_courtesies(text: str) -> str:
-    """Return `text`, which is in lower case, in plain words; a mere courtesy stays as it is."""
-    full = text
-    if not _SHORTHAND.keys().isdisjoint(_ANY_WORD.findall(text)):
-        full = _ANY_WORD.sub(lambda word: _SHORTHAND.get(word[0], word[0]), text)
-    bare = _BEFORE.sub("", full)
-    if bare.rstrip(" ?.!").endswith(_LAST_WORDS):
-        bare = _AFTER.sub("", bare)
-    bare = _BETWEEN.sub("", bare).strip()
-    return bare if _ANY_WORD.search(bare) else full

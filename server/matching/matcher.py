@@ -1,9 +1,12 @@
 """An adapter's library, open for questions."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -12,7 +15,6 @@ from server.errors import IndexEmpty
 from server.library.model import Library
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import (
-    ExampleSearch,
     SyncReport,
     TemplateIndex,
     VectorsLost,
@@ -32,25 +34,59 @@ _INLINE_WEIGHTS: Final = 1_000_000
 """Weights that are multiplied in well under a millisecond, which a thread would double."""
 
 
+class NearestText(NamedTuple):
+    similarity: float
+    text: str
+
+
+class ExampleSearch:
+    """Finds the example of each candidate that is nearest to a question.
+
+    Vectors come from memory, or from Chroma by id: its own neighbour search is approximate and
+    would now and then name another example.
+    """
+
+    def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
+        """`vectors` are those of the index, where they are to be kept in memory."""
+        self._source = index if vectors is None else vectors
+        self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
+        start = 0
+        for template, members in groupby(index.entries, key=attrgetter("template_id")):
+            # Of texts that are compared as the same one, the first is shown for all.
+            first: dict[str, str] = {}
+            texts = [first.setdefault(entry.masked, entry.text) for entry in members]
+            self._groups[template] = slice(start, start + len(texts)), texts
+            start += len(texts)
+
+    async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
+        """Return the text of each template that is nearest to any of the readings (n, d)."""
+        groups = [self._groups[template] for template in templates]
+        if isinstance(self._source, TemplateIndex):
+            ids = [one for places, _ in groups for one in self._source.ids[places]]
+            ends = np.cumsum([len(texts) for _, texts in groups])
+            parts = np.split(await self._source.vectors(ids), ends[:-1])
+        else:
+            parts = [self._source[places] for places, _ in groups]
+        found = []
+        for (_, texts), vectors in zip(groups, parts, strict=True):
+            likeness = vectors @ readings.T
+            best = int(likeness.argmax())
+            similarity = max(-1.0, min(1.0, likeness.item(best)))
+            found.append(NearestText(similarity, texts[best // len(readings)]))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Matcher:
     """Ranks templates by how likely a question means them. Open with `Matcher.open`."""
 
-    def __init__(
-        self,
-        templates: Sequence[str],
-        head: Scorer,
-        embedder: Embedder,
-        speller: Speller,
-        search: ExampleSearch,
-        stats: dict[str, Any],
-    ) -> None:
-        self._templates = tuple(templates)
-        self._head = head
-        self._is_large = head.size > _INLINE_WEIGHTS
-        self._embedder = embedder
-        self._speller = speller
-        self._search = search
-        self._stats = stats
+    _templates: Sequence[str]
+    _head: Scorer
+    _is_large: bool
+    _embedder: Embedder
+    _speller: Speller
+    _search: ExampleSearch
+    _stats: Mapping[str, Any]
 
     @classmethod
     async def open(
@@ -66,12 +102,8 @@ class Matcher:
     ) -> Self:
         """Bring the index in step with the library, and learn its head where that is due.
 
-        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing.
-
-        Raises:
-            IndexEmpty: the library has no templates.
-            IndexUnavailable: the vector store cannot be used.
-            ProviderError: the templates could not be embedded.
+        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing. Raises
+        `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
         """
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
@@ -84,12 +116,12 @@ class Matcher:
         )
         report, vectors = await _synchronized(index, embedder, state_dir, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
-        speller = await asyncio.to_thread(
-            Speller, (entry.masked for entry in index.entries), library.domain.synonyms
-        )
+        texts = (entry.masked for entry in index.entries)
+        speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
             tuple(library.templates),
             head,
+            head.size > _INLINE_WEIGHTS,
             embedder,
             speller,
             ExampleSearch(index, vectors),
@@ -104,33 +136,20 @@ class Matcher:
         )
 
     def readings(self, text: str) -> tuple[str, ...]:
-        """The texts to embed for a question: without its values, and with its slips put right.
+        """Return the texts to embed for a question: without its values, and with slips put right.
 
         Empty for a question of blanks; one text where there is no slip.
         """
         masked = mask(text)
-        if not masked:
-            return ()
-        reread = self._speller.reread(masked)
-        return (masked,) if reread == masked else (masked, reread)
+        return tuple(dict.fromkeys((masked, self._speller.reread(masked)))) if masked else ()
 
-    async def rank(self, text: str, *, limit: int, vectors: Vectors | None = None) -> Ranking:
-        """The `limit` likeliest templates for a question.
-
-        `vectors` are those of `readings(text)`, for a caller that has embedded them
-        along with something else.
-
-        Raises:
-            ProviderError: the question could not be embedded.
-            IndexUnavailable: Chroma is the search, and cannot be used.
-        """
+    async def rank(self, text: str, *, limit: int) -> Ranking:
+        """Return the `limit` likeliest; raise `ProviderError` or `IndexUnavailable`."""
         readings = self.readings(text)
         if not readings:
             return Ranking((), out_of_scope=1.0)
-        if vectors is None:
-            # One by one: each may be known already, and the provider makes one batch of them.
-            parts = await asyncio.gather(*(self._embedder.embed([r]) for r in readings))
-            vectors = np.vstack(parts)
+        # One by one: each may be known already, and the provider makes one batch of them.
+        vectors = np.vstack(await asyncio.gather(*(self._embedder.embed([r]) for r in readings)))
         if self._is_large:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)
         else:
@@ -149,20 +168,16 @@ class Matcher:
         """What is indexed and how it is searched, as JSON-ready data."""
         return dict(self._stats)
 
-    async def close(self) -> None:
-        """Nothing of its own to give back: store and embedder belong to who opened them."""
-
 
 async def _synchronized(
     index: TemplateIndex, embedder: Embedder, state_dir: Path, *, resident: bool
 ) -> tuple[SyncReport, Vectors | None]:
-    """The index in step with its library, and its vectors where they are to be resident."""
     if not resident:
         return await index.sync(embedder), None
     path = state_dir / f"{index.name}.vectors.npz"
     kept = await asyncio.to_thread(load_snapshot, path, index.ids, index.generation)
     if kept is not None:
-        return SyncReport(embedded=0, reused=len(index.ids), removed=0), kept
+        return SyncReport(0, len(index.ids), 0), kept
     report = await index.sync(embedder)
     try:
         vectors = await index.vectors()

@@ -13,8 +13,7 @@ from server.core.decision import ArgumentCoverage, Clarify, Match, NoMatch
 class TemplateCandidate:
     """A template a question may mean.
 
-    `probability` is calibrated, 0 to 1; `similarity` is the cosine to the template's
-    nearest example or description, whose text is `nearest_example`.
+    `probability` is calibrated; `similarity` the cosine to the `nearest_example` or description.
     """
 
     template_id: str
@@ -27,10 +26,8 @@ class TemplateCandidate:
 class Ranking:
     """Candidates, most probable first.
 
-    `out_of_scope` is the probability that the question is for none of the library's
-    templates. What is missing to one belongs to templates that are no candidates.
-    `readings` are the texts that were compared: the question without its values, and
-    that with its slips put right, where there were any.
+    `out_of_scope` is the probability that the question is for no template of the library;
+    `readings` are the texts that were compared: without values, and with slips put right.
     """
 
     candidates: tuple[TemplateCandidate, ...]
@@ -48,24 +45,17 @@ _MOST_LEFT_OVER: Final = 2
 # What a template declares to be for weighs more than that, if the rule engine found it;
 # against what it found, no likeness helps.
 _AGREES: Final = log(20)
-
 _FAR_LIKELIER: Final = 1.5
 """So many times likelier before anything was read, it is no near tie that evidence may decide."""
-
 _WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
-
 _MOST: Final = {False: _COMPLETE, True: _COMPLETE + _AGREES}
 """The most that can speak for a candidate, without and with something that the rules found."""
-
 _SURE: Final = 0.95
 """As good as certain: what others find in the question changes nothing that is shown."""
 
 
 def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
-    """The candidates that could still be chosen, whatever stands in the question; often one or two.
-
-    `rules` tells whether the rule engine found anything that could speak for a candidate.
-    """
+    """The candidates that may still be chosen; `rules` say if rules may speak for one."""
     candidates = ranking.candidates
     least = candidates[0].probability / exp(_MOST[rules] - _WORST) if candidates else 0.0
     return [candidate for candidate in candidates if candidate.probability >= least]
@@ -74,10 +64,7 @@ def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
 def is_settled(
     ranking: Ranking, first: ArgumentCoverage, *, floor: float, margin: float, rules: bool
 ) -> bool:
-    """Whether the likeliest candidate is chosen whatever the others find in the question.
-
-    `first` is what it finds itself. Reading the question for the others is then in vain.
-    """
+    """Whether the likeliest candidate is chosen whatever the others find in the question."""
     if first.agrees is False or first.unused or first.read < first.required:
         return False
     best, *others = ranking.candidates
@@ -93,11 +80,9 @@ def choose_template(
 ) -> Match | Clarify | NoMatch:
     """Return the template that is meant, the few that may be, or none.
 
-    The probabilities of matching are weighed with what extraction found for each
-    candidate; a candidate without a grounding is taken as matching sees it. Candidates
-    within `margin` of the best, together at or over `floor`, are asked about. The best
-    one answers when it is at or over `floor` by itself, and neither leaves a value unused
-    nor owes its place to a far likelier one that does: "multiply 2, 3 and 4" is no sum.
+    Probabilities are weighed with what extraction found, where it looked. Candidates within
+    `margin` of the best, together at or over `floor`, are asked about. The best answers at or over
+    `floor`, if it leaves no value unused and is there for no far likelier one that does.
     """
     if not ranking.candidates:
         return NoMatch("there is nothing in the question to match")
@@ -114,7 +99,8 @@ def choose_template(
             share = f"{ranking.out_of_scope:.0%}"
             why = f"the question is most likely for no template at all ({share})"
         return NoMatch(why, tuple(_match(one) for one in weighed))
-    if far := _far_likelier(best, weighed):
+    likeliest = best.candidate is ranking.candidates[0]
+    if not likeliest and (far := _far_likelier(best, weighed)):
         unused = far.coverage.unused if far.coverage is not None else ()
         why = f"{far.candidate.template_id} is far likelier, and has no use for {', '.join(unused)}"
         return NoMatch(why, tuple(_match(one) for one in weighed), unused)
@@ -126,15 +112,12 @@ def choose_template(
 
 
 class _Weighed(NamedTuple):
-    """A candidate, and how sure it is with what it finds in the question."""
-
     confidence: float
     candidate: TemplateCandidate
     coverage: ArgumentCoverage | None
 
 
 def _weigh(ranking: Ranking, groundings: Mapping[str, ArgumentCoverage]) -> list[_Weighed]:
-    """Candidates, surest first, with confidences that still sum to one at most."""
     found = [groundings.get(candidate.template_id) for candidate in ranking.candidates]
     given = [candidate.probability for candidate in ranking.candidates]
     weights = [
@@ -142,9 +125,7 @@ def _weigh(ranking: Ranking, groundings: Mapping[str, ArgumentCoverage]) -> list
         for share, one in zip(given, found, strict=True)
     ]
     total = sum(weights) + max(0.0, 1 - sum(given))
-    if total <= 0:
-        return []
-    confidences = [weight / total for weight in weights]
+    confidences = [weight / total for weight in weights if total > 0]
     weighed = map(_Weighed, confidences, ranking.candidates, found)
     return sorted(weighed, key=itemgetter(0), reverse=True)
 

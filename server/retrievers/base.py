@@ -8,8 +8,7 @@ from server.core.answer import Trace
 from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
-from server.extraction.values import note_ambiguous_dates
+from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import Library, TemplateKind
 from server.matching.matcher import Matcher
 from server.matching.selection import Ranking, choose_template, in_reach, is_settled
@@ -102,7 +101,7 @@ class TemplateRetriever:
         return decision
 
     async def close(self) -> None:
-        await self._parts.matcher.close()
+        """Nothing to give back: store and embedder belong to who opened them."""
 
     def _extract_candidates(self, turn: Turn, ranking: Ranking) -> dict[str, Extraction]:
         """What the question gives to each candidate that could be chosen, the likeliest first."""

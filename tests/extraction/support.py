@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
+from server.extraction.values import Extraction
 from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 

@@ -8,7 +8,7 @@ import pytest
 from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
+from server.extraction.values import Extraction
 from server.library.model import BuiltinExecution, Domain, Parameter, Template
 
 NOW = datetime(2025, 3, 12, tzinfo=UTC)

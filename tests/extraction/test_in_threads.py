@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
+from server.extraction.values import Extraction
 from tests.extraction.support import NOW, ask, everyday, questions
 
 THREADS = 8

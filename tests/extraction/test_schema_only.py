@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.extraction.extractor import Extractor
-from server.extraction.types import Extraction
+from server.extraction.values import Extraction
 from server.library.model import BuiltinExecution, Domain, Parameter, Template
 from server.text.units import unit_after, units_in
 from tests.extraction.support import NOW

@@ -2,7 +2,7 @@
 
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
-from server.extraction.types import Extraction
+from server.extraction.values import Extraction
 from server.library.model import Domain, Entity, Normalizer, Parameter, TypePatterns
 from tests.extraction.support import ask, extract
 

@@ -84,7 +84,6 @@ async def ask_all(
             start = perf_counter()
             ranking = await matcher.rank(text, limit=LIMIT)
             asked.append(Asked(question["intent"], ranking, (perf_counter() - start) * 1000))
-        await matcher.close()
         await embedder.close()
         await store.close()
     return asked, {"open_s": opened}

@@ -1,7 +1,6 @@
 """Where the vectors of templates are kept: ChromaDB, in this process or on a server.
 
-Chroma's client blocks, and importing it takes over a second, so both happen on a thread of
-this class, which nothing else shares.
+Chroma's client blocks and takes a second to import; both happen on threads of this class.
 """
 
 import asyncio
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-
 T = TypeVar("T")
 
 _TIMEOUT_S: Final = 60.0
@@ -44,7 +42,6 @@ class TemplateStore:
 
     @property
     def place(self) -> str:
-        """Where the vectors are, for messages."""
         if self._settings.mode == "embedded":
             return str(self._path)
         return f"{self._settings.host}:{self._settings.port}"
@@ -55,7 +52,7 @@ class TemplateStore:
         return self._settings.mode == "server"
 
     def generation(self, collection: str) -> str | None:
-        """What changes whenever a collection is written to.
+        """Return what changes whenever a collection is written to.
 
         None when there is no such collection, or other processes may write to it.
         """
@@ -76,18 +73,13 @@ class TemplateStore:
         return self._path / f"{collection}.generation"
 
     async def warm(self) -> None:
-        """Import Chroma and open the client, which takes a second or two.
-
-        Raises:
-            IndexUnavailable
-        """
+        """Import Chroma and open the client, which takes a second or two."""
         await self.run(lambda _: None)
 
     async def run(self, work: Callable[["ClientAPI"], T]) -> T:
         """Run `work` with the client, on a thread of the store.
 
-        Raises:
-            IndexUnavailable: Chroma cannot be reached, read or written, or is too slow.
+        Raises `IndexUnavailable` when Chroma cannot be reached, read or written, or is too slow.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -99,14 +91,16 @@ class TemplateStore:
             ) from None
 
     async def close(self) -> None:
-        """Give back files and threads."""
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _run(self, work: Callable[["ClientAPI"], T]) -> T:
         from chromadb.errors import ChromaError
 
         try:
-            client = self._opened()
+            with self._opening:
+                if self._client is None:
+                    self._client = self._open()
+                client = self._client
         except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as failure:
             # An address that does not answer is a ValueError to Chroma.
             raise self._unavailable("opened", failure) from failure
@@ -118,12 +112,6 @@ class TemplateStore:
     def _unavailable(self, what: str, failure: Exception) -> IndexUnavailable:
         said = next(iter(str(failure).splitlines()), "") or type(failure).__name__
         return IndexUnavailable(f"ChromaDB at {self.place} cannot be {what}: {said}")
-
-    def _opened(self) -> "ClientAPI":
-        with self._opening:
-            if self._client is None:
-                self._client = self._open()
-            return self._client
 
     def _open(self) -> "ClientAPI":
         import chromadb
@@ -160,10 +148,7 @@ class TemplateStore:
 
 
 def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
-    """The HTTP sessions of a client, which Chroma opens without a timeout and never closes.
-
-    There are two: its administrative half has one of its own.
-    """
+    """The two HTTP sessions of a client, which Chroma opens without a timeout and never closes."""
     halves = (client, getattr(client, "_admin_client", None))
     sessions = (getattr(getattr(half, "_server", None), "_session", None) for half in halves)
     return [session for session in sessions if isinstance(session, httpx.Client)]
@@ -177,14 +162,10 @@ def collection_name(adapter: str, domain: str, fingerprint: str) -> str:
 
 
 def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "Collection":
-    """The collection of that name, made when there is none.
+    """Return the collection of that name, made when there is none.
 
-    Vectors have unit length, so that the inner product is the cosine; Chroma's own
-    cosine space would store them changed in the last bit.
+    Its space is the inner product: Chroma's cosine would change unit vectors in the last bit.
     """
     return client.get_or_create_collection(
-        name,
-        configuration={"hnsw": {"space": "ip"}},
-        metadata=dict(about),
-        embedding_function=None,
+        name, configuration={"hnsw": {"space": "ip"}}, metadata=dict(about), embedding_function=None
     )

@@ -1,7 +1,6 @@
 """One adapter's vectors in Chroma, kept in step with its library.
 
-The id of a vector is a hash of all that decides it, so keeping in step is a comparison of
-two sets of ids. Whatever was cut short is put right by the next comparison.
+The id of a vector is a hash of all that decides it: keeping in step compares two sets of ids.
 """
 
 import hashlib
@@ -10,30 +9,28 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexUnavailable
 from server.library.model import Library, Template
-from server.matching import masking
 from server.matching.index.store import TemplateStore, collection_name, open_collection
+from server.matching.masking import mask
 from server.storage.files import written_whole
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-
 T = TypeVar("T")
 
-EntryKind = Literal["example", "description"]
-
 _log = logging.getLogger(__name__)
+_EMBEDDED_AT_ONCE: Final = 256
+_READ_AT_ONCE: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,109 +38,75 @@ class IndexEntry:
     """One text of a template: what the author wrote, and what is embedded in its stead."""
 
     template_id: str
-    kind: EntryKind
+    kind: Literal["example", "description"]
     text: str
     masked: str
 
     def key(self, fingerprint: str) -> str:
-        """The id of this entry's vector; another text, template, mask or encoder has another."""
-        parts = (self.template_id, self.kind, self.text, self.masked, fingerprint)
-        digest = hashlib.blake2b(digest_size=16)
-        for part in parts:
-            encoded = part.encode("utf-8", "surrogatepass")
-            digest.update(len(encoded).to_bytes(8, "big") + encoded)
-        return digest.hexdigest()
-
-
-def library_entries(library: Library) -> tuple[IndexEntry, ...]:
-    """Every example and description, in the order of the library, none twice."""
-    entries = (entry for t in library.templates.values() for entry in _template_entries(t))
-    return tuple(dict.fromkeys(entries))
+        """Return the id of the vector; another text, template, mask or encoder has another."""
+        return digest_of((self.template_id, self.kind, self.text, self.masked, fingerprint))
 
 
 def _template_entries(template: Template) -> Iterator[IndexEntry]:
     for example in template.nl_examples:
-        yield IndexEntry(template.id, "example", example, masking.mask(example))
+        yield IndexEntry(template.id, "example", example, mask(example))
     # A template that says nothing of itself still has a name.
     about = template.description or _in_words(template.id)
-    masked = masking.mask(about if template.nl_examples else _all_that_is_said(template))
-    yield IndexEntry(template.id, "description", about, masked)
-
-
-def _all_that_is_said(template: Template) -> str:
-    """Name, description and arguments, for a template that has no example to go by."""
-    arguments = ", ".join(_in_words(parameter.name) for parameter in template.parameters)
-    name = _in_words(template.function_name or template.id)
-    said = " ".join(part for part in (template.description, arguments) if part)
-    return f"{name}: {said}" if said else name
+    described = about
+    if not template.nl_examples:
+        arguments = ", ".join(_in_words(parameter.name) for parameter in template.parameters)
+        name = _in_words(template.function_name or template.id)
+        said = " ".join(part for part in (template.description, arguments) if part)
+        described = f"{name}: {said}" if said else name
+    yield IndexEntry(template.id, "description", about, mask(described))
 
 
 def _in_words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").replace(".", " ")
 
 
-_EMBEDDED_AT_ONCE: Final = 256
-_READ_AT_ONCE: Final = 2000
-
-
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What keeping in step took: vectors made, found as they were, and taken out."""
-
     embedded: int
     reused: int
     removed: int
 
 
 class VectorsLost(IndexUnavailable):
-    """A vector that was there a moment ago is gone, or is none: another process may have been
-    keeping the same collection in step with another version of the library.
-    """
+    """A vector is gone or is none: another process may have changed the same collection."""
 
 
 class TemplateIndex:
-    """The vectors of one adapter's library, as one encoder makes them.
-
-    `ids` and `entries` go together, in the order of the library.
-    """
+    """The vectors of one adapter's library by one encoder; `ids` and `entries` go together."""
 
     def __init__(
         self, adapter: str, library: Library, fingerprint: str, store: TemplateStore
     ) -> None:
         self.name = collection_name(adapter, library.domain.name, fingerprint)
-        self.entries = library_entries(library)
+        entries = (e for t in library.templates.values() for e in _template_entries(t))
+        self.entries = tuple(dict.fromkeys(entries))
         self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
         self._store = store
         self._collection: Collection | None = None
-        self._about = {
-            "orbit_adapter": adapter,
-            "orbit_domain": library.domain.name,
-            "orbit_encoder": fingerprint,
-        }
+        self._owner = {"orbit_adapter": adapter, "orbit_domain": library.domain.name}
+        self._about = self._owner | {"orbit_encoder": fingerprint}
 
     async def sync(self, embedder: Embedder) -> SyncReport:
         """Embed what is missing, take out what the library no longer has.
 
-        Batches are written as they are made: what was embedded before a crash is kept.
-
-        Raises:
-            IndexUnavailable, ProviderError
+        Batches are written as they are made, so that a crash loses none of them. Raises
+        `IndexUnavailable` or `ProviderError`.
         """
         there = await self._store.run(self._stored_ids)
-        missing = [
-            (key, entry)
-            for key, entry in zip(self.ids, self.entries, strict=True)
-            if key not in there
-        ]
+        pairs = zip(self.ids, self.entries, strict=True)
+        missing = [(key, entry) for key, entry in pairs if key not in there]
         for batch in _batches(missing, _EMBEDDED_AT_ONCE):
             vectors = await embedder.embed([entry.masked for _, entry in batch])
             await self._store.run(partial(self._write, batch=batch, vectors=vectors))
         stale = there - set(self.ids)
         if stale:
             await self._store.run(partial(self._remove, ids=stale))
-        return SyncReport(
-            embedded=len(missing), reused=len(self.ids) - len(missing), removed=len(stale)
-        )
+        return SyncReport(len(missing), len(self.ids) - len(missing), len(stale))
 
     @property
     def generation(self) -> str | None:
@@ -156,11 +119,7 @@ class TemplateIndex:
             self._store.renew_generation(self.name)
 
     async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
-        """The vectors of some ids or of all entries as Chroma holds them, (n, d), in their order.
-
-        Raises:
-            VectorsLost, IndexUnavailable
-        """
+        """Return vectors of some ids or all entries, (n, d), in order, or raise `VectorsLost`."""
         parts = [
             await self._store.run(partial(self._read, ids=part))
             for part in _batches(self.ids if ids is None else ids, _READ_AT_ONCE)
@@ -178,13 +137,10 @@ class TemplateIndex:
         return set(self._open(client).get(include=[])["ids"])
 
     def _drop_other_encoders(self, client: "ClientAPI") -> None:
-        """Vectors of an encoder that is no longer used only take room.
-
-        On a Chroma server another replica may still be using them, so there they stay.
-        """
+        """Drop vectors of other encoders, which replicas of a Chroma server may still use."""
         for collection in client.list_collections():
             about = collection.metadata or {}
-            same = all(about.get(k) == self._about[k] for k in ("orbit_adapter", "orbit_domain"))
+            same = all(about.get(key) == value for key, value in self._owner.items())
             if same and collection.name != self.name:
                 self._store.renew_generation(collection.name)
                 client.delete_collection(collection.name)
@@ -224,90 +180,48 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-class NearestText(NamedTuple):
-    """The text of a template that is nearest to a question, and its cosine to it."""
-
-    similarity: float
-    text: str
-
-
-class ExampleSearch:
-    """Finds the example of each candidate that is nearest to a question.
-
-    Vectors come from memory, or from Chroma, which is asked for those of the candidates alone.
-    Chroma's own neighbour search is approximate and would now and then name another example;
-    asking by id is exact and takes as long.
-    """
-
-    def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
-        """`vectors` are those of the index, where they are to be kept in memory."""
-        self._source = index if vectors is None else vectors
-        self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
-        start = 0
-        for template, members in groupby(index.entries, key=attrgetter("template_id")):
-            # Of texts that are compared as the same one, the first is shown for all.
-            first: dict[str, str] = {}
-            texts = [first.setdefault(entry.masked, entry.text) for entry in members]
-            self._groups[template] = slice(start, start + len(texts)), texts
-            start += len(texts)
-
-    async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
-        """The nearest text of each template, in the order of `templates`.
-
-        `readings` are the unit vectors of one question's readings; the nearest to any counts.
-        """
-        groups = [self._groups[template] for template in templates]
-        if isinstance(self._source, TemplateIndex):
-            ids = [one for places, _ in groups for one in self._source.ids[places]]
-            ends = np.cumsum([len(texts) for _, texts in groups])
-            parts = np.split(await self._source.vectors(ids), ends[:-1])
-        else:
-            parts = [self._source[places] for places, _ in groups]
-        found = []
-        for (_, texts), vectors in zip(groups, parts, strict=True):
-            likeness = vectors @ readings.T
-            best = int(likeness.argmax())
-            similarity = max(-1.0, min(1.0, likeness.item(best)))
-            found.append(NearestText(similarity, texts[best // len(readings)]))
-        return found
+def digest_of(parts: Iterable[str]) -> str:
+    """Return a hash of some texts in their order, 32 hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return digest.hexdigest()
 
 
-# The vectors as a file, so that a start that finds all as it was needs no Chroma
-
-
-def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
-    """The vectors of `ids`, in their order; None when the file is of something else.
-
-    `generation` names the state of the collection; None for one that others may write to.
-    """
-    if generation is None:
-        return None
+def read_arrays(path: Path, key: str) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays of a file that was written with this key; None for any other file."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != _snapshot_key(ids, generation):
-                return None
-            vectors: Vectors = stored["vectors"]
+            return dict(stored) if str(stored["key"]) == key else None
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-        return None  # cut short or not ours: ChromaDB has them
-    fits = vectors.ndim == 2 and len(vectors) == len(ids) and vectors.dtype == np.float32
-    return vectors if fits and bool(np.isfinite(vectors).all()) else None
+        return None  # cut short or not ours
 
 
-def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vectors: Vectors) -> None:
-    """Write the vectors so that a reader finds the old file or the new one, never half of it."""
-    if generation is None:
-        return
+def write_arrays(path: Path, key: str, **arrays: Any) -> None:
+    """Write arrays so that a reader finds the old file or the new one, never half of it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(path) as file:
-            np.savez(file, key=_snapshot_key(ids, generation), vectors=vectors)
+            np.savez(file, key=np.array(key), **arrays)
     except OSError as full:
         # The server works without the file; the next start only takes longer.
         _log.warning("%s cannot be written: %s", path, full)
 
 
-def _snapshot_key(ids: Sequence[str], generation: str) -> str:
-    digest = hashlib.blake2b(generation.encode(), digest_size=16)
-    for one in ids:
-        digest.update(b"\x00" + one.encode())
-    return digest.hexdigest()
+def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:
+    """Return the vectors of `ids`, in order, as of `generation`; None when they are not there."""
+    if generation is None:
+        return None
+    stored = read_arrays(path, digest_of([generation, *ids]))
+    vectors: Vectors | None = (stored or {}).get("vectors")
+    if vectors is None:
+        return None
+    fits = vectors.ndim == 2 and len(vectors) == len(ids) and vectors.dtype == np.float32
+    return vectors if fits and bool(np.isfinite(vectors).all()) else None
+
+
+def save_snapshot(path: Path, ids: Sequence[str], generation: str | None, vectors: Vectors) -> None:
+    """Write the vectors of `ids`, unless others may change them in the meantime."""
+    if generation is not None:
+        write_arrays(path, digest_of([generation, *ids]), vectors=vectors)

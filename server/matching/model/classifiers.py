@@ -1,15 +1,13 @@
 """Two linear classifiers over dense vectors, in NumPy: what a head is learnt by.
 
-Multinomial logistic regression takes one matrix product forward and one back for each step, and
-about twenty steps: a library of 150 templates is learnt in half a second, without a
-machine-learning library that would take longer than that to import. For very large libraries
-there is linear discriminant analysis with a shrunken covariance: one pass over the rows for the
-means, one for the covariance they share, and one inverse. A hundred thousand examples take
-seconds, where logistic regression would take hours.
+Multinomial logistic regression learns a library of 150 templates in half a second, less than a
+machine-learning library takes to import. For very large libraries there is linear discriminant
+analysis with a shrunken covariance: a hundred thousand examples take seconds instead of hours.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -23,12 +21,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Rows (n, d + sketch + 1) and their labels; `templates` is the label of none of them.
+    """Rows (n, d + sketch + 1), the last column one throughout, and their labels.
 
-    The last column is one throughout: what it is multiplied by says how likely each
-    label is before anything is said, and lets the negatives outweigh few examples.
-    The first d columns are vectors less `centre`, divided by `spread`: encoders differ in
-    how much of a vector all texts share, and one penalty has to suit them all.
+    `templates` is the label of none of them. The first d columns are vectors less `centre`, divided
+    by `spread`: encoders differ in how much of a vector all texts share.
     """
 
     rows: Vectors
@@ -42,7 +38,6 @@ class TrainingSet:
 
 ABSENT: Final = np.float32(-1e9)
 """Logit of a template that was not there to be chosen."""
-
 INSIDE, OUTSIDE, NEARLY = 0, 1, 2
 """Kinds of questions: for the library, for something else, and for a template that is away."""
 
@@ -51,8 +46,7 @@ INSIDE, OUTSIDE, NEARLY = 0, 1, 2
 class HeldOut:
     """Questions the head had not seen.
 
-    `logits` is (n, classes), the last class being none; `labels` the right class of each;
-    `kinds` where each came from.
+    `logits` is (n, classes), the last class being none; `kinds` says where each came from.
     """
 
     logits: NDArray[np.float32]
@@ -60,11 +54,8 @@ class HeldOut:
     kinds: NDArray[np.int64]
 
 
-# Logistic regression
-
 PENALTY: Final = np.float32(0.03)
 """Weight of the squared norm of the solution. From 0.02 to 0.1 nothing much changes."""
-
 _MEMORY: Final = 10
 _STEPS: Final = 200
 _FLAT: Final = 1e-3
@@ -80,15 +71,10 @@ def fit_softmax(
     learnt from nearly the same rows save most of the steps.
     """
     weights = np.zeros((classes, rows.shape[1]), np.float32) if start is None else start
-
-    def loss(at: Weights) -> tuple[float, Weights]:
-        return _loss(at, rows, labels)
-
-    return _minimise(loss, weights)
+    return _minimise(partial(_loss, rows=rows, labels=labels), weights)
 
 
 def _loss(weights: Weights, rows: Vectors, labels: Labels) -> tuple[float, Weights]:
-    """The penalised negative log-likelihood, and its gradient."""
     logits = rows @ weights.T
     logits -= logits.max(axis=1, keepdims=True)
     index = np.arange(len(rows))
@@ -103,7 +89,6 @@ def _loss(weights: Weights, rows: Vectors, labels: Labels) -> tuple[float, Weigh
 
 
 def _minimise(loss: Callable[[Weights], tuple[float, Weights]], weights: Weights) -> Weights:
-    """L-BFGS. The loss is convex and smooth, so halving the step until it helps is enough."""
     value, gradient = loss(weights)
     first = float(np.abs(gradient).max())
     past: list[tuple[Weights, Weights, float]] = []
@@ -131,7 +116,6 @@ def _minimise(loss: Callable[[Weights], tuple[float, Weights]], weights: Weights
 
 
 def _direction(gradient: Weights, past: list[tuple[Weights, Weights, float]]) -> Weights:
-    """Downhill, as the last steps have taught the shape of the hill."""
     direction = gradient.copy()
     shares: list[np.float32] = []
     for change, bend, inverse in reversed(past):
@@ -148,12 +132,9 @@ def _direction(gradient: Weights, past: list[tuple[Weights, Weights, float]]) ->
     return -direction
 
 
-# Discriminant analysis
-
 _SHRINKAGE: Final = 0.6
 _SPREAD: Final = 0.03
 """Brings the logits near those of the logistic head, so that calibration starts close."""
-
 _CHUNK: Final = 4096
 _MOST_HELD_OUT: Final = 2000
 _MOST_LOGITS: Final = 4_000_000
@@ -182,7 +163,6 @@ def fit_discriminant(data: TrainingSet) -> tuple[Weights, NDArray[np.float32], H
 
 
 def _covariance(data: TrainingSet, means: Weights) -> NDArray[np.float64]:
-    """The spread of examples about their templates' means, pulled toward a sphere."""
     inside = np.flatnonzero(data.labels < data.templates)
     size = data.rows.shape[1]
     total = np.zeros((size, size), np.float64)
@@ -197,7 +177,6 @@ def _covariance(data: TrainingSet, means: Weights) -> NDArray[np.float64]:
 
 
 def _sample(data: TrainingSet, counts: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Rows to judge the head by: all of the negatives, and as many examples as is quick."""
     usable = np.flatnonzero(data.examples & (counts[data.labels] > 1))
     inside = usable[data.labels[usable] < data.templates]
     outside = usable[data.labels[usable] == data.templates]
@@ -209,8 +188,9 @@ def _held_out(logits: NDArray[np.float32], labels: NDArray[np.int64], none: int)
     inside = labels < none
     nearly = logits[inside].copy()
     nearly[np.arange(len(nearly)), labels[inside]] = ABSENT
+    kinds = np.where(inside, INSIDE, OUTSIDE)
     return HeldOut(
-        logits=np.concatenate([logits, nearly]),
-        labels=np.concatenate([labels, np.full(len(nearly), none)]),
-        kinds=np.concatenate([np.where(inside, INSIDE, OUTSIDE), np.full(len(nearly), NEARLY)]),
+        np.concatenate([logits, nearly]),
+        np.concatenate([labels, np.full(len(nearly), none)]),
+        np.concatenate([kinds, np.full(len(nearly), NEARLY)]),
     )

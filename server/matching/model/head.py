@@ -1,13 +1,12 @@
 """The head of a library: from a question's meaning and words to a probability of each template.
 
-The words of a text become a short vector: what an encoder blurs, names and jargon, kept sharp.
-Every word and pair of neighbouring words, weighted by how rare it is in the library, is hashed
-onto a few places of a fixed-length vector. The inner product of two such sketches is close to
-the cosine of the two bags of words, and needs no vocabulary to be kept.
+Each word and pair of neighbours, weighted by how rare it is in the library, is hashed onto a few
+places of a short vector. The inner product of two such sketches is close to the cosine of the
+two bags of words, and needs no vocabulary to be kept.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
@@ -27,40 +26,24 @@ _SCALE: Final = 1 / sqrt(_PLACES)
 
 # Odd multipliers, one a place: multiply-shift hashing gives each word its places and
 # signs from its checksum alone, the same on every machine and in every release.
-_MULTIPLIERS: Final = np.array(
-    [
-        0x9E3779B1,
-        0x85EBCA6B,
-        0xC2B2AE35,
-        0x27D4EB2F,
-        0x165667B1,
-        0xD3A2646D,
-        0xFD7046C5,
-        0xB55A4F09,
-    ],
-    np.uint32,
-)
+_MULTIPLIERS: Final = np.array([
+    0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F, 0x165667B1, 0xD3A2646D, 0xFD7046C5, 0xB55A4F09,
+], np.uint32)  # fmt: skip
 
 Rarity = NDArray[np.float32]
 """(BUCKETS,) weight of the words that fall into each bucket, 1 for the commonest."""
 
 
-def rarity(texts: Iterable[str]) -> Rarity:
+def rarity(texts: Sequence[str]) -> Rarity:
     """How rare words are in `texts`; a word that is in none of them is the rarest."""
     counts = np.zeros(BUCKETS, np.float32)
-    count = 0
     for text in texts:
         counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
-        count += 1
-    return np.log((1 + count) / (1 + counts)).astype(np.float32) + np.float32(1)
+    return np.log((1 + len(texts)) / (1 + counts)).astype(np.float32) + np.float32(1)
 
 
 def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:
-    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all.
-
-    A word that the library never uses still takes its share of the length: a text full
-    of foreign words lies further from everything.
-    """
+    """Return (len(texts), DIMENSIONS) float32; rows have about unit length, or none at all."""
     sketches = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in zip(sketches, texts, strict=True):
         places, shares = hashed_features(text, weights)
@@ -104,6 +87,16 @@ def softmax(logits: NDArray[Any]) -> NDArray[Any]:
     return shares
 
 
+def nearest_others(
+    vectors: Vectors, shown: NDArray[np.bool_] | slice = np.s_[:]
+) -> NDArray[np.float32]:
+    """Cosine of each of the `shown` vectors to the nearest other one; none where it is alone."""
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    nearest: NDArray[np.float32] = cosines.max(axis=1)[shown]
+    return nearest if len(vectors) > 1 else nearest[:0]
+
+
 def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[Any]:
     """Probabilities by both readings; the one with corrected spelling has more to say."""
     mixed: NDArray[Any] = (1 - _CORRECTED_SHARE) * masked + _CORRECTED_SHARE * corrected
@@ -114,8 +107,7 @@ def combine_readings(masked: NDArray[Any], corrected: NDArray[Any]) -> NDArray[A
 class Head:
     """Calibrated weights of each answer, the last of which is "none of these".
 
-    `meaning` is (d, templates + 1), `words` (sketch, templates + 1): a question touches
-    few places of a sketch, and only their rows are read.
+    `meaning` is (d, templates + 1), `words` (sketch, templates + 1): few of its rows are read.
     """
 
     meaning: Weights
@@ -125,14 +117,10 @@ class Head:
 
     @property
     def size(self) -> int:
-        """How many weights of a meaning there are to multiply."""
         return int(self.meaning.size)
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(templates + 1,) probabilities of one question, the last one that of none.
-
-        `vectors` and `texts` are its readings, one or two.
-        """
+        """(templates + 1,) probabilities of one question's readings, the last that of none."""
         shares = []
         # One by one: a product with two rows of a large library takes longer than two with one.
         for vector, text in zip(vectors, texts, strict=True):

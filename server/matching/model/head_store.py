@@ -1,30 +1,26 @@
 """The head that fits an index: read where it was kept, learnt and kept where it was not."""
 
 import asyncio
-import hashlib
-import logging
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 
 from server.core.ports import Embedder, Vectors
 from server.library.model import Library
-from server.matching.index.template_index import TemplateIndex
+from server.matching.index.template_index import TemplateIndex, digest_of, read_arrays, write_arrays
 from server.matching.masking import mask
 from server.matching.model.head import BUCKETS, DIMENSIONS, Head
 from server.matching.model.training import Texts, learn_head, prepare
 from server.matching.model.zero_shot import MixedHead, Scorer, ZeroShotHead
-from server.storage.files import written_whole
 from server.text.language import everyday_sentences
 
 _VERSION: Final = "8"
 """Changes with what training would give, so that older files are learnt anew."""
 
 _PARTS: Final = ("meaning", "words", "bias", "rarity")
-_log = logging.getLogger(__name__)
 
 
 async def head_for(
@@ -45,7 +41,7 @@ async def head_for(
     negatives = tuple(dict.fromkeys(mask(text) for text in everyday))
     has_examples = [bool(template.nl_examples) for template in library.templates.values()]
     path = state_dir / f"{index.name}.npz"
-    key = _head_key(index.ids, negatives)
+    key = digest_of((_VERSION, str(DIMENSIONS), *index.ids, *negatives))
     head = None
     if any(has_examples):
         head = await asyncio.to_thread(_load_head, path, key, len(library.templates))
@@ -55,13 +51,19 @@ async def head_for(
     if vectors is None:
         vectors = await index.vectors()
     negative_vectors = await _vectors_of(negatives, embedder, state_dir)
-    texts = _indexed_texts(index, library, vectors)
+    places = {template: place for place, template in enumerate(library.templates)}
+    texts = Texts(
+        texts=[entry.masked for entry in index.entries],
+        vectors=vectors,
+        owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
+        examples=np.array([entry.kind == "example" for entry in index.entries]),
+    )
     if learnt:
         head = await asyncio.to_thread(
-            lambda: learn_head(prepare(texts, len(has_examples), negatives, negative_vectors))
+            lambda: learn_head(prepare(texts, len(places), negatives, negative_vectors))
         )
         parts = {name: getattr(head, name) for name in _PARTS}
-        await asyncio.to_thread(_write, path, lambda file: np.savez(file, key=key, **parts))
+        await asyncio.to_thread(partial(write_arrays, path, key, **parts))
     if head is not None and all(has_examples):
         return head, learnt
     templates = tuple(library.templates.values())
@@ -76,33 +78,11 @@ async def head_for(
     return MixedHead(head, zero_shot, examples), learnt
 
 
-def _indexed_texts(index: TemplateIndex, library: Library, vectors: Vectors) -> Texts:
-    places = {template: place for place, template in enumerate(library.templates)}
-    return Texts(
-        texts=[entry.masked for entry in index.entries],
-        vectors=vectors,
-        owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
-        examples=np.array([entry.kind == "example" for entry in index.entries]),
-    )
-
-
-def _head_key(ids: Sequence[str], negatives: Sequence[str]) -> str:
-    """What a head depends on: vectors, whose ids say what they depend on, and the negatives."""
-    digest = hashlib.blake2b(f"{_VERSION}\x00{DIMENSIONS}".encode(), digest_size=16)
-    for part in (*ids, *negatives):
-        digest.update(part.encode() + b"\x00")
-    return digest.hexdigest()
-
-
 def _load_head(path: Path, key: str, templates: int) -> Head | None:
-    """The head in a file, or None when there is none that fits."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != key:
-                return None
-            head = Head(**{name: stored[name] for name in _PARTS})
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-        return None  # cut short or not ours: learning it anew costs seconds
+    stored = read_arrays(path, key)
+    if stored is None or not stored.keys() >= {*_PARTS}:
+        return None
+    head = Head(**{name: stored[name] for name in _PARTS})
     answers = templates + 1
     fits = (
         head.meaning.shape[1:] == head.bias.shape == (answers,)
@@ -114,30 +94,12 @@ def _load_head(path: Path, key: str, templates: int) -> Head | None:
 
 
 async def _vectors_of(texts: Sequence[str], embedder: Embedder, state_dir: Path) -> Vectors:
-    """Vectors that libraries share, embedded once and kept in a file."""
-    digest = hashlib.blake2b("\n".join((embedder.fingerprint, *texts)).encode(), digest_size=8)
-    path = state_dir / f"background-{digest.hexdigest()}.npy"
-    kept = await asyncio.to_thread(_load_vectors, path, len(texts))
-    if kept is not None:
+    key = digest_of((embedder.fingerprint, *texts))
+    path = state_dir / f"background-{key[:16]}.npz"
+    stored = await asyncio.to_thread(read_arrays, path, key)
+    kept: Vectors | None = (stored or {}).get("vectors")
+    if kept is not None and kept.ndim == 2 and len(kept) == len(texts):
         return kept
     vectors = await embedder.embed(texts)
-    await asyncio.to_thread(_write, path, lambda file: np.save(file, vectors))
+    await asyncio.to_thread(partial(write_arrays, path, key, vectors=vectors))
     return vectors
-
-
-def _load_vectors(path: Path, count: int) -> Vectors | None:
-    try:
-        vectors: Vectors = np.load(path, allow_pickle=False)
-    except (OSError, EOFError, ValueError):
-        return None
-    return vectors if vectors.ndim == 2 and len(vectors) == count else None
-
-
-def _write(path: Path, save: Callable[[BinaryIO], None]) -> None:
-    """Write a file that the server works without: the next start only takes longer."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as file:
-            save(file)
-    except OSError as full:
-        _log.warning("%s cannot be written: %s", path, full)

@@ -25,7 +25,15 @@ from server.matching.model.classifiers import (
     fit_discriminant,
     fit_softmax,
 )
-from server.matching.model.head import DIMENSIONS, Head, Weights, rarity, sketch_text, softmax
+from server.matching.model.head import (
+    DIMENSIONS,
+    Head,
+    Weights,
+    nearest_others,
+    rarity,
+    sketch_text,
+    softmax,
+)
 
 _LARGEST_SOFTMAX: Final = 1.5e10
 """Multiplications in one step; twenty steps of this many take about half a minute."""
@@ -39,10 +47,9 @@ _LEAST_KEPT: Final = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Masked texts with their vectors, and the template each belongs to.
+    """Masked texts with their vectors, and the index of the template each belongs to.
 
-    `owners` is the index of the template; `examples` is False for a description, which
-    always stays in: nobody asks a question by reciting one.
+    `examples` is False for a description, which always stays in: nobody asks by reciting one.
     """
 
     texts: Sequence[str]
@@ -76,7 +83,6 @@ def prepare(
 
 
 def _normalise(vectors: Vectors) -> tuple[NDArray[np.float32], np.float32]:
-    """Centre `vectors` in place and bring them to unit length on average."""
     centre = vectors.mean(axis=0)
     vectors -= centre
     spread = np.float32(np.sqrt(np.einsum("nd,nd->", vectors, vectors) / len(vectors)))
@@ -86,15 +92,11 @@ def _normalise(vectors: Vectors) -> tuple[NDArray[np.float32], np.float32]:
 
 
 def _foreign(negatives: Vectors, library: Texts) -> NDArray[np.bool_]:
-    """Which of the negatives lie outside every template.
-
-    A sentence lies inside a template when it is as near to one of its texts as most of
-    its examples are to each other.
-    """
+    """Which negatives are further from every template than most of its texts from each other."""
     order = np.argsort(library.owners, kind="stable")
     bounds = np.flatnonzero(np.diff(library.owners[order])) + 1
     members = np.split(order, bounds)
-    within = [_nearness_within(library, group) for group in members]
+    within = [nearest_others(library.vectors[g], library.examples[g]) for g in members]
     found = np.concatenate(within)
     if not len(found):
         return np.ones(len(negatives), np.bool_)
@@ -109,24 +111,11 @@ def _foreign(negatives: Vectors, library: Texts) -> NDArray[np.bool_]:
     return foreign
 
 
-def _nearness_within(library: Texts, group: NDArray[np.int64]) -> NDArray[np.float32]:
-    """How near each example of one template is to the nearest other text of it."""
-    cosines = library.vectors[group] @ library.vectors[group].T
-    np.fill_diagonal(cosines, -1)
-    nearest: NDArray[np.float32] = cosines.max(axis=1)[library.examples[group]]
-    return nearest if len(group) > 1 else nearest[:0]
-
-
 def _lower_quarter(values: NDArray[np.float32]) -> float:
     return float(np.quantile(values, 0.25))
 
 
-# The fit
-
-
 class LearntWeights(NamedTuple):
-    """Calibrated: `features @ weights.T + bias` are logits, the last one that of none."""
-
     weights: Weights
     bias: NDArray[np.float32]
 
@@ -151,7 +140,9 @@ def train(data: TrainingSet) -> LearntWeights:
     else:
         weights = fit_softmax(data.rows, data.labels, data.templates + 1)
         bias = np.zeros(data.templates + 1, np.float32)
-        seen = _held_out(data, weights, folds=_folds(cost))
+        # More folds show the head nearly as much as it will know; large ones cannot afford it.
+        folds = 10 if cost < 1e8 else 5 if cost < 1e9 else 3
+        seen = _held_out(data, weights, folds)
     calibration = calibrate(seen)
     # For features as they come: what was done to the rows is undone here.
     dimensions = len(data.centre)
@@ -162,15 +153,7 @@ def train(data: TrainingSet) -> LearntWeights:
     return LearntWeights(np.hstack([meaning, weights[:, dimensions:-1]]) * scale, plain)
 
 
-def _folds(cost: int) -> int:
-    """More folds show the head nearly as much as it will know; large ones cannot afford it."""
-    if cost < 1e8:
-        return 10
-    return 5 if cost < 1e9 else 3
-
-
 def _held_out(data: TrainingSet, weights: Weights, folds: int) -> HeldOut:
-    """Ask about each example once while it is away, and once while its template is."""
     random = np.random.default_rng(0)
     none = data.templates
     # A fold for each row, the rows of each template spread as evenly as they go.
@@ -227,8 +210,6 @@ _DOUBT: Final = np.array([0.5, 1.5])
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """`scale` times every logit, then `shift` added to that of none."""
-
     scale: float
     shift: float
 
@@ -267,10 +248,7 @@ def calibrate(seen: HeldOut) -> Calibration:
 
 
 def _weights(kinds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each kind counts for its share, and all together for as much as was asked of the library.
-
-    Three examples are three pieces of evidence, however many negatives are held against them.
-    """
+    """Each kind counts for its share, and all together for as much as was asked of the library."""
     present = {kind: int((kinds == kind).sum()) for kind in _SHARES}
     total = max(present[INSIDE], 1) / _SHARES[INSIDE]
     weights = np.zeros(len(kinds))

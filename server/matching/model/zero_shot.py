@@ -1,8 +1,7 @@
 """Templates without examples: how likely it is that a question means one, by its description.
 
-Without example questions there is nothing to train on. Three features are left: how similar
-the question is to the description in meaning, and how much of the template's name and of its
-description it repeats. One logistic regression over them holds for every library.
+One logistic regression holds for every library. Its features are how similar the question is
+to the description, and how much of the name and of the description it repeats.
 """
 
 import re
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from server.core.ports import Vectors
 from server.library.model import Template
-from server.matching.model.head import Head, combine_readings, softmax
+from server.matching.model.head import Head, combine_readings, nearest_others, softmax
 from server.text.language import load_language
 from server.text.stems import stem
 
@@ -58,9 +57,8 @@ class Scorer(Protocol):
 class ZeroShotHead:
     """Scores templates by their descriptions alone.
 
-    `vectors` are those of the descriptions, (n, d), rows of unit length. `negatives` are
-    everyday sentences that mean no template, with their vectors; they show how similar any
-    question is to a description by chance.
+    `vectors` are those of the descriptions, (n, d). `negatives` are everyday sentences, which show
+    how similar any question is to a description by chance.
     """
 
     def __init__(
@@ -72,6 +70,7 @@ class ZeroShotHead:
     ) -> None:
         by_chance = negative_vectors @ vectors.T
         self._vectors = vectors
+        self.templates, self.size = len(vectors), int(vectors.size)
         self._mean = by_chance.mean(axis=0)
         self._spread = np.maximum(by_chance.std(axis=0), _LEAST_SPREAD)
         names = [stems(f"{t.id} {t.function_name}") for t in templates]
@@ -81,16 +80,6 @@ class ZeroShotHead:
         counts = Counter(word for words in documents for word in words)
         idf = {word: log((len(documents) + 1) / (count + 0.5)) for word, count in counts.items()}
         self._words = (_postings(names, idf), _NAME), (_postings(descriptions, idf), _DESCRIPTION)
-
-    @property
-    def templates(self) -> int:
-        """How many templates there are."""
-        return len(self._vectors)
-
-    @property
-    def size(self) -> int:
-        """How many weights there are to multiply."""
-        return int(self._vectors.size)
 
     def logits(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float64]:
         """(n,) log-odds that each of the templates is meant."""
@@ -132,37 +121,29 @@ _MOST: Final = 30.0
 
 
 class MixedHead:
-    """A learnt head for the templates that have examples, and odds for those that have none.
+    """A learnt head for templates with examples, and odds for those that have none.
 
-    The head has never seen a question for a template without examples, and would give it
-    to a neighbour. So each of them is held against the likeliest of the others, description
-    against description, and takes its part of what that one was given: the more, the
-    further the question is from the other's examples.
+    The head would give a question for the latter to a neighbour. So each of them is held against
+    the likeliest of the others, description against description, and takes its part of what that
+    one was given: the more, the further the question is from the other's examples.
     """
 
     def __init__(
         self, learnt: Head, zero_shot: ZeroShotHead, examples: Mapping[int, Vectors]
     ) -> None:
-        """Take what is known of all templates, and the vectors of the examples of some.
-
-        `examples` goes by the place of a template in the library.
-        """
+        """`examples` are vectors, by the place of a template in the library."""
         self._learnt = learnt
         self._zero_shot = zero_shot
+        self.size = learnt.size + zero_shot.size
         self._examples = examples
         self._silent = np.array(
             [place for place in range(zero_shot.templates) if place not in examples], np.int64
         )
-        within = {place: _nearest_within(vectors) for place, vectors in examples.items()}
+        within = {place: nearest_others(vectors) for place, vectors in examples.items()}
         known = np.concatenate([*within.values(), np.zeros(0)])
         usual = float(known.mean()) if len(known) else 1.0
         self._usual = {p: float(w.mean()) if len(w) else usual for p, w in within.items()}
         self._spread = max(float(known.std()) if len(known) else 0.0, _LEAST_SPREAD_WITHIN)
-
-    @property
-    def size(self) -> int:
-        """How many weights a question is multiplied with."""
-        return self._learnt.size + self._zero_shot.size
 
     def probabilities(self, vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         """(templates + 1,) probabilities of one question's readings, the last that of none."""
@@ -179,17 +160,6 @@ class MixedHead:
         return mixed
 
     def _trust(self, place: int, vector: NDArray[np.float32]) -> float:
-        """How far a template's examples are to be believed: less, the less like them it is."""
         near = float((self._examples[place] @ vector).max())
         deviation = (near - self._usual[place]) / self._spread
         return _TRUST + min(max(deviation, _FARTHEST), _NEAREST)
-
-
-def _nearest_within(vectors: Vectors) -> NDArray[np.float32]:
-    """How near each of the vectors is to the nearest other one."""
-    if len(vectors) < 2:
-        return np.zeros(0, np.float32)
-    likeness = vectors @ vectors.T
-    np.fill_diagonal(likeness, -1.0)
-    nearest: NDArray[np.float32] = likeness.max(axis=1)
-    return nearest

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from server.core.tools import Source
-from server.extraction.types import Extraction, PlacedValue
+from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Template
 from server.retrievers.followups.context import FollowUpContext, Span
 from server.text.stems import inflections
