@@ -11,13 +11,13 @@ from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.memory import conversation_key
-from server.core.answer import Trace
 from server.core.decision import (
     Call,
     Ending,
     NotExecutedReason,
     PendingConfirmation,
     ProposalNotExecuted,
+    Trace,
 )
 from server.core.turn import Turn
 from server.errors import (

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from server.chat.adapter import Adapter
 from server.chat.execute import proposal_of
-from server.core.answer import Trace
-from server.core.decision import Call, Clarify, Decision, MissingArguments, NoMatch
+from server.core.decision import Call, Clarify, Decision, MissingArguments, NoMatch, Trace
 from server.core.streaming import TurnDeadline
 from server.core.turn import ConversationContext, Turn
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
-from server.core.answer import Trace
+from server.core.decision import Trace
 from server.core.turn import NO_CONTEXT, Turn
 from server.intents.detector import Detection
 

@@ -19,8 +19,7 @@ from server.chat.history import load_history, save_history
 from server.chat.intent import IntentResult, detect_intent
 from server.chat.redact import is_private
 from server.chat.respond import TurnFindings, respond
-from server.core.answer import Answer, Trace
-from server.core.decision import Blocked, Call, Ending, NoMatch
+from server.core.decision import Answer, Blocked, Call, Ending, NoMatch, Trace
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
 from server.errors import TurnTimedOut

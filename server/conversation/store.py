@@ -15,7 +15,7 @@ from server.conversation.memory import (
 )
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
-from server.settings.conversation import ConversationSettings
+from server.settings.models import ConversationSettings
 from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
 

@@ -6,9 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from server.core.answer import Trace
 from server.core.chat_messages import Message, Reply
-from server.core.decision import Decision
+from server.core.decision import Decision, Trace
 from server.core.tools import ToolDefinition
 from server.core.turn import Turn
 

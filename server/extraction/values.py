@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from server.core.tools import Source
-from server.library.constraints import Constraints
 from server.library.model import Parameter
+from server.library.parameter_types import Constraints
 from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
 from server.text.span import DateOrder

@@ -11,11 +11,11 @@ from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
-from server.library.constraints import Constraints
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.parameter_types import (
     CUSTOM,
     PARAMETER_TYPES,
+    Constraints,
     ParameterType,
     StringType,
     type_of_format,
@@ -214,7 +214,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalizer:
+class NormalizerStep:
     """A named step from matched text to value, with its options."""
 
     type: str
@@ -226,7 +226,7 @@ class TypePatterns:
     """How a domain recognises values of one type, by RE2 patterns."""
 
     patterns: tuple[str, ...]
-    normalizers: tuple[Normalizer, ...] = ()
+    normalizers: tuple[NormalizerStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from server.core.answer import Trace
 from server.core.decision import (
     Call,
     Clarify,
@@ -12,6 +11,7 @@ from server.core.decision import (
     Match,
     MissingArguments,
     NoMatch,
+    Trace,
 )
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor

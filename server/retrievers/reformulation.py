@@ -11,7 +11,6 @@ from jinja2 import TemplateError
 from server.conversation.reformulation.model import OfferedIntent, Understanding
 from server.conversation.reformulation.prompts import clarify_text, proposal_text
 from server.conversation.reformulation.reformulator import Reformulator
-from server.core.answer import Trace
 from server.core.chat_messages import Message
 from server.core.decision import (
     Call,
@@ -19,6 +18,7 @@ from server.core.decision import (
     Decision,
     MissingArguments,
     ProposedAction,
+    Trace,
 )
 from server.core.ports import Decider
 from server.core.tools import Source

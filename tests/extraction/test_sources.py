@@ -3,14 +3,14 @@
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.extraction.types import Extraction
-from server.library.model import Domain, Entity, Normalizer, Parameter, TypePatterns
+from server.library.model import Domain, Entity, NormalizerStep, Parameter, TypePatterns
 from tests.extraction.support import ask, extract
 
 NUMBERS = Domain(
     "d",
     parameter_patterns={
         "number": TypePatterns(
-            (r"[\d,]+(?:\.\d+)?",), (Normalizer("remove_commas"), Normalizer("to_float"))
+            (r"[\d,]+(?:\.\d+)?",), (NormalizerStep("remove_commas"), NormalizerStep("to_float"))
         )
     },
 )

@@ -17,7 +17,7 @@ from server.conversation.outbox import events_table
 from server.conversation.outbox.events_table import COMMIT, CommitEvent, Parcel
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
-from server.settings.conversation import CommitsSettings, WebhookSettings
+from server.settings.models import CommitsSettings, WebhookSettings
 from server.storage.database import Database, utc_now
 
 ID: Final = "Idempotency-Key"

@@ -19,7 +19,7 @@ from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.library.model import Library, Template
-from server.settings.access import AccessSettings
+from server.settings.models import AccessSettings
 from server.tools.policy.checks import Rates, Roles, TemplateChecks, checks_of, size_problem
 from server.tools.policy.proposal import Outcome, Proposal, Refusal
 from server.tools.registry import ToolRegistry

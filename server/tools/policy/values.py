@@ -10,9 +10,8 @@ from typing import Any, get_args
 from uuid import UUID
 
 from server.core.tools import JsonType
-from server.library.constraints import Constraints
 from server.library.model import Parameter, Template
-from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, Constraints, ParameterType
 from server.library.parameters import is_compared_with_data
 
 ValueCheck = Callable[[Any], str | None]
