@@ -62,10 +62,7 @@ def effect_of(written: TemplateYaml, execution: Execution) -> Effect:
 
 
 def build_execution(
-    written: TemplateYaml,
-    parameters: Sequence[Parameter],
-    defaults: HttpDefaults,
-    section: Section,
+    written: TemplateYaml, parameters: Sequence[Parameter], defaults: HttpDefaults, section: Section
 ) -> Execution | None:
     """Return how the template runs, or None when it cannot; problems say why.
 
@@ -120,10 +117,7 @@ def _one_name(
 
 
 def _http_execution(
-    written: TemplateYaml,
-    parameters: Sequence[Parameter],
-    defaults: HttpDefaults,
-    section: Section,
+    written: TemplateYaml, parameters: Sequence[Parameter], defaults: HttpDefaults, section: Section
 ) -> HttpExecution | None:
     schema = written.function_schema
     operation = (schema.name if schema is not None else "") or written.id

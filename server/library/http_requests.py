@@ -22,7 +22,6 @@ from server.library.http_model import (
     Pagination,
     QueryValue,
     ResponseMapping,
-    origin_of,
     parse_endpoint,
 )
 from server.library.http_yaml import (
@@ -70,7 +69,7 @@ def build_defaults(
     base_url, origin = api.base_url.strip().rstrip("/"), ""
     if base_url:
         try:
-            origin = origin_of(base_url)
+            origin = parse_endpoint(base_url).origin
         except PlaceholderInvalid as invalid:
             _complain(section.part("base_url"), "bad-endpoint", f"base_url: {invalid}")
     return HttpDefaults(

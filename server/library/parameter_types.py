@@ -326,23 +326,11 @@ CUSTOM: Final = CustomType()
 PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
     each.name: each
     for each in (
-        StringType(),
-        NumberType(),
-        IntegerType(),
-        BooleanType(),
-        ArrayType(),
-        ObjectType(),
-        DateType(),
-        DatetimeType(),
-        TimeType(),
-        DurationType(),
-        EmailType(),
-        UrlType(),
-        PercentageType(),
-        MoneyType(),
-        CurrencyType(),
+        StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
+        DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
+        PercentageType(), MoneyType(), CurrencyType(),
     )
-}
+}  # fmt: skip
 """Every type an author may write, by name."""
 
 

@@ -33,15 +33,9 @@ def template_hash(template: Template) -> str:
     Examples, tags and the words of answers do not count; neither do credentials, which may
     be renewed at any time.
     """
-    what = (
-        template.id,
-        template.description,
-        template.parameters,
-        template.execution,
-        template.effect,
-        template.policy,
-    )
-    return sha256(json.dumps(_json_like(what)).encode()).hexdigest()
+    counted = ("id", "description", "parameters", "execution", "effect", "policy")
+    what = [_json_like(getattr(template, name)) for name in counted]
+    return sha256(json.dumps(what).encode()).hexdigest()
 
 
 def _json_like(value: Any) -> Any:
@@ -60,27 +54,16 @@ def _json_like(value: Any) -> Any:
 def _policy(
     written: TemplateYaml, effect: Effect, parameters: Sequence[Parameter], section: Section
 ) -> CallPolicy:
-    """Return the template's policy, reporting what is wrong with it.
-
-    What changes something has to be confirmed, unless the template says otherwise.
-
-    A name among `sensitive_params` that fits no parameter would protect nothing.
-    """
+    """Return the template's policy; what changes something is confirmed unless it says no."""
     known = [parameter.name for parameter in parameters]
     holds_parts = any(p.descriptor.json_type in ("object", "array") for p in parameters)
     for name in written.sensitive_params:
-        if name.split(".")[0] in known or (holds_parts and "." not in name):
-            continue
-        what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
-        section.add("unknown-value", what, "sensitive_params")
-    return CallPolicy(
-        requires_auth=written.requires_auth,
-        allowed_roles=written.allowed_roles,
-        rate_limit=written.rate_limit,
-        sensitive_params=written.sensitive_params,
-        confirm=effect == "write" if written.confirm is None else written.confirm,
-        log_invocations=written.log_invocations,
-    )
+        if name.split(".")[0] not in known and not (holds_parts and "." not in name):
+            what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
+            section.add("unknown-value", what, "sensitive_params")
+    policy = {field.name: getattr(written, field.name) for field in fields(CallPolicy)}
+    confirm = effect == "write" if written.confirm is None else written.confirm
+    return CallPolicy(**policy | {"confirm": confirm})
 
 
 def build_templates(

@@ -64,7 +64,7 @@ Synonyms = dict[str, OneOrMore]
 
 
 class VocabularyYaml(LibraryModel):
-    """OneOrMore and the other words that mean them. All groups are read alike."""
+    """Words and the other words that mean them. All groups are read alike."""
 
     synonyms: Synonyms = Field(default_factory=dict)
     """Other words for anything."""
@@ -111,7 +111,7 @@ class DomainParts(LibraryModel):
     entities: dict[str, EntityYaml] = Field(default_factory=dict)
     """Things the domain talks about, by name."""
     vocabulary: VocabularyYaml = VocabularyYaml()
-    """OneOrMore and the other words that mean them."""
+    """Words and the other words that mean them."""
     parameter_patterns: dict[str, TypePatternsYaml] = Field(default_factory=dict)
     """How values of a type look, by type: a known one, or one of your own."""
     response_config: ResponseConfigYaml = ResponseConfigYaml()
@@ -266,7 +266,7 @@ class TemplateYaml(HttpYaml):
     when: dict[str, Any] = Field(default_factory=dict)
     """Values of the pack's entities that it is for: one each, or a list of them."""
     tags: OneOrMore = ()
-    """OneOrMore to find it by."""
+    """Words to find it by."""
     requires_auth: bool = False
     """Whether the key has to belong to a user, and not to a guest."""
     allowed_roles: OneOrMore = ()

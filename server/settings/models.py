@@ -13,6 +13,8 @@ from pydantic import Field, SecretStr, model_validator
 from server.settings.adapters import AdapterSettings
 from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
+__all__ = ["AdapterSettings", "Settings"]
+
 
 class ServerSettings(Strict):
     """Where the server listens, and how much it takes."""
