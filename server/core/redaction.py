@@ -80,10 +80,10 @@ class Secrets:
     def __init__(self, values: Iterable[Any]) -> None:
         self._values = {str(value) for value in values} - {""}
         long = [value for value in self._values if len(value) >= _LEAST_CHARS]
-        spellings = sorted(set[str]().union(*map(_spellings, long)), key=len, reverse=True)
+        spellings = {spelling for value in long for spelling in _spellings(value)}
         self._spellings = [
             (re.compile(re.escape(each[:_SIGNS_OF_A_CUT]), re.IGNORECASE), each)
-            for each in spellings
+            for each in sorted(spellings, key=len, reverse=True)
         ]
 
     def __bool__(self) -> bool:

@@ -40,7 +40,7 @@ from server.library.placeholders import (
     parse_text,
     to_texts,
 )
-from server.library.problems import Section
+from server.library.problems import Section, one_spelling
 from server.settings.yaml_tree import Unresolved
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -154,13 +154,7 @@ class WrittenRequest:
         return self.places.get(name, self.section.part(name))
 
     def one_of(self, *names: str) -> tuple[Any, str]:
-        """Return the value of a key that has two spellings, and the one used; both is a problem."""
-        used = [name for name in names if getattr(self.part, name) is not None]
-        if len(used) > 1:
-            what = f"{names[0]} and {names[1]} mean the same; keep one"
-            _complain(self.at(names[1]), "duplicate-key", what)
-        name = used[0] if used else names[0]
-        return getattr(self.part, name), name
+        return one_spelling(self.part, self.at, *names)
 
 
 def build_http(

@@ -1,10 +1,13 @@
 """What is found wrong while a library is read, collected in one place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
+
+from server.core.suggestions import join_words
 from server.errors import Location, Problem
 from server.settings.documents import Document, Keys
 
@@ -92,3 +95,17 @@ class Section:
         for name in not_used if isinstance(written, dict) else ():
             if name in written:
                 self.collector.add_unused(part, name, self.where(name))
+
+
+def one_spelling(written: BaseModel, at: Callable[[str], Section], *names: str) -> tuple[Any, str]:
+    """Return the value of a key with several spellings, and the one used; two are a problem.
+
+    `at` says where each of them stands.
+    """
+    given = (name for name in names if name in written.model_fields_set)
+    used = [name for name in given if getattr(written, name) is not None]
+    if len(used) > 1:
+        both = join_words((name.rstrip("_") for name in used), "and")
+        at(used[1].rstrip("_")).add("duplicate-key", f"{both} mean the same; keep one")
+    name = used[0] if used else names[0]
+    return getattr(written, name), name
