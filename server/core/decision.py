@@ -183,11 +183,6 @@ class ArgumentCoverage:
     unused: tuple[str, ...] = ()
     agrees: bool | None = None
 
-    @property
-    def complete(self) -> bool:
-        """Whether every required argument was read from the question."""
-        return self.read == self.required
-
 
 @dataclass(slots=True)
 class Stage:

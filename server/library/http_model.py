@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
 from server.core.suggestions import shortened
@@ -140,10 +140,7 @@ class HttpExecution:
     response_type: ResponseType = "auto"
     pagination: Pagination | None = None
     prepare: HttpPreparation | None = None
-
-    @property
-    def tool(self) -> str:
-        return HTTP_TOOL
+    tool: ClassVar[str] = HTTP_TOOL
 
 
 def secrets_of(request: HttpRequest, service: HttpService) -> tuple[str, ...]:

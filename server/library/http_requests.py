@@ -51,11 +51,9 @@ _FIXED: Final = frozenset(
 
 _FIELDS: Final = {
     "timeout": "timeout_s",
-    "retries": "retries",
     "backoff": "backoff_s",
-    "max_response_bytes": "max_response_bytes",
-    "max_redirects": "max_redirects",
     "cache_ttl": "cache_ttl_s",
+    **{name: name for name in ("retries", "max_response_bytes", "max_redirects")},
 }
 
 
@@ -88,7 +86,6 @@ def _complain(section: Section, kind: str, what: str) -> None:
 
 
 def _override(service: HttpService, written: ServiceYaml) -> HttpService:
-    """Return the service with those settings that are written."""
     values = {field: getattr(written, key) for key, field in _FIELDS.items()}
     changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
     return replace(service, **changes)
@@ -115,7 +112,6 @@ def _auth(written: AuthenticationYaml | None, section: Section) -> HttpAuth:
 def _headers(
     written: dict[str, str | int | float | bool], section: Section
 ) -> tuple[tuple[str, PlaceholderText], ...]:
-    """Return headers with their texts cut at placeholders."""
     headers = []
     for name, value in written.items():
         _check_header_name(name, section.part(name))
@@ -183,7 +179,6 @@ def build_http(
 def _call(
     written: WrittenRequest, method: HttpMethod, defaults: HttpDefaults
 ) -> tuple[HttpRequest, HttpService] | None:
-    """Return the request and the service it goes to."""
     part = written.part
     place = _endpoint(written, defaults)
     if place is None:

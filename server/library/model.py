@@ -5,7 +5,7 @@ Both notations of templates and both shapes of `domain.yaml` are built into thes
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
@@ -114,10 +114,7 @@ class PythonExecution:
     """Call a function of the operator's own, `function` being `package.module:name`."""
 
     function: str
-
-    @property
-    def tool(self) -> str:
-        return PYTHON_TOOL
+    tool: ClassVar[str] = PYTHON_TOOL
 
     @property
     def operation(self) -> str:

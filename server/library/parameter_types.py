@@ -91,6 +91,8 @@ class ParameterType:
         """Return what should stand instead of `value`, or None when it belongs to the type."""
         if self.belongs(value):
             return None
+        if self.is_numeric and isinstance(value, float | Decimal) and not math.isfinite(value):
+            return "a finite number"
         return f"{self.noun} as {self.examples[0]}" if self.examples else self.noun
 
     def render(self, value: Any) -> str:
@@ -127,10 +129,6 @@ class _NumericType(ParameterType):
     def belongs(self, value: Any) -> bool:
         is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         return is_number and (isinstance(value, int) or math.isfinite(value))
-
-    def expected(self, value: Any) -> str | None:
-        is_infinite = isinstance(value, float | Decimal) and not math.isfinite(value)
-        return "a finite number" if is_infinite else super().expected(value)
 
 
 class NumberType(_NumericType):

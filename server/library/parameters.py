@@ -94,7 +94,6 @@ class _ParameterBuilder:
         return one_spelling(self._written, self._section.part, *spellings)[0]
 
     def _enum(self, type_name: str, descriptor: ParameterType) -> dict[str, Any]:
-        """The values it can take, each by the text that it is written as."""
         written: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
         values = {str(value): descriptor.normalize(value) for value in written}
         for value in values.values():

@@ -77,7 +77,6 @@ class _Kind:
 
 
 def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
-    """The kinds that a union stands for, each without its `Annotated`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         for entry in arguments[1:]:
@@ -168,7 +167,6 @@ def _document_keys(document: Document, at: Keys, loc: Keys) -> Keys:
 def _kind_and_sentence(
     place: SchemaPlace, document: Document, keys: Keys, error: ErrorDetails
 ) -> tuple[str, str]:
-    """Problem kind and sentence."""
     kind, name = error["type"], _key_path(keys)
     got = quoted(error["input"], document.from_environment)
     if "-" in kind:

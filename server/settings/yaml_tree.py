@@ -301,7 +301,6 @@ class YamlTree:
         self._refuse("yaml-tag", f"the tag {tag} cannot be used", _line_of_event(event))
 
     def _line_of(self, token: str, event: yaml.ScalarEvent) -> int:
-        """The line of `token` in a scalar that may span many lines."""
         first = _line_of_event(event)
         last = event.end_mark.line + 1 if event.end_mark is not None else first
         lines = self._text.splitlines()[first - 1 : last]
@@ -373,7 +372,6 @@ class YamlTree:
 
 
 def _mappings(node: Node) -> list[Node] | None:
-    """The mappings that a merge key brings in, or None when it names something else."""
     found = node.parts if isinstance(node.parts, list) else [node]
     return found if all(isinstance(part.parts, dict) for part in found) else None
 
