@@ -178,6 +178,9 @@ class ToolTimedOut(ToolError):
     code = "tool_timed_out"
 
 
+Severity = Literal["error", "warning"]
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a file; `line` counts from 1, and is 0 when only the file is known."""
@@ -202,7 +205,7 @@ class Problem:
     what: str
     where: Location
     kind: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
     template: str | None = None
 
     @property

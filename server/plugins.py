@@ -41,7 +41,6 @@ TABLES: Final[dict[str, dict[str, str]]] = {
 
 
 def known(kind: str) -> tuple[str, ...]:
-    """Return the short names of one kind, sorted."""
     return tuple(sorted(TABLES[kind]))
 
 

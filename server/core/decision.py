@@ -134,10 +134,7 @@ class ClarifyingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """Nothing fits. `nearest` are the closest templates, best first.
-
-    `unused` are the values in the question that the closest one has no use for.
-    """
+    """Nothing fits. `nearest` are the closest templates, best first, `unused` values of no use."""
 
     why: str
     nearest: tuple[Match, ...] = ()

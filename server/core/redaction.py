@@ -25,22 +25,19 @@ class Redactor:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._paths = tuple(tuple(name.split(".")) for name in names)
-
-    def __bool__(self) -> bool:
-        return bool(self._paths)
+        self.paths = tuple(tuple(name.split(".")) for name in names)
 
     def covers(self, name: str) -> bool:
         """Whether that parameter, or a part of it, is sensitive."""
-        return any(name in path for path in self._paths)
+        return any(name in path for path in self.paths)
 
     def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with every sensitive value replaced, nested ones too."""
-        return self._hidden(arguments, ()) if self._paths else dict(arguments)
+        return self._hidden(arguments, ()) if self.paths else dict(arguments)
 
     def secrets(self, arguments: Mapping[str, Any]) -> "Secrets":
         """Return every text and number that is sensitive in the arguments."""
-        return Secrets(self._sensitive_values(arguments, ()) if self._paths else ())
+        return Secrets(self._sensitive_values(arguments, ()) if self.paths else ())
 
     def sources(self, sources: Mapping[str, Source]) -> dict[str, Source]:
         """Return the sources without the words that sensitive values were read from."""
@@ -52,7 +49,7 @@ class Redactor:
         }
 
     def _sensitive(self, path: tuple[str, ...]) -> bool:
-        return any(path[-len(wanted) :] == wanted for wanted in self._paths)
+        return any(path[-len(wanted) :] == wanted for wanted in self.paths)
 
     def _hidden(self, value: Any, path: tuple[str, ...]) -> Any:
         if self._sensitive(path):
@@ -144,7 +141,6 @@ def _spellings(value: str) -> set[str]:
 
 
 def _without_spelling(text: str, beginning: re.Pattern[str], spelling: str) -> str:
-    """Return the text without a spelling, or without as much of it as was not cut off."""
     kept: list[str] = []
     place = 0
     while (found := beginning.search(text, place)) is not None:

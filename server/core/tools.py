@@ -162,7 +162,6 @@ class ToolParameter:
         return found
 
     def to_json_schema(self) -> dict[str, Any]:
-        """Return this parameter as a JSON Schema property."""
         schema = {
             "type": self.type,
             "description": self.description or None,

@@ -86,7 +86,7 @@ def _one_name(
     thing: str, article: str, written: TemplateYaml, section: Section, names: tuple[str, ...]
 ) -> str | None:
     """Return the value of a key that the template or its execution may hold under several names."""
-    spellings = {(names[0],): getattr(written, names[0])}
+    spellings: dict[tuple[str, ...], str | None] = {names[:1]: getattr(written, names[0])}
     if written.execution is not None:
         spellings |= {("execution", key): getattr(written.execution, key) for key in names[1:]}
     found = {keys: value for keys, value in spellings.items() if value}
@@ -120,21 +120,19 @@ def _http_execution(
 
 
 def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecution | None:
-    """Return the function to call; whether it exists is checked when the adapter opens."""
-    function = execution.function
+    function = execution.function  # whether it exists is checked when the adapter opens
+    if function is not None and _FUNCTION.fullmatch(function):
+        return PythonExecution(function)
     if function is None:
         what = "names no function; write function: package.module:name under execution"
         section.add("missing-key", what)
-        return None
-    if not _FUNCTION.fullmatch(function):
+    else:
         what = f"{function!r} names no function; write it as package.module:name"
         section.add("bad-name", what, "function")
-        return None
-    return PythonExecution(function)
+    return None
 
 
 def _request(written: TemplateYaml, section: Section) -> WrittenRequest:
-    """Return the keys of the request, from the template's top and from under its execution."""
     execution = written.execution or ExecutionYaml()
     values: dict[str, Any] = {}
     places: dict[str, Section] = {}

@@ -63,7 +63,6 @@ def build_defaults(
     authentication: AuthenticationYaml | None,
     authentication_section: Section,
 ) -> HttpDefaults:
-    """Return the domain's service, which its templates fall back to."""
     base_url, origin = api.base_url.strip().rstrip("/"), ""
     if base_url:
         try:

@@ -64,7 +64,6 @@ class Parameter:
 
     @property
     def constraints(self) -> Constraints:
-        """What its values must be beyond their type."""
         return Constraints(
             self.enum, self.ge, self.le, self.min_length, self.max_length, self.pattern
         )
@@ -81,7 +80,6 @@ class Parameter:
         )
 
     def to_tool_parameter(self) -> ToolParameter:
-        """Return this parameter as one of a tool, for JSON Schema."""
         descriptor = self.descriptor
         formats = descriptor.formats
         return ToolParameter(
@@ -202,7 +200,6 @@ class Template:
         )
 
     def to_tool_definition(self) -> ToolDefinition:
-        """Return this template as a function, for function calling."""
         return ToolDefinition(
             name=self.function_name or self.id,
             description=self.description,

@@ -23,32 +23,16 @@ from server.core.tools import JsonType
 from server.settings.yaml_tree import plain_value
 
 ValueKind = Literal[
-    "number",  # any number; `integer` is one that must be whole
-    "percentage",
-    "money",
-    "currency",
-    "date",
-    "written_date",  # a date as it was written
-    "datetime",
-    "time",
-    "duration",
-    "date_format",
-    "email",
-    "url",
-    "boolean",
-    "choice",  # one of the enum's values, or of an entity's
-    "choices",  # several of them
-    "numbers",
-    "records",  # a JSON array
-    "object",  # a JSON object
-    "strings",
-    "field",  # a key of the JSON data in the question
-    "fields",
-    "cell",  # what a field of the data is compared with
-    "custom",  # what the patterns of the type, or of the domain, find
-    "text",
-]
-"""How the values of a parameter are recognised in a question."""
+    "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
+    "duration", "date_format", "email", "url", "boolean", "choice", "choices", "numbers", "records",
+    "object", "strings", "field", "fields", "cell", "custom", "text",
+]  # fmt: skip
+"""How the values of a parameter are recognised in a question.
+
+`integer` is a `number` that must be whole, and a `written_date` a date as it was written. A
+`choice` is a value of the enum or of an entity. `records` and `object` are JSON, a `field` is a
+key of the JSON data, and a `cell` what a field is compared with. `custom` is what patterns find.
+"""
 
 
 class ParameterType:
@@ -358,7 +342,6 @@ class Constraints:
 
     @classmethod
     def of_schema(cls, schema: Mapping[str, Any]) -> "Constraints":
-        """The constraints of a JSON Schema."""
         return cls(
             enum=tuple(schema.get("enum") or ()),
             ge=schema.get("minimum"),

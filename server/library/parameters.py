@@ -130,7 +130,6 @@ class _ParameterBuilder:
         return self._from_vocabulary(enum) | choices
 
     def _from_vocabulary(self, enum: tuple[Any, ...]) -> dict[str, Any]:
-        """Words that the domain's vocabulary has for exactly one of the values."""
         found: dict[str, list[Any]] = {}
         for value in enum:
             for word in self._domain.synonyms.get(fold_word(value), ()):
@@ -169,7 +168,6 @@ _VALUES: Final = frozenset({"value", "values"})
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The words of a name in snake_case or camelCase, in lower case."""
     return tuple(part.lower() for part in _PART.findall(name))
 
 

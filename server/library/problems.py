@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from server.core.suggestions import join_words
-from server.errors import Location, Problem
+from server.errors import Location, Problem, Severity
 from server.settings.documents import Document, Keys
 
 
@@ -19,13 +19,8 @@ class ProblemCollector:
     problems: list[Problem] = field(default_factory=list)
     _unused: dict[tuple[str, str, str], list[Location]] = field(default_factory=dict)
 
-    def add(self, kind: str, what: str, where: Location) -> None:
-        """Add an error."""
-        self.problems.append(Problem(what, where, kind))
-
-    def warn(self, kind: str, what: str, where: Location) -> None:
-        """Add a warning."""
-        self.problems.append(Problem(what, where, kind, "warning"))
+    def add(self, kind: str, what: str, where: Location, severity: Severity = "error") -> None:
+        self.problems.append(Problem(what, where, kind, severity))
 
     @contextmanager
     def about(self, template: str) -> Iterator[None]:
@@ -70,24 +65,20 @@ class Section:
     collector: ProblemCollector
 
     def part(self, *keys: str | int) -> "Section":
-        """The part at `keys` below this one."""
         return replace(self, keys=(*self.keys, *keys))
 
     @property
     def value(self) -> Any:
-        """What is written here, or None."""
         return self.document.at(self.keys)
 
     def where(self, *keys: str | int) -> Location:
         return self.document.where((*self.keys, *keys))
 
     def add(self, kind: str, what: str, *keys: str | int) -> None:
-        """Add an error at `keys` below this part."""
         self.collector.add(kind, what, self.where(*keys))
 
     def warn(self, kind: str, what: str, *keys: str | int) -> None:
-        """Add a warning at `keys` below this part."""
-        self.collector.warn(kind, what, self.where(*keys))
+        self.collector.add(kind, what, self.where(*keys), "warning")
 
     def report_unused(self, part: str, not_used: Iterable[str]) -> None:
         """Note which of the keys `not_used` are written here; `part` says what this is."""

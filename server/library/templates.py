@@ -89,7 +89,6 @@ def build_templates(
 
 
 def _entries(top: Section) -> list[tuple[Section, str]]:
-    """Return the templates of a document, each with its id, empty where it cannot be read."""
     document, section = top.document, top
     if isinstance(document.data, dict):
         section = top.part("templates")
@@ -113,7 +112,6 @@ def _id_of(entry: Any) -> str:
 
 
 def _yaml_problems(section: Section) -> list[Problem]:
-    """Return what is wrong with a template as YAML, also with what it shares with others."""
     placed, at = section.document.placed, section.keys
     found = [problem for keys, problem in placed if keys[: len(at)] == at]
     if placed and not found and _has_unresolved(section.value):
@@ -235,5 +233,5 @@ def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[st
                         f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
                         f"example, {example!r}; a question can have one answer"
                     )
-                    collector.warn("duplicate-example", what, template.where)
+                    collector.add("duplicate-example", what, template.where, "warning")
     return found

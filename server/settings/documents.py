@@ -59,18 +59,14 @@ class Document:
         return Location(self.file, node.line)
 
     def node(self, keys: Sequence[str | int]) -> Node | None:
-        """The part at `keys`, if it is there."""
         node: Node | None = self.root
         for key in keys:
             node = node.child(key) if node is not None else None
         return node
 
     def at(self, keys: Sequence[str | int]) -> Any:
-        """The data at `keys`, or None when there is nothing."""
         node = self.node(keys)
-        if node is None:
-            return None
-        return node.value if keys else self.data
+        return self.data if not keys else node.value if node is not None else None
 
     def problems_outside(self, parts: Sequence[Keys]) -> Iterator[Problem]:
         """The file's problems, without the missing variables inside `parts`.
@@ -109,7 +105,6 @@ def read_yaml(
 def parse_yaml(
     raw: bytes, file: str, environ: Mapping[str, str], *, top: tuple[type, ...] = (dict,)
 ) -> Document:
-    """Read YAML from bytes; `file` is the name that locations carry."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as broken:

@@ -77,7 +77,6 @@ class LibraryModel(Strict):
 
 
 def _absolute_path(path: Path, info: ValidationInfo) -> Path:
-    """An absolute path; a relative one starts at the folder given as `root`."""
     root: Path = (info.context or {}).get("root", Path())
     return (root / path.expanduser()).absolute()
 

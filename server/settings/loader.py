@@ -86,7 +86,6 @@ def _read_all(
 
 
 def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
-    """The files meant, and the places looked at: beside the importing file, then the root."""
     places = list(dict.fromkeys([importer.absolute().parent / pattern, root / pattern]))
     for place in places:
         found = [
@@ -188,7 +187,6 @@ class _MergedSettings:
     def _provider_options(
         self, document: Document
     ) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
-        """Return the options of providers, by section and provider, and what is wrong with them."""
         options: dict[str, dict[str, Any]] = {}
         problems: list[Problem] = []
         for section, kind, model in _PROVIDER_SECTIONS:
