@@ -139,10 +139,8 @@ def _build(domain: Domain, section: Section) -> Template | None:
     execution = build_execution(written, parameters, domain.http, section)
     examples = tuple(example.strip() for example in written.nl_examples if example.strip())
     if not examples:
-        what = (
-            f"{written.id!r} has no nl_examples; questions find it by its description alone, "
-            "which is less sure"
-        )
+        hint = "questions find it by its description alone, which is less sure"
+        what = f"{written.id!r} has no nl_examples; {hint}"
         section.warn("no-examples", what, "nl_examples")
     _check_response(written, parameters, domain, section)
     if execution is None:

@@ -153,7 +153,11 @@ class _MergedSettings:
         bare_list = isinstance(document.data, list)
         at: Keys = () if bare_list else ("adapters",)
         entries = document.at(at)
-        disabled = [(*at, i) for i, e in enumerate(entries or ()) if _is_disabled(e)]
+        disabled = [
+            (*at, number)
+            for number, entry in enumerate(entries or ())
+            if isinstance(entry, dict) and entry.get("enabled") is False
+        ]
         found = list(document.problems_outside(disabled))
         adapters: list[AdapterSettings | None] = []
         if bare_list:
@@ -226,7 +230,3 @@ class _MergedSettings:
         defaults = Settings.model_validate({}, context=self._context)
         adapters = tuple(self._adapters.values())
         return defaults.model_copy(update={**self._sections, "adapters": adapters})
-
-
-def _is_disabled(entry: Any) -> bool:
-    return isinstance(entry, dict) and entry.get("enabled") is False
