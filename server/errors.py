@@ -1,43 +1,5 @@
 """Every failure that the server can name.
 
-OrbitError
-├── ConfigurationInvalid      YAML that cannot be used; carries every problem found
-├── ReloadRefused             the changed configuration cannot be used; what runs goes on
-├── PluginInvalid             a dotted path that names nothing usable
-├── AdapterUnknown            no adapter has that name
-├── AdapterUnavailable        the adapter is configured but could not be opened
-├── IntentsUndefined          the adapter has no rule pack to detect intents
-├── RequestInvalid            the request itself is wrong (empty, too large, not JSON)
-├── ProposalUnknown           the conversation has no proposal of that id
-├── ProposalRefused           the proposal cannot run
-│   ├── ProposalSettled       it was confirmed or declined before
-│   ├── ProposalExpired       it was confirmed too late
-│   └── ProposalAltered       it differs from what was shown
-├── TurnTimedOut              the deadline of one turn passed
-├── RateLimited               more requests than a key or an adapter allows
-├── AccessDenied
-│   ├── KeyMissing            no key came with the request
-│   ├── KeyUnknown            the key was never issued, or is misspelt
-│   ├── KeyExpired
-│   ├── KeyRevoked
-│   ├── KeyForeign            a valid key, but not for what was asked
-│   └── GatewayRefused        the headers that name an end user cannot be trusted
-├── KeyNotFound               no key has the id that was named, to revoke or to rotate
-├── KeyUnchangeable           the key cannot be changed like this; the message says why
-│   └── KeyIsOwn              it is the key of the request itself
-├── StoreUnavailable          the database of keys or sessions cannot be used
-│   └── IndexUnavailable      the vector store cannot be reached, read or written
-├── IndexEmpty                no template has been indexed for the adapter
-├── ProviderError             a model or embedding provider, named in the message
-│   ├── ProviderUnavailable   refused, unreachable, or not installed
-│   ├── ProviderTimedOut
-│   └── ProviderRejected      its answer cannot be used
-└── ToolError
-    ├── ToolUnknown           no tool or operation has that name
-    ├── ArgumentsInvalid      an argument is missing, of the wrong type or out of range
-    ├── ToolFailed            the tool ran and could not do it
-    └── ToolTimedOut
-
 Messages are written for the person who has to act on them: they say what is wrong,
 where, and what would be right. They never hold a key or a secret.
 """
@@ -75,47 +37,47 @@ class ReloadRefused(OrbitError):
 
 
 class PluginInvalid(OrbitError):
-    code = "plugin_invalid"
+    code = "plugin_invalid"  # a dotted path that names nothing usable
 
 
 class AdapterUnknown(OrbitError):
-    code = "adapter_unknown"
+    code = "adapter_unknown"  # no adapter has that name
 
 
 class AdapterUnavailable(OrbitError):
-    code = "adapter_unavailable"
+    code = "adapter_unavailable"  # the adapter is configured but could not be opened
 
 
 class IntentsUndefined(OrbitError):
-    code = "intents_undefined"
+    code = "intents_undefined"  # the adapter has no rule pack to detect intents
 
 
 class RequestInvalid(OrbitError):
-    code = "request_invalid"
+    code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 
 
 class ProposalUnknown(OrbitError):
-    code = "proposal_unknown"
+    code = "proposal_unknown"  # the conversation has no proposal of that id
 
 
 class ProposalRefused(OrbitError):
-    code = "proposal_refused"
+    code = "proposal_refused"  # the proposal cannot run
 
 
 class ProposalSettled(ProposalRefused):
-    code = "proposal_settled"
+    code = "proposal_settled"  # it was confirmed or declined before
 
 
 class ProposalExpired(ProposalRefused):
-    code = "proposal_expired"
+    code = "proposal_expired"  # it was confirmed too late
 
 
 class ProposalAltered(ProposalRefused):
-    code = "proposal_altered"
+    code = "proposal_altered"  # it differs from what was shown
 
 
 class TurnTimedOut(OrbitError):
-    code = "turn_timed_out"
+    code = "turn_timed_out"  # the deadline of one turn passed
 
 
 class RateLimited(OrbitError):
@@ -133,11 +95,11 @@ class AccessDenied(OrbitError):
 
 
 class KeyMissing(AccessDenied):
-    code = "key_missing"
+    code = "key_missing"  # no key came with the request
 
 
 class KeyUnknown(AccessDenied):
-    code = "key_unknown"
+    code = "key_unknown"  # the key was never issued, or is misspelt
 
 
 class KeyExpired(AccessDenied):
@@ -149,43 +111,43 @@ class KeyRevoked(AccessDenied):
 
 
 class KeyForeign(AccessDenied):
-    code = "key_foreign"
+    code = "key_foreign"  # a valid key, but not for what was asked
 
 
 class GatewayRefused(AccessDenied):
-    code = "gateway_refused"
+    code = "gateway_refused"  # the headers that name an end user cannot be trusted
 
 
 class KeyNotFound(OrbitError):
-    code = "key_not_found"
+    code = "key_not_found"  # no key has the id that was named, to revoke or to rotate
 
 
 class KeyUnchangeable(OrbitError):
-    code = "key_unchangeable"
+    code = "key_unchangeable"  # the key cannot be changed like this; the message says why
 
 
 class KeyIsOwn(KeyUnchangeable):
-    code = "key_is_own"
+    code = "key_is_own"  # it is the key of the request itself
 
 
 class StoreUnavailable(OrbitError):
-    code = "store_unavailable"
+    code = "store_unavailable"  # the database of keys or sessions cannot be used
 
 
 class IndexUnavailable(StoreUnavailable):
-    code = "index_unavailable"
+    code = "index_unavailable"  # the vector store cannot be reached, read or written
 
 
 class IndexEmpty(OrbitError):
-    code = "index_empty"
+    code = "index_empty"  # no template has been indexed for the adapter
 
 
 class ProviderError(OrbitError):
-    code = "provider_error"
+    code = "provider_error"  # a model or embedding provider, named in the message
 
 
 class ProviderUnavailable(ProviderError):
-    code = "provider_unavailable"
+    code = "provider_unavailable"  # refused, unreachable, or not installed
 
 
 class ProviderTimedOut(ProviderError):
@@ -193,7 +155,7 @@ class ProviderTimedOut(ProviderError):
 
 
 class ProviderRejected(ProviderError):
-    code = "provider_rejected"
+    code = "provider_rejected"  # its answer cannot be used
 
 
 class ToolError(OrbitError):
@@ -201,19 +163,22 @@ class ToolError(OrbitError):
 
 
 class ToolUnknown(ToolError):
-    code = "tool_unknown"
+    code = "tool_unknown"  # no tool or operation has that name
 
 
 class ArgumentsInvalid(ToolError):
-    code = "arguments_invalid"
+    code = "arguments_invalid"  # an argument is missing, of the wrong type or out of range
 
 
 class ToolFailed(ToolError):
-    code = "tool_failed"
+    code = "tool_failed"  # the tool ran and could not do it
 
 
 class ToolTimedOut(ToolError):
     code = "tool_timed_out"
+
+
+Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +205,7 @@ class Problem:
     what: str
     where: Location
     kind: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
     template: str | None = None
 
     @property

@@ -12,43 +12,35 @@ from typing import Any, Final
 
 from server.errors import PluginInvalid
 
+
+def _table(path: str, *names: str) -> dict[str, str]:
+    return {name: path.format(name) for name in names}
+
+
 TABLES: Final[dict[str, dict[str, str]]] = {
-    "embedding provider": {
-        "local": "server.providers.embeddings.local:PROVIDER",
-        "ollama": "server.providers.embeddings.ollama:PROVIDER",
-        "openai": "server.providers.embeddings.openai:PROVIDER",
-    },
-    "chat provider": {
-        "ollama": "server.providers.chat.ollama:PROVIDER",
-        "openai": "server.providers.chat.openai:PROVIDER",
-        "gemini": "server.providers.chat.gemini:PROVIDER",
-        "llama_cpp": "server.providers.chat.llama_cpp:PROVIDER",
-        "scripted": "server.providers.chat.scripted:PROVIDER",
-    },
-    "retriever": {
-        "IntentAgentRetriever": "server.retrievers.implementations.intent:IntentAgentRetriever",
-        "IntentHTTPRetriever": "server.retrievers.implementations.intent:IntentHTTPRetriever",
-        "IntentPackRetriever": "server.retrievers.implementations.intent:IntentPackRetriever",
-    },
+    "embedding provider": _table(
+        "server.providers.embeddings.{}:PROVIDER", "local", "ollama", "openai"
+    ),
+    "chat provider": _table(
+        "server.providers.chat.{}:PROVIDER", "ollama", "openai", "gemini", "llama_cpp", "scripted"
+    ),
+    "retriever": _table(
+        "server.retrievers.implementations.intent:{}",
+        *("IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"),
+    ),
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",
         "date_time": "server.tools.builtin.date_time:DateTime",
         "json_transform": "server.tools.builtin.json_transform:JsonTransform",
     },
-    "normalizer": {
-        "remove_commas": "server.extraction.patterns:remove_commas",
-        "to_int": "server.extraction.patterns:to_int",
-        "to_float": "server.extraction.patterns:to_float",
-        "parse_date": "server.extraction.patterns:parse_date",
-        "lower": "server.extraction.patterns:lower",
-        "upper": "server.extraction.patterns:upper",
-        "strip": "server.extraction.patterns:strip",
-    },
+    "normalizer": _table(
+        "server.extraction.patterns:{}",
+        *("remove_commas", "to_int", "to_float", "parse_date", "lower", "upper", "strip"),
+    ),
 }
 
 
 def known(kind: str) -> tuple[str, ...]:
-    """Return the short names of one kind, sorted."""
     return tuple(sorted(TABLES[kind]))
 
 
@@ -68,7 +60,9 @@ def resolve(kind: str, name: str) -> Any:
         try:
             module = importlib.import_module(candidate)
         except ImportError as failed:
-            if not _is_absent(failed, candidate):
+            absent = isinstance(failed, ModuleNotFoundError) and failed.name
+            # The module itself, or a package above it, may be what could not be found.
+            if not (absent and f"{candidate}.".startswith(f"{absent}.")):
                 why = f"module {candidate!r} failed while importing: {failed}"
                 raise PluginInvalid(f"{kind} {path!r}: {why}") from failed
             continue
@@ -78,12 +72,3 @@ def resolve(kind: str, name: str) -> Any:
             why = f"module {candidate!r} has no {attribute!r}"
             raise PluginInvalid(f"{kind} {path!r}: {why}") from None
     raise PluginInvalid(f"{kind} {path!r}: there is no module {module_name!r}")
-
-
-def _is_absent(failed: ImportError, module: str) -> bool:
-    """Return whether `module` itself, or a package above it, is what could not be found."""
-    return (
-        isinstance(failed, ModuleNotFoundError)
-        and failed.name is not None
-        and f"{module}.".startswith(f"{failed.name}.")
-    )

@@ -9,7 +9,7 @@ from server.adapters.build import build_adapter
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.core.streaming import StreamListener
 from server.core.turn import Caller, Turn
 from server.settings.models import AdapterSettings, Settings

@@ -15,7 +15,7 @@ from server.api.error_responses import (
     status_of,
 )
 from server.api.schemas import SESSION_ID, SessionId
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
 _TYPES: Final[Mapping[int, str]] = {

@@ -10,7 +10,7 @@ from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
-from server.settings.access import RolesSettings
+from server.settings.models import RolesSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from server.api.disconnect import stop_task, wait_for_disconnect
 from server.api.error_responses import error_body, error_response, internal_error, status_of
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError

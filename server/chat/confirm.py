@@ -18,6 +18,7 @@ from server.core.decision import (
     NotExecutedReason,
     PendingConfirmation,
     ProposalNotExecuted,
+    Trace,
 )
 from server.core.turn import Turn
 from server.errors import (

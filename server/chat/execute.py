@@ -4,8 +4,7 @@ from dataclasses import replace
 from secrets import token_hex
 
 from server.chat.adapter import Adapter
-from server.core.answer import Trace
-from server.core.decision import Call
+from server.core.decision import Call, Trace
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Proposal

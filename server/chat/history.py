@@ -10,6 +10,7 @@ from server.conversation.store import ChatMemory
 from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message
 from server.core.decision import (
+    Answer,
     Blocked,
     Call,
     Clarify,
@@ -18,6 +19,7 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
+    Trace,
 )
 from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor

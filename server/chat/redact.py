@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
-from server.core.answer import Trace
 from server.core.decision import (
     Call,
     Ending,
     MissingArguments,
     PendingConfirmation,
     ProposalNotExecuted,
+    Trace,
 )
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
 from server.intents.detector import Detection

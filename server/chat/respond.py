@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from server.chat.adapter import Adapter
 from server.chat.redact import redact_detection, redact_ending, redact_trace
-from server.core.answer import Answer, Trace
 from server.core.decision import (
+    Answer,
     Blocked,
     Call,
     Cancelled,
@@ -23,6 +23,7 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
+    Trace,
 )
 from server.core.redaction import NO_SECRETS
 from server.core.tools import Source, ToolResultStatus

@@ -20,7 +20,7 @@ from server.cli.options import (
     configured,
 )
 from server.cli.output import fail, print_json, print_text, say
-from server.core.answer import Answer, Trace
+from server.core.decision import Answer, Trace
 from server.core.json import to_json
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import httpx
 from server.adapters.local import ask_once, forget_session, open_adapter
 from server.chat.adapter import Adapter
 from server.cli.chat_screen import Screen
-from server.core.answer import Trace
+from server.core.decision import Trace
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
 from server.settings.models import AdapterSettings, Settings

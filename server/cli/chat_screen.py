@@ -14,7 +14,7 @@ from rich.console import Console
 
 from server.cli.ask import print_stages
 from server.cli.output import say
-from server.core.answer import Trace
+from server.core.decision import Trace
 from server.core.json import to_json
 
 _MOST_REMEMBERED: Final = 1000

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.chat_messages import Message, SpeakerRole
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
-from server.settings.conversation import ConversationSettings
+from server.settings.models import ConversationSettings
 from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
 

@@ -1,5 +1,5 @@
 """The types that every stage uses, and the Protocols between them.
 
-`turn` (caller, question, context) · `decision` · `tools` (calls, results, definitions) ·
-`answer` · `chat_messages` · `ports` (every Protocol) · `redaction` · `json` · `suggestions`.
+`turn` (caller, question, context) · `decision` (and trace, answer) · `tools` (calls, results,
+definitions) · `chat_messages` · `ports` (every Protocol) · `redaction` · `json` · `suggestions`.
 """

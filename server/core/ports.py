@@ -6,9 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from server.core.answer import Trace
 from server.core.chat_messages import Message, Reply
-from server.core.decision import Decision
+from server.core.decision import Decision, Trace
 from server.core.tools import ToolDefinition
 from server.core.turn import Turn
 
@@ -18,7 +17,10 @@ Vectors = NDArray[np.float32]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Text to vectors. Never blocks the event loop."""
+    """Text to vectors. Never blocks the event loop.
+
+    `warm` and `embed` raise ProviderUnavailable, ProviderTimedOut or ProviderRejected.
+    """
 
     @property
     def name(self) -> str:
@@ -32,18 +34,10 @@ class Embedder(Protocol):
         """
 
     async def warm(self) -> None:
-        """Load or reach the model, so that the first question does not wait for it.
-
-        Raises:
-            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
-        """
+        """Load or reach the model, so that the first question does not wait for it."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return (len(texts), d) unit rows, in the order of `texts`.
-
-        Raises:
-            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
-        """
+        """Return (len(texts), d) unit rows, in the order of `texts`."""
 
     async def close(self) -> None:
         """Release connections and threads; the embedder is not used afterwards."""
@@ -51,18 +45,18 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A chat model, deterministic where the provider can be. Never blocks the event loop."""
+    """A chat model, deterministic where the provider can be. Never blocks the event loop.
+
+    Its methods raise ProviderUnavailable, ProviderTimedOut, and ProviderRejected where the
+    answer is not what was asked for; `stream` raises them in mid-stream as well.
+    """
 
     @property
     def name(self) -> str:
         """Provider and model as the configuration names them, `ollama:gemma3:270m`."""
 
     async def warm(self) -> None:
-        """Load or reach the model, so that the first answer does not wait for it.
-
-        Raises:
-            ProviderUnavailable, ProviderTimedOut, ProviderRejected.
-        """
+        """Load or reach the model, so that the first answer does not wait for it."""
 
     async def complete(
         self,
@@ -76,10 +70,6 @@ class ChatModel(Protocol):
 
         With a JSON `schema` the reply's `data` is valid against it, whether or not the
         provider can force that. With `tools` the reply may hold `calls`.
-
-        Raises:
-            ProviderUnavailable, ProviderTimedOut.
-            ProviderRejected: it answered, and not with what was asked for.
         """
 
     def stream(
@@ -88,9 +78,6 @@ class ChatModel(Protocol):
         """Yield the next message's text as it comes, and the whole `Reply` last.
 
         A caller that stops early closes it (`aclosing`), so that the model stops too.
-
-        Raises:
-            ProviderUnavailable, ProviderTimedOut, ProviderRejected: also in mid-stream.
         """
 
     async def close(self) -> None:

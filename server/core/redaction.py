@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
@@ -25,28 +25,19 @@ class Redactor:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._paths = tuple(tuple(name.split(".")) for name in names)
-
-    def __bool__(self) -> bool:
-        return bool(self._paths)
+        self.paths = tuple(tuple(name.split(".")) for name in names)
 
     def covers(self, name: str) -> bool:
         """Whether that parameter, or a part of it, is sensitive."""
-        return any(name in path for path in self._paths)
+        return any(name in path for path in self.paths)
 
     def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with every sensitive value replaced, nested ones too."""
-        if not self._paths:
-            return dict(arguments)
-        return {name: self._hidden(value, (name,)) for name, value in arguments.items()}
+        return self._hidden(arguments, ()) if self.paths else dict(arguments)
 
     def secrets(self, arguments: Mapping[str, Any]) -> "Secrets":
         """Return every text and number that is sensitive in the arguments."""
-        found: list[Any] = []
-        if self._paths:
-            for name, value in arguments.items():
-                self._gather(value, (name,), found)
-        return Secrets(found)
+        return Secrets(self._sensitive_values(arguments, ()) if self.paths else ())
 
     def sources(self, sources: Mapping[str, Source]) -> dict[str, Source]:
         """Return the sources without the words that sensitive values were read from."""
@@ -58,7 +49,7 @@ class Redactor:
         }
 
     def _sensitive(self, path: tuple[str, ...]) -> bool:
-        return any(path[-len(wanted) :] == wanted for wanted in self._paths)
+        return any(path[-len(wanted) :] == wanted for wanted in self.paths)
 
     def _hidden(self, value: Any, path: tuple[str, ...]) -> Any:
         if self._sensitive(path):
@@ -69,15 +60,15 @@ class Redactor:
             return [self._hidden(item, path) for item in value]
         return value
 
-    def _gather(self, value: Any, path: tuple[str, ...], found: list[Any]) -> None:
+    def _sensitive_values(self, value: Any, path: tuple[str, ...]) -> Iterator[Any]:
         if self._sensitive(path):
-            found.extend(_leaves(value))
+            yield from _leaves(value)
         elif isinstance(value, Mapping):
             for key, item in value.items():
-                self._gather(item, (*path, str(key)), found)
+                yield from self._sensitive_values(item, (*path, str(key)))
         elif isinstance(value, list | tuple):
             for item in value:
-                self._gather(item, path, found)
+                yield from self._sensitive_values(item, path)
 
 
 class Secrets:
@@ -85,14 +76,12 @@ class Secrets:
 
     def __init__(self, values: Iterable[Any]) -> None:
         self._values = {str(value) for value in values} - {""}
-        spellings = {
-            spelling
-            for value in self._values
-            if len(value) >= _LEAST_CHARS
-            for spelling in _spellings(value)
-        }
-        longest_first = sorted(spellings, key=len, reverse=True)
-        self._spellings = [(_beginning_pattern(spelling), spelling) for spelling in longest_first]
+        long = [value for value in self._values if len(value) >= _LEAST_CHARS]
+        spellings = {spelling for value in long for spelling in _spellings(value)}
+        self._spellings = [
+            (re.compile(re.escape(each[:_SIGNS_OF_A_CUT]), re.IGNORECASE), each)
+            for each in sorted(spellings, key=len, reverse=True)
+        ]
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -127,12 +116,10 @@ class Secrets:
 NO_SECRETS: Final = Secrets(())
 
 
-def _leaves(value: Any) -> Iterable[Any]:
+def _leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield key
-            yield from _leaves(item)
-    elif isinstance(value, list | tuple | set | frozenset):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
         for item in value:
             yield from _leaves(item)
     elif value is not None and not isinstance(value, bool):
@@ -153,12 +140,7 @@ def _spellings(value: str) -> set[str]:
     }
 
 
-def _beginning_pattern(spelling: str) -> re.Pattern[str]:
-    return re.compile(re.escape(spelling[:_SIGNS_OF_A_CUT]), re.IGNORECASE)
-
-
 def _without_spelling(text: str, beginning: re.Pattern[str], spelling: str) -> str:
-    """Return the text without a spelling, or without as much of it as was not cut off."""
     kept: list[str] = []
     place = 0
     while (found := beginning.search(text, place)) is not None:

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 _MAX_SHOWN: Final = 60
+_MAX_SHOWN_VALUE: Final = 41
+_MAX_SHOWN_BITS: Final = 128
 _MAX_LISTED: Final = 40
 _MAX_COMPARED: Final = 80
 _MIN_SECRET: Final = 4
@@ -45,13 +47,9 @@ def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:
     return shortened(text)
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = _MAX_SHOWN) -> str:
     """Return a text, cut to what a message has room for."""
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
-
-
-_MAX_SHOWN_CHARS: Final = 40
-_MAX_SHOWN_BITS: Final = 128
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
@@ -64,19 +62,17 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 def shown_value(value: Any) -> str:
     """Return a value for an error message: short, on one line, quick for values of any size."""
-    if isinstance(value, str):
-        text = value if len(value) <= _MAX_SHOWN_CHARS else f"{value[:_MAX_SHOWN_CHARS]}…"
-        return repr(text)
-    if isinstance(value, bool) or value is None:
-        return str(value).lower() if value is not None else "nothing"
-    if isinstance(value, int):
-        return str(value) if value.bit_length() <= _MAX_SHOWN_BITS else "a very large number"
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, Decimal):
-        text = str(value)
-        return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
-    return described_value(value)
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return repr(shortened(value, _MAX_SHOWN_VALUE))
+        case int() if value.bit_length() > _MAX_SHOWN_BITS:
+            return "a very large number"
+        case int() | float() | Decimal():
+            return shortened(str(value), _MAX_SHOWN_VALUE)
+        case _:
+            return described_value(value)
 
 
 def described_value(value: Any) -> str:

@@ -89,19 +89,16 @@ class ToolResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-ready data, without empty fields."""
-        data: dict[str, Any] = {
+        data = {
             "tool_name": self.tool_name,
             "operation": self.operation,
             "parameters": dict(self.parameters),
-        }
-        if self.result is not None:
-            data["result"] = self.result
-        if self.error_message is not None:
-            data["error_message"] = self.error_message
-        return data | {
+            "result": self.result,
+            "error_message": self.error_message,
             "execution_time_ms": self.execution_time_ms,
             "status": str(self.status),
         }
+        return {name: value for name, value in data.items() if value is not None}
 
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
@@ -111,11 +108,6 @@ _MAX_WORD_CHARS: Final = 60
 
 Vocabulary = Mapping[str, tuple[str, ...]]
 """Each value that may be given, with other words for it."""
-
-
-def read_vocabulary(words: Mapping[str, str]) -> Vocabulary:
-    """Return the vocabulary whose other words are written with commas between them."""
-    return {value: tuple(text.split(", ")) for value, text in words.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +162,20 @@ class ToolParameter:
         return found
 
     def to_json_schema(self) -> dict[str, Any]:
-        """Return this parameter as a JSON Schema property."""
-        schema: dict[str, Any] = {"type": self.type}
-        if self.description:
-            schema["description"] = self.description
-        if self.enum is not None:
-            schema["enum"] = list(self.enum)
-        if self.default is not None:
-            schema["default"] = self.default
-        if self.format is not None:
-            schema["format"] = self.format
-        if self.type == "array":
-            schema["items"] = dict(self.items) if self.items is not None else {}
-        bounds = {
+        schema = {
+            "type": self.type,
+            "description": self.description or None,
+            "enum": None if self.enum is None else list(self.enum),
+            "default": self.default,
+            "format": self.format,
+            "items": dict(self.items or {}) if self.type == "array" else None,
             "minimum": self.minimum,
             "maximum": self.maximum,
             "minLength": self.min_length,
             "maxLength": self.max_length,
             "pattern": self.pattern,
         }
-        schema |= {name: bound for name, bound in bounds.items() if bound is not None}
-        return schema
+        return {name: entry for name, entry in schema.items() if entry is not None}
 
 
 def _folded(word: str) -> str:
@@ -227,7 +212,7 @@ class ToolDefinition:
         if missing:
             raise ArgumentsInvalid(f"{label} needs {', '.join(missing)}")
         for group in self.exactly_one_of:
-            count = len([name for name in group if name in given])
+            count = sum(name in given for name in group)
             if count > 1:
                 raise ArgumentsInvalid(f"{self.name} takes either {join_words(group)}, not both")
             if not count:

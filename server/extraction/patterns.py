@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import re2
 
 from server.errors import PluginInvalid
-from server.library.model import Normalizer
+from server.library.model import NormalizerStep
 from server.plugins import resolve
 from server.text.decimals import Number, as_decimal, plain_number, read_plain
 from server.text.parsed_text import ParsedText
@@ -109,12 +109,12 @@ def strip(value: Any) -> Any:
     return value.strip(" \t\r\n.,;:!?") if isinstance(value, str) else value
 
 
-def compile_steps(normalizers: Sequence[Normalizer]) -> tuple[Step, ...]:
+def compile_steps(normalizers: Sequence[NormalizerStep]) -> tuple[Step, ...]:
     """Return the named functions with their options, or raise `PluginInvalid`."""
     return tuple(_step(normalizer) for normalizer in normalizers)
 
 
-def _step(normalizer: Normalizer) -> Step:
+def _step(normalizer: NormalizerStep) -> Step:
     function = resolve("normalizer", normalizer.type)
     try:
         signature = inspect.signature(function)

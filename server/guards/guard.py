@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-from server.core.answer import Trace
+from server.core.decision import Trace
 from server.core.ports import Embedder
 from server.core.turn import Turn
 from server.guards.changes import Change, ChangedGuards, with_changes

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from server.errors import Problem
 from server.guards.guard import Guard
-from server.library.yaml_base import LibraryModel
 from server.settings.documents import read_yaml
+from server.settings.fields import LibraryModel
 from server.settings.validation import validate
 
 

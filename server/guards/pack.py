@@ -11,9 +11,8 @@ from pydantic_core import PydanticCustomError
 from server.errors import Problem
 from server.guards.model import Category, GuardRoute, GuardSet
 from server.library.expressions import examine, matches_nothing, pattern_problem
-from server.library.yaml_base import LibraryModel, Words
 from server.settings.documents import Document, Keys, read_yaml
-from server.settings.fields import NAME
+from server.settings.fields import NAME, LibraryModel, OneOrMore
 from server.settings.validation import validate
 
 
@@ -21,7 +20,7 @@ def _by_language(value: object) -> object:
     return value if isinstance(value, dict) else {"": value}
 
 
-Responses = Annotated[dict[str, Words], BeforeValidator(_by_language)]
+Responses = Annotated[dict[str, OneOrMore], BeforeValidator(_by_language)]
 """One text, a list of texts, or either by language."""
 
 
@@ -47,9 +46,9 @@ class CategoryYaml(LibraryModel):
     """For people; it decides nothing."""
     action: Literal["block", "route", "allow", "flag"] = "block"
     """`block` answers with the response, `route` asks elsewhere, `allow` passes, `flag` notes."""
-    patterns: Words = ()
+    patterns: OneOrMore = ()
     """Regular expressions (RE2), found anywhere in the question, whatever its case."""
-    examples: Words = ()
+    examples: OneOrMore = ()
     """Questions of this kind; others are recognised by their meaning."""
     response: Responses = Field(default_factory=dict)
     """What a blocked person reads, as Jinja: one, several, or either by language."""

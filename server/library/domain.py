@@ -9,7 +9,7 @@ from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import PluginInvalid
 from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
-from server.library.model import Domain, Entity, Normalizer, ResponseConfig, TypePatterns
+from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns
 from server.library.parameter_types import canonical
 from server.library.problems import ProblemCollector, Section
 from server.library.yaml_models import (
@@ -129,7 +129,7 @@ def _patterns(written: Mapping[str, TypePatternsYaml], section: Section) -> dict
         check_patterns(entry.patterns, section.part(name, "patterns"))
         for number, step in enumerate(entry.normalizers):
             _check_normalizer(step, section.part(name, "normalizers", number))
-        steps = tuple(Normalizer(n.type, dict(n.model_extra or {})) for n in entry.normalizers)
+        steps = tuple(NormalizerStep(n.type, dict(n.model_extra or {})) for n in entry.normalizers)
         found[type_name] = TypePatterns(entry.patterns, steps)
     return found
 

@@ -62,15 +62,9 @@ def effect_of(written: TemplateYaml, execution: Execution) -> Effect:
 
 
 def build_execution(
-    written: TemplateYaml,
-    parameters: Sequence[Parameter],
-    defaults: HttpDefaults,
-    section: Section,
+    written: TemplateYaml, parameters: Sequence[Parameter], defaults: HttpDefaults, section: Section
 ) -> Execution | None:
-    """Return how the template runs, or None when it cannot; problems say why.
-
-    `defaults` are what the domain says of the service that its endpoints belong to.
-    """
+    """Return how the template runs, or None when it cannot; problems say why."""
     execution = written.execution or ExecutionYaml()
     inside = section.part("execution")
     inside.report_unused("an execution", ExecutionYaml.not_used)
@@ -83,47 +77,31 @@ def build_execution(
             if key in (place.value or {}):
                 what = f"{key!r} describes a request, but {written.id!r} runs a tool"
                 place.warn("unused-key", what, key)
-    tool = _one_name(
-        "a tool",
-        {
-            ("tool_name",): written.tool_name,
-            ("execution", "tool"): execution.tool,
-            ("execution", "builtin_function"): execution.builtin_function,
-        },
-        section,
-    )
-    operation = _one_name(
-        "an operation",
-        {
-            ("tool_operation",): written.tool_operation,
-            ("execution", "operation"): execution.operation,
-        },
-        section,
-    )
+    tool = _one_name("tool", "a", written, section, ("tool_name", "tool", "builtin_function"))
+    operation = _one_name("operation", "an", written, section, ("tool_operation", "operation"))
     return BuiltinExecution(tool, operation) if tool and operation else None
 
 
 def _one_name(
-    thing: str, spellings: dict[tuple[str, ...], str | None], section: Section
+    thing: str, article: str, written: TemplateYaml, section: Section, names: tuple[str, ...]
 ) -> str | None:
-    """Return the value of a key with several spellings; none, or two that differ, is a problem."""
+    """Return the value of a key that the template or its execution may hold under several names."""
+    spellings: dict[tuple[str, ...], str | None] = {names[:1]: getattr(written, names[0])}
+    if written.execution is not None:
+        spellings |= {("execution", key): getattr(written.execution, key) for key in names[1:]}
     found = {keys: value for keys, value in spellings.items() if value}
     if not found:
-        names = [keys[-1] for keys in spellings]
-        what = f"names no {thing.split()[1]}; write {names[0]}, or {names[-1]} under execution"
+        what = f"names no {thing}; write {names[0]}, or {names[-1]} under execution"
         section.add("missing-key", what)
         return None
     if len(set(found.values())) > 1:
-        what = f"names {thing} twice: {' and '.join(repr(v) for v in found.values())}"
+        what = f"names {article} {thing} twice: {' and '.join(repr(v) for v in found.values())}"
         section.add("duplicate-key", what, *list(found)[-1])
     return next(iter(found.values()))
 
 
 def _http_execution(
-    written: TemplateYaml,
-    parameters: Sequence[Parameter],
-    defaults: HttpDefaults,
-    section: Section,
+    written: TemplateYaml, parameters: Sequence[Parameter], defaults: HttpDefaults, section: Section
 ) -> HttpExecution | None:
     schema = written.function_schema
     operation = (schema.name if schema is not None else "") or written.id
@@ -142,21 +120,19 @@ def _http_execution(
 
 
 def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecution | None:
-    """Return the function to call; whether it exists is checked when the adapter opens."""
-    function = execution.function
+    function = execution.function  # whether it exists is checked when the adapter opens
+    if function is not None and _FUNCTION.fullmatch(function):
+        return PythonExecution(function)
     if function is None:
         what = "names no function; write function: package.module:name under execution"
         section.add("missing-key", what)
-        return None
-    if not _FUNCTION.fullmatch(function):
+    else:
         what = f"{function!r} names no function; write it as package.module:name"
         section.add("bad-name", what, "function")
-        return None
-    return PythonExecution(function)
+    return None
 
 
 def _request(written: TemplateYaml, section: Section) -> WrittenRequest:
-    """Return the keys of the request, from the template's top and from under its execution."""
     execution = written.execution or ExecutionYaml()
     values: dict[str, Any] = {}
     places: dict[str, Section] = {}
@@ -182,7 +158,6 @@ def _names_in(section: Section) -> Iterator[tuple[str, Section]]:
 
 
 def _texts(section: Section) -> Iterator[Section]:
-    """The texts at and below a section."""
     value = section.value
     if isinstance(value, str):
         if not isinstance(value, Unresolved):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from server.library.yaml_base import LibraryModel
+from server.settings.fields import LibraryModel
 
 AuthKind = Literal["none", "basic", "bearer", "api_key"]
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
+from server.core.suggestions import shortened
 from server.library.http_auth import HttpAuth
 from server.library.placeholders import PlaceholderInvalid, PlaceholderText, Slot, parse_text
 
@@ -19,6 +20,9 @@ HTTP_TOOL: Final = "http_call"
 BodyKind = Literal["json", "form", "text"]
 ResponseType = Literal["auto", "json", "csv", "text"]
 PageStyle = Literal["page", "offset", "cursor", "link"]
+
+_MAX_SHOWN: Final = 40
+"""Addresses may hold a key; a message shows no more than where it begins."""
 
 _SECRET_WORDS: Final = ("auth", "key", "token", "secret", "password", "cookie")
 
@@ -47,19 +51,6 @@ class HttpRequest:
     query: tuple[tuple[str, QueryValue], ...] = ()
     headers: tuple[tuple[str, PlaceholderText], ...] = field(default=(), repr=False)
     body: HttpBody | None = None
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of all arguments that the request uses."""
-        found = set(self.path.names)
-        for _, value in self.query:
-            for text in value if isinstance(value, tuple) else (value,):
-                found |= text.names if text else set()
-        for _, text in self.headers:
-            found |= text.names
-        if self.body is not None:
-            found |= _names_in(self.body.content)
-        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +140,7 @@ class HttpExecution:
     response_type: ResponseType = "auto"
     pagination: Pagination | None = None
     prepare: HttpPreparation | None = None
-
-    @property
-    def tool(self) -> str:
-        return HTTP_TOOL
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of the arguments that the calls use, without what `prepare` supplies."""
-        found = self.request.names
-        if self.prepare is None:
-            return found
-        supplied = self.prepare.mapping.fields.keys()
-        return (found - supplied) | self.prepare.request.names
+    tool: ClassVar[str] = HTTP_TOOL
 
 
 def secrets_of(request: HttpRequest, service: HttpService) -> tuple[str, ...]:
@@ -172,16 +151,6 @@ def secrets_of(request: HttpRequest, service: HttpService) -> tuple[str, ...]:
             words = " ".join(part for part in text.parts if isinstance(part, str))
             found |= set(words.split()) - {"Bearer", "Basic", "Token"}
     return tuple(secret for secret in found if len(secret) > 3)
-
-
-def _names_in(value: Any) -> set[str]:
-    if isinstance(value, PlaceholderText):
-        return set(value.names)
-    if isinstance(value, Mapping):
-        return set().union(*(_names_in(item) for item in value.values()))
-    if isinstance(value, list | tuple):
-        return set().union(*(_names_in(item) for item in value))
-    return set()
 
 
 PATH_SAFE: Final = "/%:@!$&'()*,;=+~-._"
@@ -222,7 +191,7 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     scheme = absolute["scheme"].lower() if absolute else ""
     if absolute is None or scheme not in ("http", "https"):
         raise PlaceholderInvalid(
-            f"{_shortened(endpoint)!r} does not begin with http:// or https://"
+            f"{shortened(endpoint, _MAX_SHOWN)!r} does not begin with http:// or https://"
         )
     netloc, rest = absolute["netloc"], parse_text(absolute["rest"])
     _check_netloc(netloc)
@@ -237,22 +206,16 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     return Endpoint(f"{scheme}://{netloc.lower()}", _path(path, slots), tuple(_pairs(query, slots)))
 
 
-def origin_of(url: str) -> str:
-    """`scheme://host[:port]` of an absolute address without placeholders there.
-
-    Raises:
-        PlaceholderInvalid: not an http(s) address.
-    """
-    return parse_endpoint(url).origin
-
-
 def _check_netloc(netloc: str) -> None:
+    shown = shortened(netloc, _MAX_SHOWN)
     if "{" in netloc:
-        raise PlaceholderInvalid(f"a placeholder cannot stand in the host ({_shortened(netloc)!r})")
+        raise PlaceholderInvalid(
+            f"a placeholder cannot stand in the host ({shortened(netloc, _MAX_SHOWN)!r})"
+        )
     if "@" in netloc:
         raise PlaceholderInvalid("credentials cannot stand in the address; use authentication")
     if not _HOST.fullmatch(netloc) or (urlsplit(f"//{netloc}").port or 1) > 65535:
-        raise PlaceholderInvalid(f"{_shortened(netloc)!r} is not a host")
+        raise PlaceholderInvalid(f"{shown!r} is not a host")
 
 
 def _path(marked: str, slots: Sequence[Slot]) -> PlaceholderText:
@@ -278,8 +241,3 @@ def _rejoin(marked: str, slots: Sequence[Slot], decode: Callable[[str], str]) ->
     parts = [slots[int(piece)] if n % 2 else decode(piece) for n, piece in pieces]
     source = "".join(p if isinstance(p, str) else f"{{{{ {p.expression} }}}}" for p in parts)
     return PlaceholderText(source, tuple(part for part in parts if part != ""))
-
-
-def _shortened(text: str) -> str:
-    # Addresses may hold a key; a message shows no more than where it begins.
-    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -22,7 +22,6 @@ from server.library.http_model import (
     Pagination,
     QueryValue,
     ResponseMapping,
-    origin_of,
     parse_endpoint,
 )
 from server.library.http_yaml import (
@@ -41,7 +40,7 @@ from server.library.placeholders import (
     parse_text,
     to_texts,
 )
-from server.library.problems import Section
+from server.library.problems import Section, one_spelling
 from server.settings.yaml_tree import Unresolved
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -52,11 +51,9 @@ _FIXED: Final = frozenset(
 
 _FIELDS: Final = {
     "timeout": "timeout_s",
-    "retries": "retries",
     "backoff": "backoff_s",
-    "max_response_bytes": "max_response_bytes",
-    "max_redirects": "max_redirects",
     "cache_ttl": "cache_ttl_s",
+    **{name: name for name in ("retries", "max_response_bytes", "max_redirects")},
 }
 
 
@@ -66,11 +63,10 @@ def build_defaults(
     authentication: AuthenticationYaml | None,
     authentication_section: Section,
 ) -> HttpDefaults:
-    """Return the domain's service, which its templates fall back to."""
     base_url, origin = api.base_url.strip().rstrip("/"), ""
     if base_url:
         try:
-            origin = origin_of(base_url)
+            origin = parse_endpoint(base_url).origin
         except PlaceholderInvalid as invalid:
             _complain(section.part("base_url"), "bad-endpoint", f"base_url: {invalid}")
     return HttpDefaults(
@@ -89,7 +85,6 @@ def _complain(section: Section, kind: str, what: str) -> None:
 
 
 def _override(service: HttpService, written: ServiceYaml) -> HttpService:
-    """Return the service with those settings that are written."""
     values = {field: getattr(written, key) for key, field in _FIELDS.items()}
     changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
     return replace(service, **changes)
@@ -116,7 +111,6 @@ def _auth(written: AuthenticationYaml | None, section: Section) -> HttpAuth:
 def _headers(
     written: dict[str, str | int | float | bool], section: Section
 ) -> tuple[tuple[str, PlaceholderText], ...]:
-    """Return headers with their texts cut at placeholders."""
     headers = []
     for name, value in written.items():
         _check_header_name(name, section.part(name))
@@ -155,13 +149,7 @@ class WrittenRequest:
         return self.places.get(name, self.section.part(name))
 
     def one_of(self, *names: str) -> tuple[Any, str]:
-        """Return the value of a key that has two spellings, and the one used; both is a problem."""
-        used = [name for name in names if getattr(self.part, name) is not None]
-        if len(used) > 1:
-            what = f"{names[0]} and {names[1]} mean the same; keep one"
-            _complain(self.at(names[1]), "duplicate-key", what)
-        name = used[0] if used else names[0]
-        return getattr(self.part, name), name
+        return one_spelling(self.part, self.at, *names)
 
 
 def build_http(
@@ -190,7 +178,6 @@ def build_http(
 def _call(
     written: WrittenRequest, method: HttpMethod, defaults: HttpDefaults
 ) -> tuple[HttpRequest, HttpService] | None:
-    """Return the request and the service it goes to."""
     part = written.part
     place = _endpoint(written, defaults)
     if place is None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from server.library.http_auth import AuthenticationYaml
-from server.library.yaml_base import LibraryModel
+from server.settings.fields import LibraryModel
 
 
 def _uppercase(value: Any) -> Any:

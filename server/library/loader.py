@@ -74,7 +74,6 @@ _NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing
 def _read_templates(
     paths: Sequence[Path], environ: Mapping[str, str], collector: ProblemCollector
 ) -> list[Document]:
-    """Read each file once, whichever of the paths name it."""
     files: dict[Path, Path] = {}
     for path in paths:
         found = expand(path)

@@ -5,17 +5,17 @@ Both notations of templates and both shapes of `domain.yaml` are built into thes
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
-from server.library.constraints import Constraints
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.parameter_types import (
     CUSTOM,
     PARAMETER_TYPES,
+    Constraints,
     ParameterType,
     StringType,
     type_of_format,
@@ -64,7 +64,6 @@ class Parameter:
 
     @property
     def constraints(self) -> Constraints:
-        """What its values must be beyond their type."""
         return Constraints(
             self.enum, self.ge, self.le, self.min_length, self.max_length, self.pattern
         )
@@ -81,7 +80,6 @@ class Parameter:
         )
 
     def to_tool_parameter(self) -> ToolParameter:
-        """Return this parameter as one of a tool, for JSON Schema."""
         descriptor = self.descriptor
         formats = descriptor.formats
         return ToolParameter(
@@ -114,10 +112,7 @@ class PythonExecution:
     """Call a function of the operator's own, `function` being `package.module:name`."""
 
     function: str
-
-    @property
-    def tool(self) -> str:
-        return PYTHON_TOOL
+    tool: ClassVar[str] = PYTHON_TOOL
 
     @property
     def operation(self) -> str:
@@ -205,7 +200,6 @@ class Template:
         )
 
     def to_tool_definition(self) -> ToolDefinition:
-        """Return this template as a function, for function calling."""
         return ToolDefinition(
             name=self.function_name or self.id,
             description=self.description,
@@ -214,7 +208,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Normalizer:
+class NormalizerStep:
     """A named step from matched text to value, with its options."""
 
     type: str
@@ -226,7 +220,7 @@ class TypePatterns:
     """How a domain recognises values of one type, by RE2 patterns."""
 
     patterns: tuple[str, ...]
-    normalizers: tuple[Normalizer, ...] = ()
+    normalizers: tuple[NormalizerStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

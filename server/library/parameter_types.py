@@ -8,43 +8,31 @@ and what it is called when somebody is asked for it. `docs/extending.md` adds on
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from email.utils import parseaddr
+from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
-from server.core.suggestions import format_value
+import re2
+
+from server.core.suggestions import format_value, join_words
 from server.core.tools import JsonType
 from server.settings.yaml_tree import plain_value
 
 ValueKind = Literal[
-    "number",  # any number; `integer` is one that must be whole
-    "percentage",
-    "money",
-    "currency",
-    "date",
-    "written_date",  # a date as it was written
-    "datetime",
-    "time",
-    "duration",
-    "date_format",
-    "email",
-    "url",
-    "boolean",
-    "choice",  # one of the enum's values, or of an entity's
-    "choices",  # several of them
-    "numbers",
-    "records",  # a JSON array
-    "object",  # a JSON object
-    "strings",
-    "field",  # a key of the JSON data in the question
-    "fields",
-    "cell",  # what a field of the data is compared with
-    "custom",  # what the patterns of the type, or of the domain, find
-    "text",
-]
-"""How the values of a parameter are recognised in a question."""
+    "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
+    "duration", "date_format", "email", "url", "boolean", "choice", "choices", "numbers", "records",
+    "object", "strings", "field", "fields", "cell", "custom", "text",
+]  # fmt: skip
+"""How the values of a parameter are recognised in a question.
+
+`integer` is a `number` that must be whole, and a `written_date` a date as it was written. A
+`choice` is a value of the enum or of an entity. `records` and `object` are JSON, a `field` is a
+key of the JSON data, and a `cell` what a field is compared with. `custom` is what patterns find.
+"""
 
 
 class ParameterType:
@@ -87,6 +75,8 @@ class ParameterType:
         """Return what should stand instead of `value`, or None when it belongs to the type."""
         if self.belongs(value):
             return None
+        if self.is_numeric and isinstance(value, float | Decimal) and not math.isfinite(value):
+            return "a finite number"
         return f"{self.noun} as {self.examples[0]}" if self.examples else self.noun
 
     def render(self, value: Any) -> str:
@@ -123,10 +113,6 @@ class _NumericType(ParameterType):
     def belongs(self, value: Any) -> bool:
         is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         return is_number and (isinstance(value, int) or math.isfinite(value))
-
-    def expected(self, value: Any) -> str | None:
-        is_infinite = isinstance(value, float | Decimal) and not math.isfinite(value)
-        return "a finite number" if is_infinite else super().expected(value)
 
 
 class NumberType(_NumericType):
@@ -322,23 +308,11 @@ CUSTOM: Final = CustomType()
 PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
     each.name: each
     for each in (
-        StringType(),
-        NumberType(),
-        IntegerType(),
-        BooleanType(),
-        ArrayType(),
-        ObjectType(),
-        DateType(),
-        DatetimeType(),
-        TimeType(),
-        DurationType(),
-        EmailType(),
-        UrlType(),
-        PercentageType(),
-        MoneyType(),
-        CurrencyType(),
+        StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
+        DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
+        PercentageType(), MoneyType(), CurrencyType(),
     )
-}
+}  # fmt: skip
 """Every type an author may write, by name."""
 
 
@@ -353,3 +327,53 @@ def canonical(name: str) -> str:
 def type_of_format(name: object) -> ParameterType | None:
     """The type whose values are texts of that JSON Schema `format`, if there is one."""
     return next((each for each in PARAMETER_TYPES.values() if name in each.formats), None)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints on a value; each counts for the values that it can be asked of."""
+
+    enum: tuple[Any, ...] = ()
+    ge: float | None = None
+    le: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+
+    @classmethod
+    def of_schema(cls, schema: Mapping[str, Any]) -> "Constraints":
+        return cls(
+            enum=tuple(schema.get("enum") or ()),
+            ge=schema.get("minimum"),
+            le=schema.get("maximum"),
+            min_length=schema.get("minLength", schema.get("minItems")),
+            max_length=schema.get("maxLength", schema.get("maxItems")),
+            pattern=schema.get("pattern"),
+        )
+
+    def problem(self, value: Any) -> str | None:
+        """Return what is wrong with `value`, as `is below 5`, or None."""
+        # True is 1 in Python, and is no member of a list of numbers.
+        if self.enum and not any(
+            listed == value and isinstance(listed, bool) == isinstance(value, bool)
+            for listed in self.enum
+        ):
+            return f"is not one of {join_words(self.enum)}"
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            if self.ge is not None and value < self.ge:
+                return f"is below {self.ge:g}"
+            if self.le is not None and value > self.le:
+                return f"is above {self.le:g}"
+        if isinstance(value, str | list | tuple):
+            unit = "characters" if isinstance(value, str) else "items"
+            if self.min_length is not None and len(value) < self.min_length:
+                return f"has fewer than {self.min_length} {unit}"
+            if self.max_length is not None and len(value) > self.max_length:
+                return f"has more than {self.max_length} {unit}"
+        if isinstance(value, str) and self.pattern and not self._compiled.search(value):
+            return f"does not match {self.pattern}"
+        return None
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return re2.compile(self.pattern)

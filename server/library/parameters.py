@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from server.core.suggestions import did_you_mean, join_words, quoted, shortened
+from server.core.suggestions import did_you_mean, quoted, shortened
 from server.library.domain import check_patterns, fold_word
 from server.library.expressions import pattern_problem
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType, canonical
-from server.library.problems import Section
+from server.library.problems import Section, one_spelling
 from server.library.yaml_models import ParameterYaml
 
 _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
@@ -64,8 +64,8 @@ class _ParameterBuilder:
             extraction_patterns=written.extraction_patterns,
             items=written.items,
             format=written.format,
-            ge=self._one_spelling("ge", "minimum", "min"),
-            le=self._one_spelling("le", "maximum", "max"),
+            ge=self._one_spelling("ge", "minimum", "min_"),
+            le=self._one_spelling("le", "maximum", "max_"),
             min_length=written.min_length,
             max_length=written.max_length,
             pattern=written.pattern,
@@ -91,16 +91,9 @@ class _ParameterBuilder:
         return name
 
     def _one_spelling(self, *spellings: str) -> Any:
-        """The value of a key that may be spelt several ways; written twice is a problem."""
-        written = self._section.value or {}
-        found = [name for name in spellings if name in written]
-        if len(found) > 1:
-            self._complain("duplicate-key", f"{join_words(found, 'and')} mean the same", found[1])
-        attributes = {"min": "min_", "max": "max_"}
-        return getattr(self._written, attributes.get(found[0], found[0])) if found else None
+        return one_spelling(self._written, self._section.part, *spellings)[0]
 
     def _enum(self, type_name: str, descriptor: ParameterType) -> dict[str, Any]:
-        """The values it can take, each by the text that it is written as."""
         written: tuple[Any, ...] = self._one_spelling("enum", "allowed_values") or ()
         values = {str(value): descriptor.normalize(value) for value in written}
         for value in values.values():
@@ -137,7 +130,6 @@ class _ParameterBuilder:
         return self._from_vocabulary(enum) | choices
 
     def _from_vocabulary(self, enum: tuple[Any, ...]) -> dict[str, Any]:
-        """Words that the domain's vocabulary has for exactly one of the values."""
         found: dict[str, list[Any]] = {}
         for value in enum:
             for word in self._domain.synonyms.get(fold_word(value), ()):
@@ -176,7 +168,6 @@ _VALUES: Final = frozenset({"value", "values"})
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The words of a name in snake_case or camelCase, in lower case."""
     return tuple(part.lower() for part in _PART.findall(name))
 
 

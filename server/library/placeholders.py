@@ -20,6 +20,9 @@ _MARK: Final = re.compile(
     r"\{\{-?(?P<expression>.*?)-?\}\}|(?P<statement>\{[%#].*?[%#]\})|\{(?P<name>[A-Za-z_]\w*)\}",
     re.DOTALL,
 )
+_STRING_OR_MARK: Final = re.compile(
+    rf'(?P<string>"(?:[^"\\]|\\.)*(?:"|\\?\Z))|{_MARK.pattern}', re.DOTALL
+)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _TO_JSON: Final = re.compile(r"\|\s*tojson\s*$")
 
@@ -74,12 +77,10 @@ class PlaceholderText:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names of all arguments that the placeholders use."""
         return frozenset().union(*(p.names for p in self.parts if isinstance(p, Slot)))
 
     @property
     def only_slot(self) -> Slot | None:
-        """The slot, when the text is one placeholder and nothing else."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Slot):
             return self.parts[0]
         return None
@@ -171,22 +172,6 @@ def _slot(expression: str) -> Slot:
 
 def _quote_bare(source: str) -> str:
     """Put quotes around placeholders that stand outside of JSON strings."""
-    quoted: list[str] = []
-    at = 0
-    in_string = False
-    while at < len(source):
-        mark = None if in_string else _MARK.match(source, at)
-        if mark:
-            quoted.append(json.dumps(mark.group()))
-            at = mark.end()
-            continue
-        char = source[at]
-        if in_string and char == "\\":
-            quoted.append(source[at : at + 2])
-            at += 2
-            continue
-        if char == '"':
-            in_string = not in_string
-        quoted.append(char)
-        at += 1
-    return "".join(quoted)
+    return _STRING_OR_MARK.sub(
+        lambda found: found.group() if found["string"] else json.dumps(found.group()), source
+    )

@@ -1,11 +1,14 @@
 """What is found wrong while a library is read, collected in one place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from server.errors import Location, Problem
+from pydantic import BaseModel
+
+from server.core.suggestions import join_words
+from server.errors import Location, Problem, Severity
 from server.settings.documents import Document, Keys
 
 
@@ -16,13 +19,8 @@ class ProblemCollector:
     problems: list[Problem] = field(default_factory=list)
     _unused: dict[tuple[str, str, str], list[Location]] = field(default_factory=dict)
 
-    def add(self, kind: str, what: str, where: Location) -> None:
-        """Add an error."""
-        self.problems.append(Problem(what, where, kind))
-
-    def warn(self, kind: str, what: str, where: Location) -> None:
-        """Add a warning."""
-        self.problems.append(Problem(what, where, kind, "warning"))
+    def add(self, kind: str, what: str, where: Location, severity: Severity = "error") -> None:
+        self.problems.append(Problem(what, where, kind, severity))
 
     @contextmanager
     def about(self, template: str) -> Iterator[None]:
@@ -67,24 +65,20 @@ class Section:
     collector: ProblemCollector
 
     def part(self, *keys: str | int) -> "Section":
-        """The part at `keys` below this one."""
         return replace(self, keys=(*self.keys, *keys))
 
     @property
     def value(self) -> Any:
-        """What is written here, or None."""
         return self.document.at(self.keys)
 
     def where(self, *keys: str | int) -> Location:
         return self.document.where((*self.keys, *keys))
 
     def add(self, kind: str, what: str, *keys: str | int) -> None:
-        """Add an error at `keys` below this part."""
         self.collector.add(kind, what, self.where(*keys))
 
     def warn(self, kind: str, what: str, *keys: str | int) -> None:
-        """Add a warning at `keys` below this part."""
-        self.collector.warn(kind, what, self.where(*keys))
+        self.collector.add(kind, what, self.where(*keys), "warning")
 
     def report_unused(self, part: str, not_used: Iterable[str]) -> None:
         """Note which of the keys `not_used` are written here; `part` says what this is."""
@@ -92,3 +86,17 @@ class Section:
         for name in not_used if isinstance(written, dict) else ():
             if name in written:
                 self.collector.add_unused(part, name, self.where(name))
+
+
+def one_spelling(written: BaseModel, at: Callable[[str], Section], *names: str) -> tuple[Any, str]:
+    """Return the value of a key with several spellings, and the one used; two are a problem.
+
+    `at` says where each of them stands.
+    """
+    given = (name for name in names if name in written.model_fields_set)
+    used = [name for name in given if getattr(written, name) is not None]
+    if len(used) > 1:
+        both = join_words((name.rstrip("_") for name in used), "and")
+        at(used[1].rstrip("_")).add("duplicate-key", f"{both} mean the same; keep one")
+    name = used[0] if used else names[0]
+    return getattr(written, name), name

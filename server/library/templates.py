@@ -33,15 +33,9 @@ def template_hash(template: Template) -> str:
     Examples, tags and the words of answers do not count; neither do credentials, which may
     be renewed at any time.
     """
-    what = (
-        template.id,
-        template.description,
-        template.parameters,
-        template.execution,
-        template.effect,
-        template.policy,
-    )
-    return sha256(json.dumps(_json_like(what)).encode()).hexdigest()
+    counted = ("id", "description", "parameters", "execution", "effect", "policy")
+    what = [_json_like(getattr(template, name)) for name in counted]
+    return sha256(json.dumps(what).encode()).hexdigest()
 
 
 def _json_like(value: Any) -> Any:
@@ -60,27 +54,16 @@ def _json_like(value: Any) -> Any:
 def _policy(
     written: TemplateYaml, effect: Effect, parameters: Sequence[Parameter], section: Section
 ) -> CallPolicy:
-    """Return the template's policy, reporting what is wrong with it.
-
-    What changes something has to be confirmed, unless the template says otherwise.
-
-    A name among `sensitive_params` that fits no parameter would protect nothing.
-    """
+    """Return the template's policy; what changes something is confirmed unless it says no."""
     known = [parameter.name for parameter in parameters]
     holds_parts = any(p.descriptor.json_type in ("object", "array") for p in parameters)
     for name in written.sensitive_params:
-        if name.split(".")[0] in known or (holds_parts and "." not in name):
-            continue
-        what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
-        section.add("unknown-value", what, "sensitive_params")
-    return CallPolicy(
-        requires_auth=written.requires_auth,
-        allowed_roles=written.allowed_roles,
-        rate_limit=written.rate_limit,
-        sensitive_params=written.sensitive_params,
-        confirm=effect == "write" if written.confirm is None else written.confirm,
-        log_invocations=written.log_invocations,
-    )
+        if name.split(".")[0] not in known and not (holds_parts and "." not in name):
+            what = f"sensitive_params: there is no parameter {name!r}; {did_you_mean(name, known)}"
+            section.add("unknown-value", what, "sensitive_params")
+    policy = {field.name: getattr(written, field.name) for field in fields(CallPolicy)}
+    confirm = effect == "write" if written.confirm is None else written.confirm
+    return CallPolicy(**policy | {"confirm": confirm})
 
 
 def build_templates(
@@ -106,7 +89,6 @@ def build_templates(
 
 
 def _entries(top: Section) -> list[tuple[Section, str]]:
-    """Return the templates of a document, each with its id, empty where it cannot be read."""
     document, section = top.document, top
     if isinstance(document.data, dict):
         section = top.part("templates")
@@ -130,7 +112,6 @@ def _id_of(entry: Any) -> str:
 
 
 def _yaml_problems(section: Section) -> list[Problem]:
-    """Return what is wrong with a template as YAML, also with what it shares with others."""
     placed, at = section.document.placed, section.keys
     found = [problem for keys, problem in placed if keys[: len(at)] == at]
     if placed and not found and _has_unresolved(section.value):
@@ -158,10 +139,8 @@ def _build(domain: Domain, section: Section) -> Template | None:
     execution = build_execution(written, parameters, domain.http, section)
     examples = tuple(example.strip() for example in written.nl_examples if example.strip())
     if not examples:
-        what = (
-            f"{written.id!r} has no nl_examples; questions find it by its description alone, "
-            "which is less sure"
-        )
+        hint = "questions find it by its description alone, which is less sure"
+        what = f"{written.id!r} has no nl_examples; {hint}"
         section.warn("no-examples", what, "nl_examples")
     _check_response(written, parameters, domain, section)
     if execution is None:
@@ -252,5 +231,5 @@ def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[st
                         f"{template.id!r} and {other.id!r} (at {other.where}) have the same "
                         f"example, {example!r}; a question can have one answer"
                     )
-                    collector.warn("duplicate-example", what, template.where)
+                    collector.add("duplicate-example", what, template.where, "warning")
     return found

@@ -7,8 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
-from server.library.yaml_base import LibraryModel, Version, Words
-from server.settings.fields import RateLimits
+from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
 
 
 def _normalizer_by_name(value: Any) -> Any:
@@ -27,7 +26,7 @@ class NormalizerYaml(BaseModel):
 class TypePatternsYaml(LibraryModel):
     """How values of one type look."""
 
-    patterns: Words = Field(min_length=1)
+    patterns: OneOrMore = Field(min_length=1)
     """Regular expressions (RE2), tried in order; group 1 is the value if there is one."""
     normalizers: tuple[Annotated[NormalizerYaml, BeforeValidator(_normalizer_by_name)], ...] = ()
     """Steps from the text that matched to the value."""
@@ -46,36 +45,22 @@ class EntityYaml(LibraryModel):
     """What people call it: one more synonym."""
     description: str = ""
     """What it is."""
-    synonyms: Words = ()
+    synonyms: OneOrMore = ()
     """Other words for it."""
-    values: Annotated[dict[str, Words], BeforeValidator(_with_synonyms)] = Field(
+    values: Annotated[dict[str, OneOrMore], BeforeValidator(_with_synonyms)] = Field(
         default_factory=dict
     )
     """What it can be: a list, or each value with its synonyms."""
 
-    not_used: ClassVar = frozenset(
-        [
-            "entity_type",
-            "table_name",
-            "searchable_fields",
-            "filterable_fields",
-            "common_filters",
-            "metadata",
-            "primary_key",
-            "display_name_field",
-            "default_sort_field",
-            "default_sort_order",
-            "endpoint_base",
-            "methods",
-            "relationships",
-            "related_entities",
-            "response_structure",
-            "fields",
-        ]
-    )
+    not_used: ClassVar = frozenset({
+        "entity_type", "table_name", "searchable_fields", "filterable_fields", "common_filters",
+        "metadata", "primary_key", "display_name_field", "default_sort_field",
+        "default_sort_order", "endpoint_base", "methods", "relationships", "related_entities",
+        "response_structure", "fields",
+    })  # fmt: skip
 
 
-Synonyms = dict[str, Words]
+Synonyms = dict[str, OneOrMore]
 
 
 class VocabularyYaml(LibraryModel):
@@ -108,7 +93,7 @@ class ResponseConfigYaml(LibraryModel):
 
     default_language: str = Field(default="en", min_length=2)
     """Language of texts that name none, and of answers to people who ask for none."""
-    supported_languages: Words = ()
+    supported_languages: OneOrMore = ()
     """Languages that answers come in; the default language alone when left out."""
     format_templates: dict[str, Annotated[dict[str, str], BeforeValidator(_by_language)]] = Field(
         default_factory=dict
@@ -138,27 +123,12 @@ class DomainParts(LibraryModel):
     authentication: AuthenticationYaml | None = None
     """How that service knows us."""
 
-    not_used: ClassVar = frozenset(
-        [
-            "domain_type",
-            "display_name",
-            "defaults",
-            "semantic_types",
-            "fields",
-            "relationships",
-            "metadata",
-            "query_patterns",
-            "query_examples",
-            "example_queries",
-            "best_practices",
-            "common_parameters",
-            "response_templates",
-            "response_patterns",
-            "response_processing",
-            "error_handling",
-            "rate_limiting",
-        ]
-    )
+    not_used: ClassVar = frozenset({
+        "domain_type", "display_name", "defaults", "semantic_types", "fields", "relationships",
+        "metadata", "query_patterns", "query_examples", "example_queries", "best_practices",
+        "common_parameters", "response_templates", "response_patterns", "response_processing",
+        "error_handling", "rate_limiting",
+    })  # fmt: skip
 
 
 class NestedDomainYaml(DomainParts):
@@ -204,11 +174,11 @@ class ParameterYaml(LibraryModel):
     """The values it can take."""
     allowed_values: tuple[Any, ...] = ()
     """Another spelling of `enum`."""
-    synonyms: dict[str, Words] = Field(default_factory=dict)
+    synonyms: dict[str, OneOrMore] = Field(default_factory=dict)
     """Other words for values of `enum`, by value."""
     example: Any = None
     """A value, to show when asking for one."""
-    extraction_patterns: Words = ()
+    extraction_patterns: OneOrMore = ()
     """Regular expressions (RE2), tried in order; group 1 is the value if there is one."""
     items: dict[str, Any] | None = None
     """JSON Schema of the members, for an array."""
@@ -273,7 +243,7 @@ class TemplateYaml(HttpYaml):
     """What it does, in a sentence; questions are matched against it as well."""
     tool_type: Literal["function", "query"] | None = None
     """`function` runs a tool, `query` calls an HTTP endpoint."""
-    nl_examples: Words = ()
+    nl_examples: OneOrMore = ()
     """Questions it answers. Ten, worded differently, work well."""
     tool_name: str | None = None
     """Name of the tool (flat notation)."""
@@ -291,19 +261,19 @@ class TemplateYaml(HttpYaml):
     """Name of one of the domain's `format_templates`, for the answer."""
     effect: Literal["read", "write"] = "read"
     """Whether running it changes something outside."""
-    intents: Words = ()
+    intents: OneOrMore = ()
     """Intents of the adapter's rule pack that it is for; left out, any."""
     when: dict[str, Any] = Field(default_factory=dict)
     """Values of the pack's entities that it is for: one each, or a list of them."""
-    tags: Words = ()
+    tags: OneOrMore = ()
     """Words to find it by."""
     requires_auth: bool = False
     """Whether the key has to belong to a user, and not to a guest."""
-    allowed_roles: Words = ()
+    allowed_roles: OneOrMore = ()
     """Roles that may run it; left out, every role may."""
     rate_limit: RateLimits = ()
     """How often one user may run it, as `20/hour`; several limits make a list."""
-    sensitive_params: Words = ()
+    sensitive_params: OneOrMore = ()
     """Parameters whose values are never shown or written; `customer.card` means a part."""
     confirm: bool | None = None
     """Whether it runs only after the user has confirmed it; left out, writes do."""

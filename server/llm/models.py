@@ -4,8 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from server.core.answer import Answer, Trace
-from server.core.decision import Call, MissingArguments
+from server.core.decision import Answer, Call, MissingArguments, Trace
 from server.core.ports import ChatModel, Decider
 from server.core.streaming import TurnDeadline
 from server.core.tools import ToolCall, ToolResult

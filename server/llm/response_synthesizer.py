@@ -7,8 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
+from server.core.decision import Answer, Trace
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template

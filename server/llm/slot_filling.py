@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from server.core.answer import Trace
-from server.core.decision import Call, MissingArguments
+from server.core.decision import Call, MissingArguments, Trace
 from server.core.streaming import TurnDeadline
 from server.core.tools import Source
 from server.core.turn import Turn

@@ -5,8 +5,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final
 
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message, Reply
+from server.core.decision import Answer, Trace
 from server.core.streaming import TurnDeadline
 from server.core.turn import Turn
 from server.library.model import Library

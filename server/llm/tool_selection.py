@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from server.core.answer import Trace
 from server.core.chat_messages import FunctionCall
 from server.core.decision import (
     Call,
@@ -17,6 +16,7 @@ from server.core.decision import (
     Match,
     MissingArguments,
     NoMatch,
+    Trace,
 )
 from server.core.ports import Decider
 from server.core.tools import Source, ToolCall

@@ -158,7 +158,7 @@ def _match(one: _Weighed, runner_up: Match | None = None) -> Match:
         why.append(f"it is {'' if coverage.agrees else 'not '}for what the rules found")
     if coverage is not None and coverage.required:
         read = f"{coverage.read} of {coverage.required} arguments"
-        held = "every argument" if coverage.complete else read
+        held = "every argument" if coverage.read == coverage.required else read
         why.append(f"the question holds {held} it needs")
     if coverage is not None and coverage.unused:
         why.append("it has no use for " + ", ".join(coverage.unused[:3]))

@@ -14,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from server.core.answer import Answer
 from server.core.chat_messages import TokenUsage
 from server.core.decision import (
+    Answer,
     Blocked,
     Call,
     Cancelled,

@@ -15,7 +15,6 @@ from server.conversation.reformulation.model import (
     proposal_text,
 )
 from server.conversation.reformulation.reformulator import Reformulator
-from server.core.answer import Trace
 from server.core.chat_messages import Message
 from server.core.decision import (
     Call,
@@ -23,6 +22,7 @@ from server.core.decision import (
     Decision,
     MissingArguments,
     ProposedAction,
+    Trace,
 )
 from server.core.ports import Decider
 from server.core.tools import Source

@@ -135,7 +135,6 @@ class AdapterSettings(Strict):
 
     @property
     def where(self) -> Location:
-        """Where the adapter is written."""
         return self._where
 
     def at(self, where: Location) -> "AdapterSettings":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.errors import Location, Problem
-from server.settings.yaml_tree import Node, build_tree
+from server.settings.yaml_tree import Node, YamlTree
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 """A library of 100,000 examples is a tenth of this."""
@@ -59,18 +59,14 @@ class Document:
         return Location(self.file, node.line)
 
     def node(self, keys: Sequence[str | int]) -> Node | None:
-        """The part at `keys`, if it is there."""
         node: Node | None = self.root
         for key in keys:
             node = node.child(key) if node is not None else None
         return node
 
     def at(self, keys: Sequence[str | int]) -> Any:
-        """The data at `keys`, or None when there is nothing."""
         node = self.node(keys)
-        if node is None:
-            return None
-        return node.value if keys else self.data
+        return self.data if not keys else node.value if node is not None else None
 
     def problems_outside(self, parts: Sequence[Keys]) -> Iterator[Problem]:
         """The file's problems, without the missing variables inside `parts`.
@@ -109,17 +105,17 @@ def read_yaml(
 def parse_yaml(
     raw: bytes, file: str, environ: Mapping[str, str], *, top: tuple[type, ...] = (dict,)
 ) -> Document:
-    """Read YAML from bytes; `file` is the name that locations carry."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as broken:
         line = raw.count(b"\n", 0, broken.start) + 1
         problem = Problem("is not UTF-8 text", Location(file, line), "not-utf8")
         return Document(file, placed=(((), problem),))
-    tree = build_tree(text, file, environ)
+    tree = YamlTree(text, file, environ)
+    placed, from_environment = tuple(tree.placed), frozenset(tree.from_environment)
     if tree.root is None:
-        return Document(file, None, tree.placed, tree.from_environment)
-    data, placed = tree.root.value, tree.placed
+        return Document(file, None, placed, from_environment)
+    data = tree.root.value
     if data is None:
         data = {} if dict in top else []
         empty = Problem("is empty", Location(file), "empty-file", "warning")
@@ -129,7 +125,7 @@ def parse_yaml(
         names = " or ".join("a list" if kind is list else "`name: value` lines" for kind in top)
         where = Location(file, tree.root.line)
         placed = (*placed, ((), Problem(f"expected {names} at the top", where, "wrong-type")))
-    return Document(file, data, placed, tree.from_environment, tree.root)
+    return Document(file, data, placed, from_environment, tree.root)
 
 
 def shown_path(path: Path) -> str:

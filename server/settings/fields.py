@@ -3,9 +3,17 @@
 import re
 from glob import has_magic
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from server.errors import RequestInvalid
@@ -51,8 +59,24 @@ class Strict(BaseModel):
     )
 
 
+class LibraryModel(Strict):
+    """A part of what authors write.
+
+    `not_used` are keys that authors have in files for other kinds of adapter. They are
+    let through here and reported as a warning by who reads the part.
+    """
+
+    not_used: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_not_used(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not cls.not_used.isdisjoint(data):
+            return {key: value for key, value in data.items() if key not in cls.not_used}
+        return data
+
+
 def _absolute_path(path: Path, info: ValidationInfo) -> Path:
-    """An absolute path; a relative one starts at the folder given as `root`."""
     root: Path = (info.context or {}).get("root", Path())
     return (root / path.expanduser()).absolute()
 
@@ -100,3 +124,6 @@ def _normalized_limits(value: Any) -> Any:
 
 RateLimits = Annotated[tuple[str, ...], BeforeValidator(_normalized_limits)]
 """Rate limits, each `COUNT/second`, `minute`, `hour` or `day`."""
+
+Version = Annotated[str, Field(coerce_numbers_to_str=True)]
+"""A version, which unquoted reads as a number."""

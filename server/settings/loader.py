@@ -86,7 +86,6 @@ def _read_all(
 
 
 def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
-    """The files meant, and the places looked at: beside the importing file, then the root."""
     places = list(dict.fromkeys([importer.absolute().parent / pattern, root / pattern]))
     for place in places:
         found = [
@@ -154,7 +153,11 @@ class _MergedSettings:
         bare_list = isinstance(document.data, list)
         at: Keys = () if bare_list else ("adapters",)
         entries = document.at(at)
-        disabled = [(*at, i) for i, e in enumerate(entries or ()) if _is_disabled(e)]
+        disabled = [
+            (*at, number)
+            for number, entry in enumerate(entries or ())
+            if isinstance(entry, dict) and entry.get("enabled") is False
+        ]
         found = list(document.problems_outside(disabled))
         adapters: list[AdapterSettings | None] = []
         if bare_list:
@@ -188,7 +191,6 @@ class _MergedSettings:
     def _provider_options(
         self, document: Document
     ) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
-        """Return the options of providers, by section and provider, and what is wrong with them."""
         options: dict[str, dict[str, Any]] = {}
         problems: list[Problem] = []
         for section, kind, model in _PROVIDER_SECTIONS:
@@ -228,7 +230,3 @@ class _MergedSettings:
         defaults = Settings.model_validate({}, context=self._context)
         adapters = tuple(self._adapters.values())
         return defaults.model_copy(update={**self._sections, "adapters": adapters})
-
-
-def _is_disabled(entry: Any) -> bool:
-    return isinstance(entry, dict) and entry.get("enabled") is False

@@ -5,16 +5,15 @@ are made from it.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
-from server.settings.access import AccessSettings
 from server.settings.adapters import AdapterSettings
-from server.settings.conversation import ConversationSettings
 from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
 
-__all__ = ["AccessSettings", "AdapterSettings", "Settings"]
+__all__ = ["AdapterSettings", "Settings"]
 
 
 class ServerSettings(Strict):
@@ -134,6 +133,126 @@ class GuardsSettings(Strict):
     """Seconds the semantic stage may take; one that is late counts as one that failed."""
     shadow: bool = False
     """Whether blocks and routes are only reported, and not done."""
+
+
+class RolesSettings(Strict):
+    """The roles that keys may have, and how templates name them."""
+
+    names: tuple[str, ...] = Field(default=("guest", "user", "premium", "admin"), min_length=1)
+    """Every role, least first. The first is the guest, who passes no `requires_auth`."""
+    order: Literal["listed", "ordered"] = "listed"
+    """`listed`: a template's roles may run it; `ordered`: so may every role above them."""
+
+
+class GatewaySettings(Strict):
+    """A gateway that may say, in signed headers, for whom it asks."""
+
+    secret: SecretStr | None = Field(default=None, min_length=32)
+    """Shared with the gateway, at least 32 characters; without one the headers are refused."""
+    keys: tuple[str, ...] = ()
+    """Ids of the keys that the gateway asks with; only these may speak for users."""
+    max_age_s: Seconds = 60.0
+    """Seconds after which a signature is too old."""
+
+
+class RateLimitSettings(Strict):
+    """How calls are counted. What the limits are stands on keys, adapters and templates."""
+
+    storage: SecretStr | None = None
+    """`redis://HOST:PORT/DB` to count for several servers; without one, in memory."""
+    window: Literal["moving", "fixed"] = "moving"
+    """`moving` looks back from each call; `fixed` starts anew with every minute or hour."""
+
+
+class AuditSettings(Strict):
+    """What is kept of every tool call and every refusal."""
+
+    sink: Literal["sql", "jsonl", "off"] = "sql"
+    """`sql` for the database of keys, `jsonl` for a file with one object a line."""
+    path: RootedPath | None = None
+    """File for `jsonl`; without one, `audit/audit.jsonl` in `data_dir`."""
+    max_file_mb: int = Field(default=50, ge=1, le=10_000)
+    """Size at which the file for `jsonl` is put aside and a new one is begun."""
+    keep_files: int = Field(default=20, ge=1, le=10_000)
+    """Files for `jsonl` that are kept, oldest ones are deleted."""
+    failing_reads: Literal["allow", "deny"] = "allow"
+    """What happens to calls that only read while nothing can be written down."""
+    failing_writes: Literal["allow", "deny"] = "deny"
+    """The same for calls that change something."""
+
+
+class AccessSettings(Strict):
+    """API keys and where they are kept."""
+
+    sample_keys: bool = True
+    """Whether documented sample keys work, for clients on this machine only."""
+    database_url: SecretStr | None = None
+    """SQLAlchemy URL of the database for keys and audit; without one, SQLite in `data_dir`."""
+    roles: RolesSettings = RolesSettings()
+    """The roles that keys may have."""
+    gateway: GatewaySettings = GatewaySettings()
+    """A gateway that may say for whom it asks."""
+    rate_limits: RateLimitSettings = RateLimitSettings()
+    """How calls are counted."""
+    audit: AuditSettings = AuditSettings()
+    """What is kept of every tool call and every refusal."""
+
+
+class WebhookSettings(Strict):
+    """A service that is told of every commit."""
+
+    url: str | None = None
+    """Where events are sent to, with `POST`; without one, none are."""
+    secret: SecretStr | None = Field(default=None, min_length=32)
+    """Shared with the receiver, at least 32 characters; it signs what is sent."""
+    timeout_s: Seconds = 10.0
+    """Seconds that one delivery may take."""
+    first_retry_s: Seconds = 1.0
+    """Seconds before the second attempt; each further pause is twice as long."""
+    longest_retry_s: Seconds = 300.0
+    """Longest pause between two attempts."""
+    give_up_after_h: float = Field(default=72.0, gt=0, le=8760)
+    """Hours after which an event that nobody took is given up."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.url is None:
+            return self
+        if urlsplit(self.url).scheme not in ("http", "https") or not urlsplit(self.url).netloc:
+            raise ValueError("the url of a webhook is of the form https://host/path")
+        if self.secret is None:
+            raise ValueError("a webhook needs a secret, which signs what is sent")
+        return self
+
+
+class CommitsSettings(Strict):
+    """Who is told that something was confirmed and is about to run."""
+
+    log: bool = True
+    """Whether events are written to the log."""
+    outbox: bool = True
+    """Whether events stay in the table `commit_events` after they were delivered."""
+    keep_days: int = Field(default=90, ge=1, le=36_500)
+    """Days for which they stay there."""
+    webhook: WebhookSettings = WebhookSettings()
+    """A service that is told of every commit."""
+
+
+class ConversationSettings(Strict):
+    """What is remembered of a conversation, and what waits for a yes in it."""
+
+    max_turns: int = Field(default=10, ge=1, le=1000)
+    """Turns that are remembered; one turn is a question and its answer."""
+    expires_after_h: float = Field(default=24.0, gt=0, le=8760)
+    """Hours after its last turn at which a conversation is forgotten."""
+    max_sessions_per_key: int = Field(default=10_000, ge=1, le=10_000_000)
+    """Conversations that are kept for one key; beyond it, those that rested longest go."""
+    proposal_expires_after_s: Seconds = 900.0
+    """Seconds in which a call that waits for a yes can be confirmed."""
+    max_held_per_key: int = Field(default=1000, ge=1, le=1_000_000)
+    """Calls of one key that wait for a yes; beyond it, the oldest expire."""
+    commits: CommitsSettings = CommitsSettings()
+    """Who is told that something was confirmed and is about to run."""
 
 
 class Imports(Strict, extra="ignore"):

@@ -77,7 +77,6 @@ class _Kind:
 
 
 def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
-    """The kinds that a union stands for, each without its `Annotated`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         for entry in arguments[1:]:
@@ -91,8 +90,8 @@ def _unfold(annotation: Any, metadata: tuple[Any, ...] = ()) -> Iterator[_Kind]:
 
 
 def _range_text(metadata: Sequence[Any]) -> str:
-    low = next((f"{_bound_text(m.ge)}" for m in metadata if isinstance(m, Ge)), None)
-    high = next((f"{_bound_text(m.le)}" for m in metadata if isinstance(m, Le)), None)
+    low = next((_bound_text(m.ge) for m in metadata if isinstance(m, Ge)), None)
+    high = next((_bound_text(m.le) for m in metadata if isinstance(m, Le)), None)
     if low is not None and high is not None:
         return f"between {low} and {high}"
     above = next((f"above {_bound_text(m.gt)}" for m in metadata if isinstance(m, Gt)), None)
@@ -108,22 +107,16 @@ def _bound_text(bound: Any) -> str:
 
 M = TypeVar("M", bound=BaseModel)
 
+_LINES: Final = "`name: value` lines"
 _EXPECTED: Final[Mapping[str, str]] = {
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("list_type", "tuple_type"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type"), _LINES),
+    **dict.fromkeys(("model_type", "model_attributes_type"), _LINES),
     "finite_number": "a finite number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
     "string_type": "text",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "`name: value` lines",
-    "model_type": "`name: value` lines",
-    "model_attributes_type": "`name: value` lines",
-    "mapping_type": "`name: value` lines",
     "path_type": "a path",
 }
 _BOUNDS: Final = frozenset(
@@ -133,18 +126,12 @@ _LENGTHS: Final = frozenset({"string_too_short", "string_too_long", "too_short",
 
 
 def validate(
-    model: type[M],
-    document: Document,
-    at: Keys = (),
-    *,
-    context: Mapping[str, Any] | None = None,
+    model: type[M], document: Document, at: Keys = (), *, context: Mapping[str, Any] | None = None
 ) -> tuple[M | None, tuple[Problem, ...]]:
     """Return the model that stands at `at` in the document, or None and what is wrong.
 
-    `context` goes to the model's validators.
-
-    A validator of a model names its own problem kind by raising `PydanticCustomError`
-    with a type that holds a hyphen, such as `bad-pattern`; its message is shown as it is.
+    `context` goes to the model's validators, which name their own kinds of problem by raising
+    `PydanticCustomError` with a type that holds a hyphen; its message is shown as it is.
     """
     if not document.readable:
         return None, ()  # its own problems say why
@@ -154,23 +141,14 @@ def validate(
         errors = invalid.errors(include_url=False)
     # A placeholder that could not be filled is a problem already; what its text is
     # not (a number, say) would be a second complaint about the same thing.
-    found = [
-        _problem(model, document, at, error)
-        for error in errors
-        if not isinstance(error["input"], Unresolved)
-    ]
+    found = []
+    for error in errors:
+        if not isinstance(error["input"], Unresolved):
+            keys = _document_keys(document, at, error["loc"])
+            place = schema_lookup(model, error["loc"])
+            kind, what = _kind_and_sentence(place, document, keys, error)
+            found.append(Problem(what, document.where(keys), kind))
     return None, tuple(sorted(found, key=lambda problem: problem.where.line))
-
-
-def _problem(
-    model: type[BaseModel],
-    document: Document,
-    at: Keys,
-    error: ErrorDetails,
-) -> Problem:
-    keys = _document_keys(document, at, error["loc"])
-    kind, what = _kind_and_sentence(schema_lookup(model, error["loc"]), document, keys, error)
-    return Problem(what, document.where(keys), kind)
 
 
 def _document_keys(document: Document, at: Keys, loc: Keys) -> Keys:
@@ -189,7 +167,6 @@ def _document_keys(document: Document, at: Keys, loc: Keys) -> Keys:
 def _kind_and_sentence(
     place: SchemaPlace, document: Document, keys: Keys, error: ErrorDetails
 ) -> tuple[str, str]:
-    """Problem kind and sentence."""
     kind, name = error["type"], _key_path(keys)
     got = quoted(error["input"], document.from_environment)
     if "-" in kind:
@@ -203,27 +180,22 @@ def _kind_and_sentence(
         return "missing-key", f"{error['ctx']['discriminator']} is missing"
     if kind == "union_tag_invalid":
         choices = [tag.strip(" '") for tag in error["ctx"]["expected_tags"].split(",")]
-        return "unknown-value", _choices_sentence(
-            str(error["ctx"]["discriminator"]).strip("'"),
-            choices,
-            error["ctx"]["tag"],
-            repr(error["ctx"]["tag"]),
-        )
+        name, tag = str(error["ctx"]["discriminator"]).strip("'"), error["ctx"]["tag"]
+        return "unknown-value", _choices_sentence(name, choices, tag, repr(tag))
     if kind in {"literal_error", "enum"}:
         choices = [str(choice) for choice in place.choices]
         return "unknown-value", _choices_sentence(name, choices, error["input"], got)
     if kind in _BOUNDS:
-        return (
-            "out-of-range",
-            f"{name}: expected a number {place.range or 'that is finite'}, got {got}",
-        )
+        expected = f"a number {place.range or 'that is finite'}"
+        return "out-of-range", f"{name}: expected {expected}, got {got}"
+    message = f"{name}: {error['msg'][0].lower()}{error['msg'][1:]}"
     if kind in _LENGTHS:
-        return "out-of-range", f"{name}: {error['msg'][0].lower()}{error['msg'][1:]}"
+        return "out-of-range", message
     if kind == "value_error":
         return "wrong-value", f"{name}: {error['ctx']['error']}"
-    expected = _EXPECTED.get(kind)
-    if expected is None:
-        return "wrong-type", f"{name}: {error['msg'][0].lower()}{error['msg'][1:]}, got {got}"
+    if kind not in _EXPECTED:
+        return "wrong-type", f"{message}, got {got}"
+    expected = _EXPECTED[kind]
     if place.range and expected.endswith("number"):
         expected = f"{expected} {place.range}"
     return "wrong-type", f"{name}: expected {expected}, got {got}"
@@ -237,9 +209,7 @@ def _choices_sentence(name: str, choices: list[str], value: object, got: str) ->
 
 def _key_path(keys: Keys) -> str:
     """The last key with the indices behind it: `paths[2]`."""
-    indices = ""
-    for key in reversed(keys):
-        if isinstance(key, str):
-            return key + indices
-        indices = f"[{key}]{indices}"
-    return f"entry{indices}" if indices else "the file"
+    path = "entry" if keys else "the file"
+    for key in keys:
+        path = key if isinstance(key, str) else f"{path}[{key}]"
+    return path

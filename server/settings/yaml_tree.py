@@ -8,12 +8,74 @@ that name Python objects never looked at.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 
 from server.errors import Location, Problem
-from server.settings.placeholders import fill_placeholders
+
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_MAX_DEFAULTS: Final = 3
+
+
+def _default(depth: int) -> str:
+    """The pattern of a default that holds placeholders, and they theirs, so many deep."""
+    plain = r"[^}$]|\$(?!\{)"
+    if depth == 0:
+        return f"(?:{plain})*"
+    return rf"(?:{plain}|\$\{{{_NAME}(?::-{_default(depth - 1)})?\}})*"
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?P<escaped>\$\$\{)"
+    rf"|\$\{{(?P<name>{_NAME})(?::-(?P<default>{_default(_MAX_DEFAULTS)}))?\}}"
+    # `${{ price }}` is a dollar sign before a Jinja expression, not a placeholder.
+    r"|(?P<malformed>\$\{(?!\{))"
+)
+
+
+class Gap(NamedTuple):
+    """A placeholder that could not be filled: `token` as it stands in the file, and why."""
+
+    token: str
+    kind: str
+    why: str
+
+
+def fill_placeholders(
+    text: str, environ: Mapping[str, str], used: set[str], gaps: list[Gap]
+) -> str:
+    """Return `text` with its placeholders filled; `$${` stands for a literal `${`.
+
+    Values of the environment are added to `used`. What could not be filled stays as it was
+    written, and is added to `gaps`.
+    """
+    if "${" not in text:
+        return text
+
+    def replacement(found: re.Match[str]) -> str:
+        token = found.group()
+        if found["escaped"]:
+            return "${"
+        if found["malformed"]:
+            why = "'${' is not followed by a NAME and '}'; write '$${' for the characters '${'"
+            gaps.append(Gap(token, "bad-placeholder", why))
+            return token
+        value, default = environ.get(found["name"], ""), found["default"]
+        if value:
+            used.add(value)
+            return value
+        if default is not None:
+            return fill_placeholders(default, environ, used, gaps)
+        state = "is set but empty" if found["name"] in environ else "is not set"
+        why = (
+            f"environment variable {found['name']} {state}; "
+            f"set it, or write ${{{found['name']}:-default}}"
+        )
+        gaps.append(Gap(token, "missing-variable", why))
+        return token
+
+    return _PLACEHOLDER.sub(replacement, text)
 
 
 class Unresolved(str):
@@ -37,15 +99,6 @@ class Node:
         if isinstance(self.parts, list) and isinstance(key, int) and 0 <= key < len(self.parts):
             return self.parts[key]
         return None
-
-
-@dataclass(slots=True)
-class Tree:
-    """`root` is None when the text could not be read; the problems say why."""
-
-    root: Node | None
-    placed: tuple[tuple[tuple[str | int, ...], Problem], ...]
-    from_environment: frozenset[str]
 
 
 Scalar = str | int | float | bool | None
@@ -111,16 +164,13 @@ def explain_syntax(broken: yaml.YAMLError, text: str) -> tuple[int, str, str]:
         mark = broken.context_mark  # where the quote opened, not where the file ends
     line = mark.line if mark is not None else 0
     lines = text.splitlines()
-    if line < len(lines) and "\t" in _indentation(lines[line]):
+    written = lines[line] if line < len(lines) else ""
+    if "\t" in written[: len(written) - len(written.lstrip())]:
         return line + 1, "tab", "a tab indents this line; YAML takes only spaces"
     hint = _HINTS.get(said, broken.context or "")
-    if said.startswith("did not find expected ','") and line < len(lines) and "${" in lines[line]:
+    if said.startswith("did not find expected ','") and "${" in written:
         hint = "inside { } and [ ], a ${NAME} needs quotes"
     return line + 1, "yaml-syntax", f"is not valid YAML: {said}" + (f"; {hint}" if hint else "")
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]
 
 
 MAX_DEPTH: Final = 100
@@ -136,22 +186,6 @@ _SCALAR_TAGS: Final[Mapping[str, tuple[type, ...]]] = {
     _TAG + "null": (type(None),),
 }
 _COLLECTION_TAGS: Final = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
-
-
-def build_tree(text: str, file: str, environ: Mapping[str, str]) -> Tree:
-    """Read `text` as one YAML document."""
-    builder = _TreeBuilder(text, file, environ)
-    try:
-        for event in yaml.parse(text, Loader=_Parser):
-            builder.take(event)
-    except yaml.YAMLError as broken:
-        line, kind, why = explain_syntax(broken, text)
-        builder.complain(kind, why, line, top=True)
-    except _Refused:
-        pass
-    else:
-        return Tree(builder.root, tuple(builder.placed), frozenset(builder.from_environment))
-    return Tree(None, tuple(builder.placed), frozenset(builder.from_environment))
 
 
 class _Refused(Exception):
@@ -174,18 +208,28 @@ class _Open:
         return isinstance(self.node.parts, dict) and not self.awaits_value
 
 
-class _TreeBuilder:
+class YamlTree:
+    """`text` read as one YAML document; `root` is None when it cannot be, and `placed` says why."""
+
     def __init__(self, text: str, file: str, environ: Mapping[str, str]) -> None:
-        self.root = Node(1)
+        self.root: Node | None = Node(1)
         self.placed: list[tuple[tuple[str | int, ...], Problem]] = []
         self.from_environment: set[str] = set()
         self._text, self._file, self._environ = text, file, environ
         self._open: list[_Open] = []
         self._anchors: dict[str, Node] = {}
-        self._lines: list[str] | None = None
         self._documents = 0
+        try:
+            for event in yaml.parse(text, Loader=_Parser):
+                self._take(event)
+        except yaml.YAMLError as broken:
+            line, kind, why = explain_syntax(broken, text)
+            self._complain(kind, why, line, at=())
+            self.root = None
+        except _Refused:
+            self.root = None
 
-    def take(self, event: yaml.Event) -> None:
+    def _take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.AliasEvent):
@@ -198,18 +242,22 @@ class _TreeBuilder:
             self._documents += 1
             if self._documents > 1:
                 why = "a second document begins here ('---'); keep one document in a file"
-                self.complain("yaml-syntax", why, _line_of_event(event), top=True)
-                raise _Refused
+                self._refuse("yaml-syntax", why, _line_of_event(event))
 
-    def complain(self, kind: str, why: str, line: int, *, top: bool = False) -> None:
-        keys = () if top else self._keys()
-        self.placed.append((keys, Problem(why, Location(self._file, line), kind)))
+    def _complain(
+        self, kind: str, why: str, line: int, at: tuple[str | int, ...] | None = None
+    ) -> None:
+        """Record a problem `at` these keys, or where the reading is."""
+        if at is None:
+            at = tuple(
+                len(level.node.parts) if isinstance(level.node.parts, list) else level.key or ""
+                for level in self._open
+            )
+        self.placed.append((at, Problem(why, Location(self._file, line), kind)))
 
-    def _keys(self) -> tuple[str | int, ...]:
-        return tuple(
-            len(level.node.parts) if isinstance(level.node.parts, list) else level.key or ""
-            for level in self._open
-        )
+    def _refuse(self, kind: str, why: str, line: int) -> NoReturn:
+        self._complain(kind, why, line, at=())
+        raise _Refused
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         if self._took_key(event.value, event):
@@ -228,53 +276,43 @@ class _TreeBuilder:
         return True
 
     def _value(self, event: yaml.ScalarEvent) -> Scalar:
-        filled = fill_placeholders(event.value, self._environ)
-        self.from_environment.update(filled.from_environment)
-        for gap in filled.gaps:
-            self.complain(gap.kind, gap.why, self._line_of(gap.token, event))
-        if filled.gaps:
-            return Unresolved(filled.text)
-        plain = event.tag is None and event.implicit[0]
-        if plain:
+        gaps: list[Gap] = []
+        text = fill_placeholders(event.value, self._environ, self.from_environment, gaps)
+        for gap in gaps:
+            self._complain(gap.kind, gap.why, self._line_of(gap.token, event))
+        if gaps:
+            return Unresolved(text)
+        if event.tag is None and event.implicit[0]:
             # A lone placeholder stands for what it brings, as if that had been written.
-            return plain_value(filled.text)
+            return plain_value(text)
         if event.tag in {None, "!", _TAG + "str"}:
-            return filled.text
-        value = plain_value(filled.text)
+            return text
+        value = plain_value(text)
         if event.tag not in _SCALAR_TAGS:
             self._refuse_tag(event)
         elif not isinstance(value, _SCALAR_TAGS[event.tag]):
-            what = f"{filled.text!r} is not what the tag {_short_tag(event.tag)} says"
-            self.complain("yaml-tag", what, _line_of_event(event))
-            return Unresolved(filled.text)
+            what = f"{text!r} is not what the tag {_short_tag(event.tag)} says"
+            self._complain("yaml-tag", what, _line_of_event(event))
+            return Unresolved(text)
         return value
 
     def _refuse_tag(self, event: yaml.NodeEvent) -> None:
         tag = _short_tag(getattr(event, "tag", ""))
-        self.complain("yaml-tag", f"the tag {tag} cannot be used", _line_of_event(event), top=True)
-        raise _Refused
+        self._refuse("yaml-tag", f"the tag {tag} cannot be used", _line_of_event(event))
 
     def _line_of(self, token: str, event: yaml.ScalarEvent) -> int:
-        """The line of `token` in a scalar that may span many lines."""
-        if self._lines is None:
-            self._lines = self._text.splitlines()
         first = _line_of_event(event)
         last = event.end_mark.line + 1 if event.end_mark is not None else first
-        for number in range(first, min(last, len(self._lines)) + 1):
-            if token in self._lines[number - 1]:
-                return number
-        return first
+        lines = self._text.splitlines()[first - 1 : last]
+        return next((first + n for n, line in enumerate(lines) if token in line), first)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         target = self._anchors.get(event.anchor or "")
         if target is None:
-            still_open = any(level.anchor == event.anchor for level in self._open)
-            why = (
-                "contains itself"
-                if still_open
-                else "names no anchor; put text that begins with '*' in quotes"
-            )
-            self.complain("bad-alias", f"*{event.anchor} {why}", _line_of_event(event))
+            why = "names no anchor; put text that begins with '*' in quotes"
+            if any(level.anchor == event.anchor for level in self._open):
+                why = "contains itself"
+            self._complain("bad-alias", f"*{event.anchor} {why}", _line_of_event(event))
             target = Node(_line_of_event(event), Unresolved())
         if not self._took_key(str(target.value), event):
             self._place(Node(_line_of_event(event), target.value, target.parts, target.weight))
@@ -282,12 +320,10 @@ class _TreeBuilder:
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
         line = _line_of_event(event)
         if len(self._open) >= MAX_DEPTH:
-            self.complain("too-large", f"is nested more than {MAX_DEPTH} deep", line, top=True)
-            raise _Refused
+            self._refuse("too-large", f"is nested more than {MAX_DEPTH} deep", line)
         if self._open and self._open[-1].awaits_key:
             why = "a key must be one word; put text that begins with '{' or '[' in quotes"
-            self.complain("yaml-syntax", why, line, top=True)
-            raise _Refused
+            self._refuse("yaml-syntax", why, line)
         if event.tag not in _COLLECTION_TAGS:
             self._refuse_tag(event)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
@@ -316,8 +352,7 @@ class _TreeBuilder:
         parent.weight += node.weight
         if parent.weight > MAX_NODES:
             why = f"aliases make this more than {MAX_NODES:,} values"
-            self.complain("alias-bomb", why, node.line, top=True)
-            raise _Refused
+            self._refuse("alias-bomb", why, node.line)
         if isinstance(parent.parts, list):
             parent.parts.append(node)
             parent.value.append(node.value)
@@ -330,14 +365,13 @@ class _TreeBuilder:
             level.merged.extend(merged)
         elif key in parts:
             why = f"{key!r} is written twice; the first is in line {parts[key].line}"
-            self.complain("duplicate-key", why, level.key_line)
+            self._complain("duplicate-key", why, level.key_line)
         else:
             parent.value[key] = node.value
             parts[key] = Node(level.key_line, node.value, node.parts, node.weight)
 
 
 def _mappings(node: Node) -> list[Node] | None:
-    """The mappings that a merge key brings in, or None when it names something else."""
     found = node.parts if isinstance(node.parts, list) else [node]
     return found if all(isinstance(part.parts, dict) for part in found) else None
 

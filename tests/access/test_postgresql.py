@@ -18,7 +18,7 @@ from server.core.chat_messages import Message
 from server.core.decision import Call, ProposalNotExecuted
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.errors import KeyRevoked, KeyUnknown, StoreUnavailable
-from server.settings.conversation import ConversationSettings
+from server.settings.models import ConversationSettings
 from tests.access.test_audit import EVENT, SEAL
 from tests.conversation.confirmations.shopfloor import floor, held_id
 from tests.support.postgresql import PASSWORD, postgresql, why_not

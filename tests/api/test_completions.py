@@ -14,8 +14,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.core.answer import Trace
-from server.core.decision import Decision
+from server.core.decision import Decision, Trace
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from tests.api.conftest import Edge

@@ -8,10 +8,9 @@ import pytest
 
 from server.access.models import NewKey
 from server.conversation.store import ConversationStore
-from server.core.answer import Trace
-from server.core.decision import Decision, NoMatch
+from server.core.decision import Decision, NoMatch, Trace
 from server.core.turn import Turn
-from server.settings.conversation import ConversationSettings
+from server.settings.models import ConversationSettings
 from tests.api.conftest import Edge
 from tests.support.deciding import table_adapter
 

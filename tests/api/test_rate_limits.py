@@ -8,8 +8,7 @@ import pytest
 
 from server.access.gateway import Gateway, sign_caller
 from server.access.models import NewKey
-from server.core.answer import Trace
-from server.core.decision import Decision, NoMatch
+from server.core.decision import Decision, NoMatch, Trace
 from server.core.turn import Caller, Turn
 from tests.api.conftest import Edge
 from tests.support.api import api_over

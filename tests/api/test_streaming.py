@@ -13,8 +13,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.core.answer import Trace
-from server.core.decision import Decision
+from server.core.decision import Decision, Trace
 from server.core.turn import Turn
 from server.errors import ProviderUnavailable
 from tests.support.api import api_over, api_state, served_on_loopback

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from server.chat.history import updated_context
-from server.core.answer import Answer
 from server.core.chat_messages import Message
 from server.core.decision import (
+    Answer,
     Blocked,
     Call,
     Cancelled,

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from server.chat.pipeline import run_turn
-from server.core.answer import Answer, Trace
-from server.core.decision import ClarifyingQuestion, Decision, NoMatch
+from server.core.decision import Answer, ClarifyingQuestion, Decision, NoMatch, Trace
 from server.core.turn import Caller, Turn
 from server.intents.classifier import IntentClassifier
 from server.retrievers.implementations.intent.agent import PackQuestionDecider

@@ -9,8 +9,14 @@ from pathlib import Path
 
 import server.chat.pipeline
 from server.chat.pipeline import run_turn
-from server.core.answer import Answer, Trace
-from server.core.decision import Decision, MissingArguments, MissingParameter, NoMatch
+from server.core.decision import (
+    Answer,
+    Decision,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+    Trace,
+)
 from server.core.tools import Source
 from server.core.turn import Caller, Turn
 from server.retrievers.followups.context import FollowUpDecision, Rewriting

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from server.chat.respond import respond
-from server.core.answer import Answer, Trace
-from server.core.decision import Call, Decision, MissingArguments, MissingParameter, NoMatch
+from server.core.decision import (
+    Answer,
+    Call,
+    Decision,
+    MissingArguments,
+    MissingParameter,
+    NoMatch,
+    Trace,
+)
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.turn import Caller, Turn
 from server.library.model import Domain, Library, ResponseConfig, Template

@@ -13,7 +13,7 @@ from server.conversation.store import CONVERSATIONS, ConversationStore
 from server.core.chat_messages import Message
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.errors import StoreUnavailable
-from server.settings.conversation import ConversationSettings
+from server.settings.models import ConversationSettings
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from server.adapters.local import open_adapter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.cli.options import configured
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.core.turn import Caller, ConversationContext, Turn
 from tests.examples.running import ROOT
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from server.core.answer import Answer
 from server.core.decision import (
+    Answer,
     Call,
     Cancelled,
     Clarify,

@@ -8,8 +8,7 @@ from functools import cache
 import pytest
 import yaml
 
-from server.core.answer import Answer
-from server.core.decision import Call, Clarify, MissingArguments
+from server.core.decision import Answer, Call, Clarify, MissingArguments
 from server.core.json import to_json
 from tests.conversations.running import Talks
 from tests.examples.running import EXAMPLES, services

@@ -13,8 +13,7 @@ import uvicorn
 from examples.services.app import create_app
 from server.adapters.local import ask_once, confirm_once, open_adapter
 from server.cli.options import configured
-from server.core.answer import Answer
-from server.core.decision import PendingConfirmation
+from server.core.decision import Answer, PendingConfirmation
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.adapters.local import ask_once, open_adapter
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.settings.loader import load_settings
 from tests.support.local_model import needs_local_model
 

@@ -16,9 +16,8 @@ from pydantic import SecretStr
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.settings.conversation import WebhookSettings
 from server.settings.loader import load_settings
-from server.settings.models import Settings
+from server.settings.models import Settings, WebhookSettings
 from tests.examples.running import ROOT, services
 from tests.support.api import running
 

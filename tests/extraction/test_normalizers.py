@@ -8,7 +8,7 @@ import pytest
 
 from server.extraction import patterns
 from server.extraction.patterns import compile_steps, run_steps
-from server.library.model import Domain, Normalizer, Parameter, TypePatterns
+from server.library.model import Domain, NormalizerStep, Parameter, TypePatterns
 from server.plugins import TABLES
 from tests.extraction.support import NOW, arguments
 
@@ -51,14 +51,14 @@ def test_every_name_in_the_table_is_there() -> None:
 
 
 def test_dates_follow_the_domain_and_the_day_of_the_question() -> None:
-    steps = compile_steps([Normalizer("parse_date")])
+    steps = compile_steps([NormalizerStep("parse_date")])
     context = {"now": NOW, "date_order": "dmy"}
     assert run_steps(steps, "03/04/2025", context) == "2025-04-03"
     assert run_steps(steps, "tomorrow", context) == "2025-03-06"
 
 
 def test_an_option_wins_over_the_context() -> None:
-    steps = compile_steps([Normalizer("parse_date", {"date_order": "mdy"})])
+    steps = compile_steps([NormalizerStep("parse_date", {"date_order": "mdy"})])
     assert run_steps(steps, "03/04/2025", {"now": NOW, "date_order": "dmy"}) == "2025-03-04"
 
 
@@ -78,8 +78,8 @@ def test_a_function_of_ones_own_is_a_dotted_path() -> None:
             "code": TypePatterns(
                 (r"#\w+",),
                 (
-                    Normalizer(f"{__name__}:to_code", {"prefix": "C-"}),
-                    Normalizer(f"{__name__}:dated"),
+                    NormalizerStep(f"{__name__}:to_code", {"prefix": "C-"}),
+                    NormalizerStep(f"{__name__}:dated"),
                 ),
             )
         },

@@ -6,7 +6,7 @@ import pytest
 
 from server.errors import ConfigurationInvalid, PluginInvalid
 from server.extraction.extractor import Extractor
-from server.library.model import Domain, Normalizer, Parameter, TypePatterns
+from server.library.model import Domain, NormalizerStep, Parameter, TypePatterns
 from tests.extraction.support import arguments, extract
 
 
@@ -73,7 +73,7 @@ def test_a_captured_word_that_is_no_key_of_the_data_is_no_field() -> None:
 
 
 SKU = Domain(
-    "d", parameter_patterns={"sku": TypePatterns((r"[a-z]+-\d+",), (Normalizer("upper"),))}
+    "d", parameter_patterns={"sku": TypePatterns((r"[a-z]+-\d+",), (NormalizerStep("upper"),))}
 )
 
 
@@ -94,7 +94,7 @@ def test_numbers_of_the_domain_are_no_parts_of_dates_or_addresses() -> None:
 
 def test_a_match_that_a_normalizer_refuses_counts_for_nothing() -> None:
     whole = Domain(
-        "d", parameter_patterns={"code": TypePatterns((r"#(\S+)",), (Normalizer("to_int"),))}
+        "d", parameter_patterns={"code": TypePatterns((r"#(\S+)",), (NormalizerStep("to_int"),))}
     )
     assert arguments("#abc #12", Parameter("code", "code"), domain=whole) == {"code": 12}
 
@@ -122,8 +122,8 @@ def test_normalizers_that_cannot_be_used_are_all_named() -> None:
     broken = Domain(
         "shop",
         parameter_patterns={
-            "a": TypePatterns(("x",), (Normalizer("no.such.module:f"),)),
-            "b": TypePatterns(("x",), (Normalizer("upper", {"loudly": True}),)),
+            "a": TypePatterns(("x",), (NormalizerStep("no.such.module:f"),)),
+            "b": TypePatterns(("x",), (NormalizerStep("upper", {"loudly": True}),)),
         },
     )
     with pytest.raises(ConfigurationInvalid) as refused:
@@ -134,7 +134,7 @@ def test_normalizers_that_cannot_be_used_are_all_named() -> None:
 
 def test_a_normalizer_that_breaks_is_named() -> None:
     broken = Domain(
-        "d", parameter_patterns={"a": TypePatterns(("x+",), (Normalizer("operator:neg"),))}
+        "d", parameter_patterns={"a": TypePatterns(("x+",), (NormalizerStep("operator:neg"),))}
     )
     with pytest.raises(PluginInvalid, match="normalizer 'operator:neg' failed on 'xx'"):
         extract("xx", Parameter("a", "a"), domain=broken)

@@ -7,7 +7,7 @@ import pytest
 
 from server.adapters.local import ask_once, open_adapter
 from server.cli.options import configured
-from server.core.answer import Answer
+from server.core.decision import Answer
 
 CONFIG = """
 adapters:

@@ -7,7 +7,7 @@ import pytest
 from server.library.model import (
     Domain,
     Entity,
-    Normalizer,
+    NormalizerStep,
     ResponseConfig,
     TypePatterns,
 )
@@ -96,9 +96,11 @@ SHOP = Domain(
     description="Orders and customers",
     version="1.2",
     parameter_patterns={
-        "integer": TypePatterns((r"\d+",), (Normalizer("remove_commas"), Normalizer("to_int"))),
+        "integer": TypePatterns(
+            (r"\d+",), (NormalizerStep("remove_commas"), NormalizerStep("to_int"))
+        ),
         "day": TypePatterns(
-            (r"\d{4}-\d{2}-\d{2}",), (Normalizer("parse_date", {"date_order": "dmy"}),)
+            (r"\d{4}-\d{2}-\d{2}",), (NormalizerStep("parse_date", {"date_order": "dmy"}),)
         ),
     },
     entities={
@@ -165,7 +167,7 @@ def test_a_normalizer_of_ones_own_is_a_dotted_path(tmp_path: Path) -> None:
         "parameter_patterns: {code: {patterns: 'x(.)', normalizers: [string.capwords]}}\n"
     )
     found = domain_of(tmp_path, text).parameter_patterns["code"]
-    assert found.normalizers == (Normalizer("string.capwords"),)
+    assert found.normalizers == (NormalizerStep("string.capwords"),)
 
 
 def test_keys_for_other_kinds_of_adapter_are_named_once_a_file(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_what_a_preparation_supplies_needs_no_parameter(tmp_path: Path) -> None:
     assert found.prepare is not None
     assert found.prepare.request.origin == "https://geo.example"
     assert found.prepare.not_found == parse_text("There is no {city}.")
-    assert found.names == {"city"}
+    assert found.prepare.request.query == (("name", parse_text("{city}")),)
 
 
 SEED_TEMPLATES = """

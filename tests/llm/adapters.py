@@ -8,8 +8,8 @@ from typing import Any
 
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.core.answer import Answer
 from server.core.chat_messages import Reply
+from server.core.decision import Answer
 from server.core.ports import ChatModel
 from server.core.streaming import StreamEvent, StreamListener
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext, Turn

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.core.answer import Answer
 from server.core.chat_messages import Message
+from server.core.decision import Answer
 from server.core.turn import ConversationContext
 from server.library.model import BuiltinExecution, Domain, Library, Parameter, Template
 from server.providers.chat.llama_cpp import LlamaCppChat, LlamaCppOptions

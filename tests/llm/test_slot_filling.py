@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import FunctionCall, Message, Reply
-from server.core.decision import Match, MissingArguments, MissingParameter
+from server.core.decision import Answer, Match, MissingArguments, MissingParameter, Trace
 from server.core.tools import Source
 from server.core.turn import NO_CONTEXT, ConversationContext, Turn
 from server.errors import ProviderRejected, ProviderUnavailable

@@ -13,9 +13,8 @@ from server.audit.table import TableSink
 from server.audit.writer import AuditWriter
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import FunctionCall, Reply
-from server.core.decision import Call, Decision, NoMatch
+from server.core.decision import Answer, Call, Decision, NoMatch, Trace
 from server.core.turn import Intent
 from server.errors import ProviderUnavailable
 from server.intents.detector import Detection

@@ -4,9 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from server.core.answer import Trace
 from server.core.chat_messages import Message
-from server.core.decision import Call, Decision, MissingArguments, MissingParameter, NoMatch
+from server.core.decision import Call, Decision, MissingArguments, MissingParameter, NoMatch, Trace
 from server.core.ports import Decider
 from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, CompletedCall, ConversationContext, PendingQuestion, Turn

@@ -19,7 +19,7 @@ from server.core.suggestions import join_words
 from server.guards import pack
 from server.library import http_yaml, yaml_models
 from server.providers.spec import ProviderKind, ProviderSpec, find_provider
-from server.settings import access, adapters, conversation, models
+from server.settings import adapters, models
 from server.settings.validation import schema_lookup
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -47,9 +47,7 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
     name: kind
     for module in (
         models,
-        access,
         adapters,
-        conversation,
         yaml_models,
         http_yaml,
         pack,

@@ -10,7 +10,7 @@ from server.conversation.reformulation.loader import load_reformulation
 from server.guards.pack import load_guards
 from server.library.loader import load_library
 from server.library.parameter_types import PARAMETER_TYPES
-from server.library.yaml_base import LibraryModel
+from server.settings.fields import LibraryModel
 from server.settings.loader import load_settings
 from tests.broken.test_broken import kinds_in_the_sources
 from tests.settings.tables import DOCS, MODELS, PAGES, PLACE, with_tables

@@ -19,10 +19,7 @@ from tests.settings.attribute_reads import reads
 from tests.settings.tables import PROVIDERS
 
 SERVER = Path(__file__).parents[2] / "server"
-MODELS = [
-    SERVER / "settings" / name
-    for name in ("models.py", "access.py", "adapters.py", "conversation.py")
-]
+MODELS = [SERVER / "settings" / name for name in ("models.py", "adapters.py")]
 READERS = [path for path in SERVER.rglob("*.py") if path not in MODELS]
 
 Names = frozenset[str]

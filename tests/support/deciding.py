@@ -6,7 +6,6 @@ from typing import Any
 
 from server.access.rate_limits import RateLimits
 from server.chat.adapter import Adapter
-from server.core.answer import Trace
 from server.core.decision import (
     Call,
     Clarify,
@@ -15,6 +14,7 @@ from server.core.decision import (
     MissingArguments,
     MissingParameter,
     NoMatch,
+    Trace,
 )
 from server.core.tools import Source
 from server.core.turn import Turn

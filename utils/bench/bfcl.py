@@ -22,9 +22,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, Literal
 
-from server.core.answer import Trace
 from server.core.chat_messages import Message
-from server.core.decision import Call, MissingArguments
+from server.core.decision import Call, MissingArguments, Trace
 from server.core.ports import ChatModel, Embedder
 from server.core.streaming import TurnDeadline
 from server.core.turn import Caller, Turn

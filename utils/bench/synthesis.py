@@ -28,9 +28,8 @@ from server.adapters.local import open_adapter
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import Reply
-from server.core.decision import Call
+from server.core.decision import Answer, Call, Trace
 from server.core.ports import ChatModel
 from server.core.streaming import TurnDeadline
 from server.core.tools import ToolResult, ToolResultStatus

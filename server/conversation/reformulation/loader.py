@@ -20,9 +20,8 @@ from server.core.suggestions import did_you_mean
 from server.errors import Problem
 from server.library.expressions import examine
 from server.library.model import Library
-from server.library.yaml_base import LibraryModel, Words
 from server.settings.documents import Document, Keys, read_yaml
-from server.settings.fields import Name, Seconds
+from server.settings.fields import LibraryModel, Name, OneOrMore, Seconds
 from server.settings.validation import validate
 
 Said = Annotated[
@@ -43,7 +42,7 @@ class IntentYaml(LibraryModel):
     """The template that runs once the proposal is confirmed."""
     target: str | None = None
     """The parameter of that template that says what it is done to."""
-    examples: Words = ()
+    examples: OneOrMore = ()
     """How people ask for it; they go into the prompt."""
 
 
@@ -52,7 +51,7 @@ class ReformulatorYaml(LibraryModel):
 
     intents: tuple[IntentYaml, ...] = Field(min_length=1)
     """Everything that may be proposed; nothing else ever is."""
-    targets: Words = ()
+    targets: OneOrMore = ()
     """Entities of the adapter's rule pack that name a target; the first one found counts."""
     prompt: str | None = None
     """The model's instruction, as Jinja over `intents`; without one, the one that ships."""

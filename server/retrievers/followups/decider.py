@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from server.conversation.followups.lexicon import Lexicon, shipped_lexicon
 from server.conversation.followups.utterances import read_utterance
-from server.core.answer import Trace
-from server.core.decision import Call, Cancelled, ClarifyingQuestion, Decision
+from server.core.decision import Call, Cancelled, ClarifyingQuestion, Decision, Trace
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor

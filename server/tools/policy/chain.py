@@ -214,7 +214,7 @@ class PolicyChain:
             call = replace(asked, arguments={**arguments, **system}, sources=sources)
         result = await self.runner.execute(call, timeout_s=timeout_s)
         secrets, shown = NO_SECRETS, asked
-        if redactor:
+        if redactor.paths:
             secrets = redactor.secrets(call.arguments)
             shown = _visible_call(redactor, asked)
             result = _visible_result(redactor, secrets, result, call.arguments)
@@ -249,7 +249,7 @@ class PolicyChain:
 
 
 def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not redactor:
+    if not redactor.paths:
         return arguments
     # The same words may stand in an argument beside the sensitive one.
     shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))

@@ -19,13 +19,11 @@ from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
 from server.conversation.outbox import Commits
 from server.conversation.store import ConversationStore
-from server.core.answer import Answer, Trace
-from server.core.decision import Call, Decision, Match, NoMatch, ProposedAction
+from server.core.decision import Answer, Call, Decision, Match, NoMatch, ProposedAction, Trace
 from server.core.tools import Source
 from server.core.turn import Caller, Turn
 from server.library.model import Domain, Library, Parameter, Template
-from server.settings.access import AccessSettings
-from server.settings.conversation import CommitsSettings, ConversationSettings
+from server.settings.models import AccessSettings, CommitsSettings, ConversationSettings
 from server.storage.database import Database
 from server.tools.executor import ToolExecutor
 from server.tools.policy.chain import Guardrails, build_chain

@@ -17,7 +17,7 @@ import pytest
 from server.conversation import outbox
 from server.conversation.outbox import Commits, Delivery, Webhook, open_delivery
 from server.metrics.metrics import Metrics
-from server.settings.conversation import CommitsSettings, WebhookSettings
+from server.settings.models import CommitsSettings, WebhookSettings
 from tests.conversation.confirmations.shopfloor import Clock, Floor, floor
 from tests.tools.http.upstream import Asked, Upstream, reply, upstream
 

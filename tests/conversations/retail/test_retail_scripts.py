@@ -14,8 +14,8 @@ import yaml
 from starlette.types import Receive, Scope, Send
 
 from examples.services.app import create_app
-from server.core.answer import Answer
 from server.core.decision import (
+    Answer,
     Call,
     ClarifyingQuestion,
     MissingArguments,

@@ -20,7 +20,7 @@ from server.library.model import (
     Parameter,
     Template,
 )
-from server.settings.access import AccessSettings
+from server.settings.models import AccessSettings
 from server.tools.executor import ToolExecutor
 from server.tools.policy.chain import CallOutcome, Guardrails, PolicyChain, build_chain
 from server.tools.policy.checks import Proposal

@@ -11,7 +11,7 @@ import pytest
 from server.access.rate_limits import RateLimits
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
-from server.settings.access import AccessSettings, AuditSettings, RolesSettings
+from server.settings.models import AccessSettings, AuditSettings, RolesSettings
 from tests.tools.policy.chains import ADA, ANA, NOBODY, PIA, Bench, bench
 
 pytestmark = pytest.mark.anyio

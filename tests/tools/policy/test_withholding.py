@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
-from server.core.answer import Trace
-from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter
+from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter, Trace
 from server.core.redaction import REDACTED
 from server.core.tools import Source, ToolCall
 from server.core.turn import Caller, Turn

@@ -2,8 +2,7 @@
 
 from typing import ClassVar
 
-from server.core.answer import Trace
-from server.core.decision import ClarifyingQuestion, Decision, Match, NoMatch
+from server.core.decision import ClarifyingQuestion, Decision, Match, NoMatch, Trace
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.library.model import TemplateKind
