@@ -56,9 +56,7 @@ def egress_policy(adapter: AdapterSettings) -> EgressPolicy:
 
 
 def load_adapter(
-    adapter: AdapterSettings,
-    environ: Mapping[str, str],
-    settings: Settings | None = None,
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> LoadedAdapter:
     """Read an adapter's domain and templates, and check them against tools and extraction.
 

@@ -28,10 +28,7 @@ _NO_READER: Final = (
 
 
 def load_adapter_reformulation(
-    adapter: AdapterSettings,
-    library: Library | None,
-    pack: Pack | None,
-    environ: Mapping[str, str],
+    adapter: AdapterSettings, library: Library | None, pack: Pack | None, environ: Mapping[str, str]
 ) -> tuple[Reformulation | None, list[Problem]]:
     """Return what the adapter's `reformulator` names, if anything, and its problems.
 

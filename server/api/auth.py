@@ -24,8 +24,7 @@ _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 # Only so that the documentation has its "Authorize" button: `key_of` reads the headers.
 _Bearer = Annotated[
-    object,
-    Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
+    object, Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`"))
 ]
 _KeyHeader = Annotated[object, Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
 

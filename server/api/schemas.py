@@ -38,9 +38,7 @@ class ConfirmRequest(BaseModel):
     """The yes or the no to a proposal."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [_CONFIRMATION]},
+        extra="forbid", strict=True, json_schema_extra={"examples": [_CONFIRMATION]}
     )
 
     session_id: SessionId = Field(description="The conversation that the proposal is of.")
@@ -57,11 +55,7 @@ _CALL: Final[dict[str, Any]] = {
     "tool_name": "calculator",
     "operation": "percentage",
     "parameters": {"value": 200, "percentage": 15},
-    "result": {
-        "result": 30,
-        "operation": "percentage",
-        "input": {"value": 200, "percentage": 15},
-    },
+    "result": {"result": 30, "operation": "percentage", "input": {"value": 200, "percentage": 15}},
     "execution_time_ms": 0.02,
     "status": "success",
 }

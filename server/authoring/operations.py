@@ -131,11 +131,7 @@ def read_operations(document: ApiDocument) -> ApiOperations:
 
 
 def _operation(
-    document: ApiDocument,
-    method: str,
-    path: str,
-    operation: Mapping[str, Any],
-    shared: list[Any],
+    document: ApiDocument, method: str, path: str, operation: Mapping[str, Any], shared: list[Any]
 ) -> ApiOperation:
     parameters: dict[str, ApiParameter] = {}
     raw = [document.resolve(p) for p in [*shared, *items(operation.get("parameters"))]]

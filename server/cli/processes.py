@@ -6,13 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.launcher import (
-    StartInterrupted,
-    ask_readiness,
-    launch,
-    serve_command,
-    stop_process,
-)
+from server.cli.launcher import StartInterrupted, ask_readiness, launch, serve_command, stop_process
 from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.options import (
     DEFAULT_CONFIG,

@@ -99,11 +99,7 @@ class Outcome:
 
 
 def outcome_of(
-    decision: Ending,
-    templates: Mapping[str, Template],
-    *,
-    latency_ms: float,
-    answer: str = "",
+    decision: Ending, templates: Mapping[str, Template], *, latency_ms: float, answer: str = ""
 ) -> Outcome:
     """Return what a turn came to as an outcome. A question that is clarified chose nothing.
 

@@ -35,9 +35,7 @@ class Question(BaseModel, frozen=True, extra="forbid"):
 
 
 def load_questions(
-    path: Path,
-    templates: Collection[str] | None = None,
-    environ: Mapping[str, str] = os.environ,
+    path: Path, templates: Collection[str] | None = None, environ: Mapping[str, str] = os.environ
 ) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
     """Read the questions that can be used, and every problem with the rest.
 
