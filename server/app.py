@@ -16,7 +16,7 @@ from server.adapters.manager import AdapterManager, Reread
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.api.factory import create_api
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
 

@@ -18,10 +18,14 @@ from server.api.schemas import SESSION_ID, SessionId
 from server.core.answer import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
-_TYPES: Final[Mapping[int, str]] = {
+_TYPES: Final = {
     401: "authentication_error",
     403: "permission_error",
     429: "rate_limit_error",
+}
+_EXAMPLE: Final[dict[str, Any]] = {
+    "model": "intent-agent-example",
+    "messages": [{"role": "user", "content": "What is 15% of 200?"}],
 }
 
 
@@ -52,16 +56,7 @@ class CompletionMetadata(BaseModel):
 class CompletionRequest(BaseModel):
     """A question, as OpenAI's clients ask it. What steers a language model has no effect."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "model": "intent-agent-example",
-                    "messages": [{"role": "user", "content": "What is 15% of 200?"}],
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     model: str | None = Field(None, description="The adapter that the key opens.")
     messages: list[CompletionMessage] = Field(
@@ -129,14 +124,8 @@ def completion(
     """Return an answer as a chat completion. `orbit` holds what `POST /chat` adds to it."""
     rest = answer.to_dict(session_id)
     message = {"role": "assistant", "content": rest.pop("content"), "refusal": None}
-    return {
-        "id": f"chatcmpl-{request_id}",
-        "object": "chat.completion",
-        "created": created,
-        "model": adapter,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "orbit": rest,
-    }
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    return _envelope("chat.completion", choice, adapter, request_id, created) | {"orbit": rest}
 
 
 def completion_chunk(
@@ -144,13 +133,14 @@ def completion_chunk(
 ) -> dict[str, Any]:
     """Return a piece of an answer as a chunk of a streamed chat completion."""
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-    return {
-        "id": f"chatcmpl-{request_id}",
-        "object": "chat.completion.chunk",
-        "created": created,
-        "model": adapter,
-        "choices": [choice],
-    }
+    return _envelope("chat.completion.chunk", choice, adapter, request_id, created)
+
+
+def _envelope(
+    kind: str, choice: Mapping[str, Any], adapter: str, request_id: str, created: int
+) -> dict[str, Any]:
+    shared = {"id": f"chatcmpl-{request_id}", "object": kind, "created": created}
+    return shared | {"model": adapter, "choices": [choice]}
 
 
 def describe_model(adapter: str, created: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from server.cli.options import (
     QuestionArgument,
     configured,
 )
-from server.cli.output import fail, print_json, print_text, say
+from server.cli.output import fail, print_json, print_result, say
 from server.core.answer import Answer, Trace
 from server.core.json import to_json
 
@@ -39,11 +39,8 @@ def ask(
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
     answer, session_id = _answer(question, adapter, config, data, yes=yes)
-    if as_json:
-        print_json(answer.to_dict(session_id))
-        return
-    print_text(answer.content)
-    if answer.metadata.get("proposal", {}).get("status") == "held":
+    print_result(answer.to_dict(session_id), [answer.content], as_json=as_json)
+    if not as_json and answer.metadata.get("proposal", {}).get("status") == "held":
         say("Nothing was done. To do it, ask the same with --yes.")
 
 
@@ -68,7 +65,7 @@ def explain(
 def _answer(
     question: str, adapter: str | None, config: Path, data: Path | None, *, yes: bool = False
 ) -> tuple[Answer, str]:
-    """Return the answer to a question, and its session; with `yes`, what is proposed is run."""
+    """Return the answer, and its session; with `yes`, what is proposed is run."""
     if not question.strip():
         fail("the question is empty")
     session_id = uuid4().hex
@@ -104,7 +101,7 @@ def print_stages(console: Console, trace: Trace) -> None:
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2))
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns = dict.fromkeys(key for row in rows for key in row)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
-from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.cli.output import CommandGroup, fail, print_result, print_text, say
 
 if TYPE_CHECKING:
     from server.audit.entry import AuditEntry, AuditSeal, Sink
@@ -88,7 +88,8 @@ def search(
             entry
             for entry in sink.entries()
             if all(entry.event.get(name) == value for name, value in given.items())
-            and _is_between(str(entry.event.get("at", "")), begin, end)
+            and begin <= (at := str(entry.event.get("at", "")))
+            and (not end or at < end)
         ]
     _show(entries[-lines:], as_json=as_json)
     if len(entries) > lines:
@@ -104,15 +105,11 @@ def verify(
 
     with _open_audit(config, data) as (sink, seal):
         verdict = verify_chain(sink, seal)
-    if as_json:
-        problems = list(verdict.problems)
-        print_json({"entries": verdict.entries, "whole": verdict.whole, "problems": problems})
-    else:
-        for problem in verdict.problems:
-            print_text(problem)
+    problems = list(verdict.problems)
+    found = {"entries": verdict.entries, "whole": verdict.whole, "problems": problems}
+    print_result(found, problems, as_json=as_json)
     if not verdict.whole:
-        count = len(verdict.problems)
-        fail(f"the audit is not whole: {count} problem{'' if count == 1 else 's'}")
+        fail(f"the audit is not whole: {len(problems)} problem{'s' * (len(problems) != 1)}")
     if not as_json:
         print_text(f"{verdict.entries} entries, and all of them are as they were written")
 
@@ -131,13 +128,14 @@ def _open_audit(config: Path, data: Path | None) -> "Iterator[tuple[Sink, AuditS
 
 
 def _show(entries: "list[AuditEntry]", *, as_json: bool) -> None:
-    if as_json:
-        print_json({"entries": [entry.to_dict() for entry in entries]})
-        return
-    for entry in entries:
-        values = [entry.event.get(name) for name in _SHOWN]
-        cells = ["-" if value in (None, "") else _printable(str(value)) for value in values]
-        print_text("  ".join([str(entry.number), *cells]))
+    data = {"entries": [entry.to_dict() for entry in entries]}
+    print_result(data, map(_line, entries), as_json=as_json)
+
+
+def _line(entry: "AuditEntry") -> str:
+    values = [entry.event.get(name) for name in _SHOWN]
+    cells = ["-" if value in (None, "") else _printable(str(value)) for value in values]
+    return "  ".join([str(entry.number), *cells])
 
 
 def _printable(text: str) -> str:
@@ -154,7 +152,3 @@ def _utc_time(text: str | None) -> str:
     except ValueError:
         fail(f"{text!r} is no time; write it as 2025-03-04T10:00")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _is_between(at: str, begin: str, end: str) -> bool:
-    return at >= begin and (not end or at < end)

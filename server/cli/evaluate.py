@@ -18,7 +18,7 @@ from server.cli.options import (
     JsonOption,
     configured,
 )
-from server.cli.output import fail, print_json, print_text, say
+from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:
     from server.evaluation.outcomes import Outcome
@@ -59,18 +59,13 @@ def eval_library(
         libraries = [*(templates or ()), *(more_templates or ())]
         if not libraries:
             fail("--domain needs --templates: which files hold the templates?")
-        update = {
-            "domain_config_path": domain.absolute(),
-            "template_library_path": tuple(path.absolute() for path in libraries),
-        }
+        paths = tuple(path.absolute() for path in libraries)
+        update = {"domain_config_path": domain.absolute(), "template_library_path": paths}
         library = chosen.config.model_copy(update=update)
         chosen = chosen.model_copy(update={"config": library})
     path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
     report = asyncio.run(evaluate_adapter(found, chosen, path, keep=domain is None))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(report.to_text())
+    print_result(report.to_dict(), [report.to_text()], as_json=as_json)
 
 
 async def evaluate_adapter(

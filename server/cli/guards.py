@@ -2,9 +2,9 @@
 
 import asyncio
 import getpass
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
@@ -18,7 +18,7 @@ from server.cli.options import (
     QuestionArgument,
     configured,
 )
-from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.cli.output import CommandGroup, fail, print_json, print_result, say
 from server.errors import ConfigurationInvalid
 
 if TYPE_CHECKING:
@@ -93,11 +93,6 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
     return GuardedAdapter(found, chosen, loaded.guards)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(guards_app, name="guards")
-
-
 @guards_app.command()
 def show(
     adapter: AdapterOption = None,
@@ -111,19 +106,17 @@ def show(
         return guard.describe()
 
     described = _guarded(config, data, adapter).with_guard(describe)
-    if as_json:
-        print_json(described)
-        return
-    print_text(f"{described['adapter']}: {described['packs']} ({described['mode']})")
+    print_result(described, _guard_lines(described), as_json=as_json)
+
+
+def _guard_lines(described: dict[str, Any]) -> Iterator[str]:
+    yield f"{described['adapter']}: {described['packs']} ({described['mode']})"
     for row in described["categories"]:
         threshold = row["threshold"]
         needs = "" if threshold is None else f", at {threshold:.2f} ({row['threshold_origin']})"
-        print_text(
-            f"  {row['name']}: {row['action']}, {len(row['patterns'])} patterns, "
-            f"{len(row['examples'])} examples{needs}"
-        )
-    for row in described["allowed"]:
-        print_text(f"  allowed: {row['question']}")
+        known = f"{len(row['patterns'])} patterns, {len(row['examples'])} examples"
+        yield f"  {row['name']}: {row['action']}, {known}{needs}"
+    yield from (f"  allowed: {row['question']}" for row in described["allowed"])
 
 
 @guards_app.command()
@@ -134,13 +127,9 @@ def counts(
     as_json: JsonOption = False,
 ) -> None:
     """Count what a guard decided, by category, method and outcome."""
-    guarded = _guarded(config, data, adapter)
-    rows = guarded.in_store(lambda store, name: store.counts(name))
-    if as_json:
-        print_json({"counts": rows})
-        return
-    for row in rows:
-        print_text("{count:>8}  {outcome:<12} {category} ({method})".format(**row))
+    rows = _guarded(config, data, adapter).in_store(lambda store, name: store.counts(name))
+    form = "{count:>8}  {outcome:<12} {category} ({method})"
+    print_result({"counts": rows}, (form.format(**row) for row in rows), as_json=as_json)
 
 
 @guards_app.command()
@@ -157,16 +146,12 @@ def recent(
     as_json: JsonOption = False,
 ) -> None:
     """List the latest blocks, routes, flags and failures, questions redacted."""
-    guarded = _guarded(config, data, adapter)
-    decisions = guarded.in_store(
+    decisions = _guarded(config, data, adapter).in_store(
         lambda store, name: store.decisions(name, limit=limit, differing=differing)
     )
     rows = [decision.to_dict() for decision in decisions]
-    if as_json:
-        print_json({"decisions": rows})
-        return
-    for row in rows:
-        print_text("{at:.19}  {outcome} {category} ({method})  {question}".format(**row))
+    form = "{at:.19}  {outcome} {category} ({method})  {question}"
+    print_result({"decisions": rows}, (form.format(**row) for row in rows), as_json=as_json)
 
 
 @guards_app.command()
@@ -177,13 +162,9 @@ def changes(
     as_json: JsonOption = False,
 ) -> None:
     """List every change that was made to a guard, and by whom."""
-    guarded = _guarded(config, data, adapter)
-    made = guarded.in_store(lambda store, name: store.changes(name))
-    if as_json:
-        print_json({"changes": [change.to_dict() for change in made]})
-        return
-    for change in made:
-        print_text(f"{change.at:%Y-%m-%d %H:%M}  {change}")
+    made = _guarded(config, data, adapter).in_store(lambda store, name: store.changes(name))
+    lines = (f"{change.at:%Y-%m-%d %H:%M}  {change}" for change in made)
+    print_result({"changes": [change.to_dict() for change in made]}, lines, as_json=as_json)
 
 
 @guards_app.command()
@@ -212,8 +193,7 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a pattern or an example to a category."""
-    text = _pattern_or_example(pattern, example)
-    kind: Kind = "add_example" if pattern is None else "add_pattern"
+    kind, text = _text_change("add", pattern, example)
     _change(_guarded(config, data, adapter), kind, category=category, text=text)
 
 
@@ -227,8 +207,7 @@ def remove(
     data: DataOption = None,
 ) -> None:
     """Take a pattern or an example out of a category."""
-    text = _pattern_or_example(pattern, example)
-    kind: Kind = "remove_example" if pattern is None else "remove_pattern"
+    kind, text = _text_change("remove", pattern, example)
     _change(_guarded(config, data, adapter), kind, category=category, text=text)
 
 
@@ -244,8 +223,7 @@ def allow(
     data: DataOption = None,
 ) -> None:
     """Let a question pass, whatever the guard makes of it."""
-    guarded = _guarded(config, data, adapter)
-    _change(guarded, "allow_question", text=question, number=similarity)
+    _change(_guarded(config, data, adapter), "allow_question", text=question, number=similarity)
 
 
 @guards_app.command()
@@ -277,8 +255,7 @@ def try_question(
     guarded = _guarded(config, data, adapter)
     change = None
     if category is not None:
-        text = _pattern_or_example(pattern, example)
-        kind: Kind = "add_example" if pattern is None else "add_pattern"
+        kind, text = _text_change("add", pattern, example)
         change = Change(guarded.adapter.name, kind, category, text)
     elif pattern is not None or example is not None:
         fail("say with --category where to try it")
@@ -303,41 +280,33 @@ def measure(
         raise ConfigurationInvalid(problems)
     guarded = _guarded(config, data, adapter)
     found = figures(guarded.with_guard(lambda guard: measure_guard(guard, questions)))
-    if as_json:
-        print_json(found)
-        return
-    print_text(
-        f"{found['questions']} questions; missed {found['missed_blocks']} of "
-        f"{found['to_stop']} to stop ({found['missed_block_rate']:.1%}), "
-        f"stopped {found['false_blocks']} of {found['to_pass']} to pass "
-        f"({found['false_block_rate']:.1%})"
-    )
-    for title in ("missed", "wrongly_stopped"):
-        for question in found[title]:
-            print_text(f"  {title.replace('_', ' ')}: {question}")
+    lines = [
+        "{questions} questions; missed {missed_blocks} of {to_stop} to stop "
+        "({missed_block_rate:.1%}), stopped {false_blocks} of {to_pass} to pass "
+        "({false_block_rate:.1%})".format(**found),
+        *(f"  missed: {question}" for question in found["missed"]),
+        *(f"  wrongly stopped: {question}" for question in found["wrongly_stopped"]),
+    ]
+    print_result(found, lines, as_json=as_json)
 
 
-def _pattern_or_example(pattern: str | None, example: str | None) -> str:
-    """Return the one of them that was given."""
-    given = [text for text in (pattern, example) if text is not None]
-    if len(given) != 1:
+def _text_change(
+    verb: Literal["add", "remove"], pattern: str | None, example: str | None
+) -> "tuple[Kind, str]":
+    """Return what to do with the one of pattern and example that was given, and its text."""
+    if (pattern is None) == (example is None):
         fail("say either --pattern or --example")
-    return given[0]
+    if pattern is not None:
+        return "add_pattern" if verb == "add" else "remove_pattern", pattern
+    return "add_example" if verb == "add" else "remove_example", example or ""
 
 
-def _change(
-    guarded: GuardedAdapter,
-    kind: "Kind",
-    *,
-    category: str = "",
-    text: str = "",
-    number: float | None = None,
-) -> None:
+def _change(guarded: GuardedAdapter, kind: "Kind", **what: Any) -> None:
     """Make a change if it fits the guard as it is with the changes before it."""
     from server.guards.changes import Change, check_change, with_changes
 
     by = f"command of {getpass.getuser()}"
-    change = Change(guarded.adapter.name, kind, category, text, number, by=by)
+    change = Change(guarded.adapter.name, kind, by=by, **what)
 
     async def make_change(store: "GuardStore", name: str) -> "Change":
         check_change(with_changes(guarded.packs, await store.changes(name)), change)

@@ -28,11 +28,6 @@ keys_app = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(keys_app, name="keys")
-
-
 KeyAdapter = Annotated[
     str, typer.Option("--adapter", metavar="NAME", help="The one adapter that the key opens.")
 ]
@@ -190,25 +185,14 @@ def _table(records: Sequence[KeyRecord], now: datetime) -> str:
     """Return a line for each record, times in UTC."""
     rows = [_HEADINGS, *(_row(record, now) for record in records)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
-    return (
-        record.key_id,
-        record.state(now),
-        record.adapter,
-        record.user_id or "-",
-        record.role,
-        ", ".join(record.limits) or "-",
-        _time(record.expires_at, "never"),
-        _time(record.last_used_at, "never"),
-        record.label or "-",
+    limits, user, label = ", ".join(record.limits) or "-", record.user_id or "-", record.label
+    times = (
+        "never" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+        for moment in (record.expires_at, record.last_used_at)
     )
-
-
-def _time(moment: datetime | None, otherwise: str) -> str:
-    return otherwise if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+    state = record.state(now)
+    return (record.key_id, state, record.adapter, user, record.role, limits, *times, label or "-")

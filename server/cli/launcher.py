@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -38,33 +38,19 @@ class ServerReadiness:
         """Whether at least one adapter answers questions."""
         return self.status in ("ready", "degraded")
 
-    @property
-    def opening(self) -> tuple[str, ...]:
-        """Names of the adapters that are still being opened."""
-        return self._named("opening")
-
-    @property
-    def serving(self) -> tuple[str, ...]:
-        return self._named("ready")
-
-    @property
-    def complaints(self) -> tuple[str, ...]:
-        """One line for each adapter that does not serve, and each template that is left out."""
-        unopened = [
-            f"adapter {row.get('name')} is {row.get('state')}"
-            + (f": {row['why']}" if row.get("why") else "")
-            for row in self.adapters
-            if row.get("state") not in ("ready", "opening")
-        ]
-        lacking = [
-            f"adapter {row.get('name')}: {line}"
-            for row in self.adapters
-            for line in left_out_lines(row)
-        ]
-        return (*unopened, *lacking)
-
-    def _named(self, state: str) -> tuple[str, ...]:
+    def adapters_that_are(self, state: str) -> tuple[str, ...]:
+        """Return the names of the adapters that are `ready`, `opening` and so on."""
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
+
+    def complaints(self) -> Iterator[str]:
+        """Yield a line for each adapter that does not serve, and each template left out."""
+        for row in self.adapters:
+            if row.get("state") not in ("ready", "opening"):
+                why = f": {row['why']}" if row.get("why") else ""
+                yield f"adapter {row.get('name')} is {row.get('state')}{why}"
+        for row in self.adapters:
+            for line in left_out_lines(row):
+                yield f"adapter {row.get('name')}: {line}"
 
 
 def left_out_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -81,10 +67,8 @@ def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None
         connection.request("GET", "/ready")
         body = json.loads(connection.getresponse().read())
         return ServerReadiness(str(body["status"]), tuple(dict(row) for row in body["adapters"]))
-    except (OSError, http.client.HTTPException):
-        return None
-    except (ValueError, KeyError, TypeError):
-        return None  # something else answers there
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return None  # nothing answers there, or something else
     finally:
         connection.close()
 
@@ -115,14 +99,9 @@ def serve_command(wanted: Launch) -> list[str]:
     """Return the command that serves in the foreground, as this process was started."""
     # -P is passed on: a folder named "server" where the user stands must not pass for ours.
     safe = ["-P"] if sys.flags.safe_path else []
-    options = {
-        "--host": wanted.host,
-        "--port": str(wanted.port),
-        "--config": str(wanted.config.absolute()),
-        "--data": str(wanted.data_dir),
-    }
-    given = [part for option in options.items() for part in option]
-    return [sys.executable, *safe, "-m", "server", "serve", *given]
+    where = ["--host", wanted.host, "--port", str(wanted.port)]
+    files = ["--config", str(wanted.config.absolute()), "--data", str(wanted.data_dir)]
+    return [sys.executable, *safe, "-m", "server", "serve", *where, *files]
 
 
 def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadiness]:
@@ -167,11 +146,12 @@ def _wait(
         heard_at = time.monotonic()
         while not signals and child.poll() is None:
             readiness = ask_readiness(running.url)
-            if readiness is not None and not readiness.opening:
-                return readiness
             if readiness is not None:
+                opening = readiness.adapters_that_are("opening")
+                if not opening:
+                    return readiness
                 heard_at = time.monotonic()
-                progress.show(f"opening {', '.join(readiness.opening)}")
+                progress.show(f"opening {', '.join(opening)}")
             elif time.monotonic() - heard_at > _SILENCE_S:
                 return None
             else:

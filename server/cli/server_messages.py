@@ -31,7 +31,7 @@ def say_started(
     say(f"  log:   {running.log}")
     say(f"  stop:  {command('stop')}")
     say("")
-    adapter = readiness.serving[0]
+    adapter = readiness.adapters_that_are("ready")[0]
     question = example_question(next(a for a in settings.adapters if a.name == adapter))
     if settings.access.sample_keys:
         say("Make its sample key once, then ask:")
@@ -47,7 +47,7 @@ def warn_of(readiness: ServerReadiness) -> None:
     """Say which adapters do not serve and which templates are left out, and why."""
     if not readiness.adapters:
         say("warning: the configuration enables no adapter, so there is nothing to ask")
-    for complaint in readiness.complaints:
+    for complaint in readiness.complaints():
         say(f"warning: {complaint}")
 
 

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server.api.auth import KeyHolder
-from server.api.disconnect import cancel_on_disconnect
 from server.api.error_responses import json_response
-from server.api.parsing import read_body, turn_of
+from server.api.requests import ApiState, cancel_on_disconnect, read_body, turn_of
 from server.api.schemas import (
     SESSION_ID,
     ChatRequest,
@@ -19,7 +18,6 @@ from server.api.schemas import (
     refusals,
     request_body,
 )
-from server.api.state import ApiState
 from server.api.streaming import AnswerStream
 from server.chat.pipeline import run_confirmation, run_turn
 from server.core.streaming import StreamListener
@@ -54,9 +52,8 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, asked.message, asked.session_id)
     listener = StreamListener() if asked.stream else None
-    work = asyncio.create_task(
-        run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
-    )
+    answering = run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
+    work = asyncio.create_task(answering)
     if listener is not None:
         return AnswerStream(work, listener, turn.session_id, turn.id, state.heartbeat_s)
     answer = await cancel_on_disconnect(request.receive, work)
@@ -85,17 +82,15 @@ async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
     if adapter.proposals is None:
         raise ProposalUnknown("this conversation has no proposal of that id")
     turn = turn_of(request, caller, "yes" if reply.accept else "no", reply.session_id)
-    work = asyncio.create_task(
-        run_confirmation(
-            adapter,
-            turn,
-            reply.proposal_id,
-            accept=reply.accept,
-            seal=reply.seal,
-            timeout_s=state.turn_timeout_s,
-        )
+    answering = run_confirmation(
+        adapter,
+        turn,
+        reply.proposal_id,
+        accept=reply.accept,
+        seal=reply.seal,
+        timeout_s=state.turn_timeout_s,
     )
-    answer = await cancel_on_disconnect(request.receive, work)
+    answer = await cancel_on_disconnect(request.receive, asyncio.create_task(answering))
     return json_response(answer.to_dict(turn.session_id))
 
 

@@ -10,7 +10,6 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from server.api.auth import KeyHolder
-from server.api.disconnect import cancel_on_disconnect
 from server.api.error_responses import json_response
 from server.api.openai_schemas import (
     CompletionRequest,
@@ -20,9 +19,8 @@ from server.api.openai_schemas import (
     openai_error_response,
     read_completion,
 )
-from server.api.parsing import turn_of
+from server.api.requests import ApiState, cancel_on_disconnect, turn_of
 from server.api.schemas import request_body
-from server.api.state import ApiState
 from server.api.streaming import CompletionStream
 from server.chat.pipeline import run_turn
 from server.errors import OrbitError
@@ -62,12 +60,11 @@ async def create_completion(request: Request, caller: KeyHolder) -> Response:
     turn = turn_of(request, caller, question, asked.session_id)
     created = int(turn.received_at.timestamp())
     work = asyncio.create_task(run_turn(adapter, turn, timeout_s=state.turn_timeout_s))
+    ids = adapter.name, turn.session_id, turn.id
     if asked.stream:
-        return CompletionStream(
-            work, adapter.name, turn.session_id, turn.id, state.heartbeat_s, created
-        )
+        return CompletionStream(work, *ids, state.heartbeat_s, created)
     answer = await cancel_on_disconnect(request.receive, work)
-    return json_response(completion(answer, adapter.name, turn.session_id, turn.id, created))
+    return json_response(completion(answer, *ids, created))
 
 
 @router.get("/models", summary="List the model of a key")

@@ -13,9 +13,8 @@ from server.access.key_request import check_adapter, check_role, new_key, parse_
 from server.access.models import KeyRecord
 from server.api.auth import Admin
 from server.api.error_responses import json_response
-from server.api.parsing import read_body
+from server.api.requests import State, read_body
 from server.api.schemas import refusals, request_body
-from server.api.state import ApiState
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
@@ -80,8 +79,7 @@ class RotateRequest(BaseModel):
 
 
 @router.get("", summary="Every key, revoked and expired ones too, without secrets")
-async def list_keys(request: Request, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def list_keys(state: State, _: Admin) -> Response:
     records = await state.keys.list()
     now = datetime.now(UTC)
     return json_response({"keys": [record.to_dict(now) for record in records]})
@@ -94,8 +92,7 @@ async def list_keys(request: Request, _: Admin) -> Response:
     responses=_BODY_ERRORS,
     openapi_extra=request_body(KeyRequest),
 )
-async def create_key(request: Request, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def create_key(request: Request, state: State, admin: Admin) -> Response:
     asked = read_body(KeyRequest, await request.body())
     new = new_key(**dict(asked))
     check_adapter(new.adapter, state.adapters.names)
@@ -111,8 +108,7 @@ async def create_key(request: Request, admin: Admin) -> Response:
     responses=_CHANGE_ERRORS,
     openapi_extra=request_body(RevokeRequest, required=False),
 )
-async def revoke_key(request: Request, key_id: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def revoke_key(request: Request, state: State, key_id: str, admin: Admin) -> Response:
     asked = read_body(RevokeRequest, await request.body() or b"{}")
     _check_id(key_id)
     if key_id == admin.key_id and not asked.myself:
@@ -131,8 +127,7 @@ async def revoke_key(request: Request, key_id: str, admin: Admin) -> Response:
     responses=_CHANGE_ERRORS,
     openapi_extra=request_body(RotateRequest, required=False),
 )
-async def rotate_key(request: Request, key_id: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def rotate_key(request: Request, state: State, key_id: str, admin: Admin) -> Response:
     asked = read_body(RotateRequest, await request.body() or b"{}")
     grace = None if asked.grace is None else parse_lifetime(asked.grace)
     _check_id(key_id)
