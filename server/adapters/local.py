@@ -51,8 +51,7 @@ async def ask_once(
 ) -> Answer:
     """Ask an open adapter one question, as the person at this machine.
 
-    `continues` says that there may be earlier turns of the session to remember, and
-    `listener` hears what a model says of the answer.
+    `continues`: the session may have earlier turns. `listener` hears the words of a model.
     """
     turn = _local_turn(settings, adapter, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
@@ -74,11 +73,7 @@ async def confirm_once(
 
 
 async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
-    """Forget what the person at this machine said in a session.
-
-    Raises:
-        StoreUnavailable: it could not be forgotten.
-    """
+    """Forget what the person at this machine said in a session, or raise StoreUnavailable."""
     if adapter.conversations is not None:
         await adapter.conversations.forget(_local_caller(settings, adapter), session_id)
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from server.adapters.build import build_adapter
 from server.adapters.registry import Adapters, AdapterStatus
@@ -32,9 +32,8 @@ Reread = Callable[[], Sequence[AdapterSettings]]
 
 @dataclass(frozen=True, slots=True)
 class _OpeningFailed:
-    """Why an adapter could not be opened.
+    """Why an adapter could not be opened: for readiness, for the log, for whoever reloads it.
 
-    `why` is what readiness shows, `report` what the log says, `error` what a reload raises;
     `passing` says whether trying again may help.
     """
 
@@ -47,9 +46,8 @@ class _OpeningFailed:
 class AdapterManager:
     """Opens the adapters of a server in the background, and opens them anew when asked.
 
-    An adapter that is reloaded answers as before until the new one is open; if that cannot
-    be opened, it goes on. Questions that are being answered are answered by the one that
-    they came to.
+    A reloaded adapter answers until the new one is open, or goes on if that cannot be opened.
+    Questions under way are answered by the adapter that they came to.
     """
 
     def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
@@ -68,8 +66,7 @@ class AdapterManager:
     async def reload(self, name: str) -> AdapterStatus:
         """Read an adapter's settings, library and packs again, and answer by them from now on.
 
-        One that was added to the configuration is opened; one that was taken out of it, or
-        disabled, is closed.
+        One new in the configuration is opened; one taken out of it, or disabled, is closed.
 
         Raises:
             AdapterUnknown: neither the server nor the configuration has it.
@@ -87,9 +84,8 @@ class AdapterManager:
         """
         async with self._reloading:
             written = await self._read_again()
-            names = dict.fromkeys((*self._adapters.names, *written))
             outcomes: list[tuple[AdapterStatus, OrbitError | None]] = []
-            for name in names:
+            for name in dict.fromkeys((*self._adapters.names, *written)):
                 try:
                     outcomes.append((await self._reload(name, written), None))
                 except OrbitError as failed:
@@ -98,11 +94,11 @@ class AdapterManager:
 
     async def stop(self) -> None:
         """Stop opening adapters."""
-        await _cancel(self._opening.values())
+        await cancel_tasks(self._opening.values())
 
     async def close(self) -> None:
         """Close the adapters that were replaced; those that are open stay open."""
-        await _cancel(self._retiring)
+        await cancel_tasks(self._retiring)
 
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         """Open an adapter, or say what kind of failure keeps it from being opened."""
@@ -119,7 +115,6 @@ class AdapterManager:
             error = ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
             return _OpeningFailed(str(failed), str(failed), error)
         except Exception as unexpected:
-            # One adapter's fault must not take the others along.
             _log.exception("adapter %s could not be opened", name)
             why = "it could not be opened; the log says why"
             return _OpeningFailed(why, why, unexpected)
@@ -142,7 +137,7 @@ class AdapterManager:
         if name not in written and name not in self._adapters.names:
             raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
         if (opening := self._opening.pop(name, None)) is not None:
-            await _cancel([opening])
+            await cancel_tasks([opening])
         if name not in written:
             self._retire(self._adapters.remove(name))
             self._resources.guards.forget(name)
@@ -176,8 +171,8 @@ class AdapterManager:
 
     async def _close_later(self, old: Adapter) -> None:
         """Close an adapter when no turn that began with it can still be under way."""
-        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
+            turn_timeout_s = self._resources.settings.server.turn_timeout_s
             await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
         finally:
             await old.close()
@@ -188,7 +183,8 @@ async def _warm(adapter: Adapter) -> None:
         await adapter.models.warm()
 
 
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def cancel_tasks(tasks: Iterable["asyncio.Future[Any]"]) -> None:
+    """Cancel tasks and wait until they have ended; results and failures are ignored."""
     cancelled = list(tasks)
     for task in cancelled:
         task.cancel()

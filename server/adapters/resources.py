@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Self
 
 from server.access.rate_limits import RateLimits
@@ -59,8 +60,7 @@ class SharedResources:
     ) -> Self:
         """Open what everything else needs.
 
-        `adapters` are the others of the server, which guards may lead to; `remembers` says
-        whether conversations are kept, or each question stands alone.
+        Guards may lead to the other `adapters`; `remembers` says if conversations are kept.
 
         Raises:
             StoreUnavailable: what counts, or what is written to, cannot be used.
@@ -74,41 +74,26 @@ class SharedResources:
         except OrbitError:
             await guardrails.close()
             raise
-        return cls(
-            settings,
-            environ,
-            metrics,
-            guardrails,
-            conversation,
-            adapters=adapters,
-            remembers=remembers,
-        )
+        parts = settings, environ, metrics, guardrails, conversation
+        return cls(*parts, adapters=adapters, remembers=remembers)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """Return the encoder of that name.
 
         Raises:
-            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
-                something that has to be installed.
+            PluginInvalid, ProviderUnavailable: there is no such provider, or it lacks a package.
         """
         key = (provider, model)
         if key not in self._embedders:
-            self._embedders[key] = build_embedder(
-                provider,
-                model,
-                self.settings.embeddings,
-                metered=lambda embedder: MeteredEmbedder(embedder, self.metrics),
-            )
+            metered = partial(MeteredEmbedder, metrics=self.metrics)
+            self._embedders[key] = build_embedder(*key, self.settings.embeddings, metered=metered)
         return self._embedders[key]
 
     def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
-        """Return the model of that name; nothing of it is loaded or reached yet.
-
-        What is left out is as the settings, the environment and the provider have it.
+        """Return the model of that name, else the configured one; it is not loaded yet.
 
         Raises:
-            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
-                something that has to be installed.
+            PluginInvalid, ProviderUnavailable: as `embedder`.
         """
         settings = self.settings.models
         key = resolve_model(provider, model, settings, self.environ)
@@ -123,10 +108,9 @@ class SharedResources:
         return self._chat_models[key]
 
     async def finish(self, *, deliver: bool = False) -> None:
-        """Wait for confirmed calls that are running; to be done before adapters are closed.
+        """Wait for confirmed calls that are running, before adapters are closed.
 
-        With `deliver`, their commit events are sent once; whoever is not reached then is by a
-        server that runs later.
+        With `deliver`, commit events are sent once; a later server reaches whom that misses.
         """
         await self.conversation.proposals.drain()
         if deliver:
@@ -142,9 +126,7 @@ class SharedResources:
 
 
 def _open_guardrails(settings: Settings) -> Guardrails:
-    """Open rate limits, audit and roles. Blocks."""
-    access = settings.access
-    opened = open_sink(settings)
+    access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
     return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)

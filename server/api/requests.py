@@ -75,8 +75,8 @@ async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
             return work.result()
         raise ClientLeft("the client left before the answer was there")
     finally:
-        disconnect.cancel()
-        work.cancel()
+        for task in (disconnect, work):
+            task.cancel()
         await asyncio.gather(disconnect, work, return_exceptions=True)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from server.adapters.manager import cancel_tasks
 from server.api.error_responses import error_body, error_response, internal_error, status_of
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
 from server.core.answer import Answer
@@ -58,10 +59,7 @@ class AnswerStream(Response):
             if respond.done():
                 respond.result()
         finally:
-            tasks: tuple[asyncio.Future[Any], ...] = (respond, disconnect, self._turn)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_tasks((respond, disconnect, self._turn))
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         event = await self._next_event()
@@ -87,8 +85,7 @@ class AnswerStream(Response):
                 if hearing.done():
                     return hearing.result()
             finally:
-                hearing.cancel()
-                await asyncio.gather(hearing, return_exceptions=True)
+                await cancel_tasks([hearing])
         return None if events.empty() else events.get_nowait()
 
     async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
