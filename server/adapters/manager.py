@@ -67,11 +67,7 @@ class AdapterManager:
         """Read an adapter's settings, library and packs again, and answer by them from now on.
 
         One new in the configuration is opened; one taken out of it, or disabled, is closed.
-
-        Raises:
-            AdapterUnknown: neither the server nor the configuration has it.
-            ReloadRefused: what was written cannot be used; `details` says why, line by line.
-            ProviderError, StoreUnavailable: what it needs cannot be reached.
+        May raise AdapterUnknown, ReloadRefused, ProviderError or StoreUnavailable.
         """
         async with self._reloading:
             return await self._reload(name, await self._read_again())

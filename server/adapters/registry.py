@@ -33,12 +33,7 @@ class Adapters:
         self._note_tried()
 
     def get(self, name: str) -> Adapter:
-        """Return an open adapter.
-
-        Raises:
-            AdapterUnknown: the configuration has no such adapter.
-            AdapterUnavailable: it has, but the adapter could not be opened (yet).
-        """
+        """Return an open adapter. May raise AdapterUnknown or AdapterUnavailable."""
         if name in self._open:
             return self._open[name]
         if name not in self.names:

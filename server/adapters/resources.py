@@ -61,10 +61,7 @@ class SharedResources:
         """Open what everything else needs.
 
         Guards may lead to the other `adapters`; `remembers` says if conversations are kept.
-
-        Raises:
-            StoreUnavailable: what counts, or what is written to, cannot be used.
-            ConfigurationInvalid: the secret of the installation cannot be used.
+        May raise StoreUnavailable or ConfigurationInvalid.
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
@@ -78,11 +75,7 @@ class SharedResources:
         return cls(*parts, adapters=adapters, remembers=remembers)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
-        """Return the encoder of that name.
-
-        Raises:
-            PluginInvalid, ProviderUnavailable: there is no such provider, or it lacks a package.
-        """
+        """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
         key = (provider, model)
         if key not in self._embedders:
             metered = partial(MeteredEmbedder, metrics=self.metrics)

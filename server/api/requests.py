@@ -84,10 +84,7 @@ def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = No
     """Return a body as its model, whatever Content-Type it came with.
 
     With `max_message_chars`, its `message` must be a question of at most that length.
-
-    Raises:
-        RequestInvalid: not JSON, or a message that is empty or too long.
-        FieldsInvalid: JSON, but not of the documented form.
+    May raise RequestInvalid or FieldsInvalid.
     """
     try:
         read = model.model_validate_json(body)

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -10,29 +10,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    DataOption,
-    JsonOption,
-    QuestionArgument,
-    configured,
-)
+from server.cli import options
 from server.cli.output import fail, print_json, print_result, say
 from server.core.answer import Answer, Trace
 from server.core.json import to_json
 
-if TYPE_CHECKING:
-    from server.cli.options import Configured
-
 
 def ask(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Say yes to what needs it, and do it.")
     ] = False,
@@ -45,11 +34,11 @@ def ask(
 
 
 def explain(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ask one question, and show every stage on the way to its answer."""
     answer, session_id = _answer(question, adapter, config, data)
@@ -69,12 +58,12 @@ def _answer(
     if not question.strip():
         fail("the question is empty")
     session_id = uuid4().hex
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     return asyncio.run(_ask(found, adapter, question, session_id, yes=yes)), session_id
 
 
 async def _ask(
-    found: "Configured", adapter: str | None, question: str, session_id: str, *, yes: bool
+    found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
     from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
+from server.cli import options
 from server.cli.output import CommandGroup, fail, print_result, print_text, say
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ Lines = Annotated[int, typer.Option("--lines", metavar="N", min=1, help="How man
 def tail(
     lines: Lines = 20,
     follow: Annotated[bool, typer.Option("--follow", help="Go on showing new ones.")] = False,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the last entries, oldest first."""
     with _open_audit(config, data) as (sink, _):
@@ -68,9 +68,9 @@ def search(
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before that time.")] = None,
     lines: Lines = 1000,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the entries that fit everything that is asked for, oldest first."""
     wanted = {
@@ -98,7 +98,9 @@ def search(
 
 @audit_app.command()
 def verify(
-    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Check that no entry was altered, removed or put in; exit code 1 when one was."""
     from server.audit.entry import verify_chain
@@ -118,7 +120,7 @@ def verify(
 def _open_audit(config: Path, data: Path | None) -> "Iterator[tuple[Sink, AuditSeal]]":
     from server.audit.writer import open_sink
 
-    opened = open_sink(configured(config, data=data).settings)
+    opened = open_sink(options.configured(config, data=data).settings)
     if opened is None:
         fail("nothing is kept: access.audit.sink is off")
     try:

@@ -119,11 +119,7 @@ class RemoteBackend:
         self._session_id = session_id
 
     async def answer(self, text: str, screen: Screen) -> ShownAnswer:
-        """Answer one message, its words as they come.
-
-        Raises:
-            ServerRefused: there is no answer; the message says why.
-        """
+        """Answer one message, its words as they come. May raise ServerRefused."""
         body = {"message": text, "session_id": self._session_id, "stream": True}
         try:
             async with self._client.stream("POST", "/chat", json=body) as response:
@@ -135,11 +131,7 @@ class RemoteBackend:
             raise self._silent(broken) from broken
 
     async def clear(self) -> None:
-        """Forget what was said in the session.
-
-        Raises:
-            ServerRefused: it could not be forgotten.
-        """
+        """Forget what was said in the session. Raises ServerRefused: it could not be forgotten."""
         try:
             response = await self._client.delete(f"/chat/sessions/{self._session_id}")
         except httpx.HTTPError as broken:

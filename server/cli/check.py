@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
+from server.cli import options
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
 from server.evaluation.questions import load_questions
@@ -28,9 +28,9 @@ def check(
             help="A configuration, a folder with a domain.yaml, or one of its files.",
         ),
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,  # noqa: ARG001  goes with every command; nothing is written here
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,  # noqa: ARG001  goes with every command; nothing is written here
+    as_json: options.Json = False,
 ) -> None:
     """Find every problem of configuration and libraries, each as `what @ file:line`.
 

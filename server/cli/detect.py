@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import JsonOption
+from server.cli import options
 from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def detect(
     now: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it is asked, in ISO 8601; else now.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show the intent and the entities of a question, by the rules of one pack.
 

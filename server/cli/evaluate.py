@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    JsonOption,
-    configured,
-)
+from server.cli import options
 from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:
@@ -41,17 +33,17 @@ def eval_library(
         Path | None,
         typer.Option(metavar="Q", help="Questions; else questions.yaml beside the domain."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Measure accuracy, abstention, arguments and latency over a file of questions.
 
     The library is that of --domain and --templates, or else of the adapter named.
     With --domain the settings of --adapter (encoder, threshold) still count, when given.
     """
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     if domain is None and (templates or more_templates):
         fail("--templates goes with --domain: which domain.yaml do they belong to?")
     chosen = found.adapter(adapter)
@@ -69,7 +61,7 @@ def eval_library(
 
 
 async def evaluate_adapter(
-    found: Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
+    found: options.Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
 ) -> "Report":
     """Return how well an adapter answers the questions of a file.
 

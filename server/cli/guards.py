@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    JsonOption,
-    QuestionArgument,
-    configured,
-)
+from server.cli import options
 from server.cli.output import CommandGroup, fail, print_json, print_result, say
 from server.errors import ConfigurationInvalid
 
@@ -48,7 +39,7 @@ ExampleOption = Annotated[
 class GuardedAdapter(NamedTuple):
     """An adapter that has a guard, with the guard packs as they are written."""
 
-    found: Configured
+    found: options.Configured
     adapter: "AdapterSettings"
     packs: "GuardSet"
 
@@ -82,12 +73,12 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
     from server.guards.options import options_of
     from server.guards.pack import load_guards
 
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     chosen = found.adapter(adapter)
-    options = options_of(chosen, found.settings, found.environ)
-    if not options.packs:
+    packs = options_of(chosen, found.settings, found.environ).packs
+    if not packs:
         fail(f"no guard stands before adapter {chosen.name!r}; see docs/guards.md")
-    loaded = load_guards(options.packs, found.environ)
+    loaded = load_guards(packs, found.environ)
     if loaded.guards is None:
         raise ConfigurationInvalid(loaded.problems)
     return GuardedAdapter(found, chosen, loaded.guards)
@@ -95,10 +86,10 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
 
 @guards_app.command()
 def show(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the categories of a guard, with their thresholds, as they are with all changes."""
 
@@ -121,10 +112,10 @@ def _guard_lines(described: dict[str, Any]) -> Iterator[str]:
 
 @guards_app.command()
 def counts(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Count what a guard decided, by category, method and outcome."""
     rows = _guarded(config, data, adapter).in_store(lambda store, name: store.counts(name))
@@ -140,10 +131,10 @@ def recent(
     differing: Annotated[
         bool, typer.Option("--differing", help="Only where the compared set judged otherwise.")
     ] = False,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the latest blocks, routes, flags and failures, questions redacted."""
     decisions = _guarded(config, data, adapter).in_store(
@@ -156,10 +147,10 @@ def recent(
 
 @guards_app.command()
 def changes(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """List every change that was made to a guard, and by whom."""
     made = _guarded(config, data, adapter).in_store(lambda store, name: store.changes(name))
@@ -174,9 +165,9 @@ def threshold(
         float | None,
         typer.Argument(metavar="NUMBER", help="Between 0 and 1; without one, as it was."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Set the confidence from which a category is recognised by meaning, or take it back."""
     kind: Kind = "reset_threshold" if number is None else "set_threshold"
@@ -188,9 +179,9 @@ def add(
     category: CategoryArgument,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Add a pattern or an example to a category."""
     kind, text = _text_change("add", pattern, example)
@@ -202,9 +193,9 @@ def remove(
     category: CategoryArgument,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Take a pattern or an example out of a category."""
     kind, text = _text_change("remove", pattern, example)
@@ -213,14 +204,14 @@ def remove(
 
 @guards_app.command()
 def allow(
-    question: QuestionArgument,
+    question: options.Question,
     similarity: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", help="Let pass what is as similar, too: such as 0.9."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Let a question pass, whatever the guard makes of it."""
     _change(_guarded(config, data, adapter), "allow_question", text=question, number=similarity)
@@ -228,10 +219,10 @@ def allow(
 
 @guards_app.command()
 def forget(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Take a question off the allow-list."""
     _change(_guarded(config, data, adapter), "forget_question", text=question)
@@ -239,15 +230,15 @@ def forget(
 
 @guards_app.command("try")
 def try_question(
-    question: QuestionArgument,
+    question: options.Question,
     category: Annotated[
         str | None, typer.Option(metavar="NAME", help="Where to try a pattern or an example.")
     ] = None,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Judge a question, now and with one more pattern or example; nothing is counted or kept."""
     from server.guards.changes import Change
@@ -267,10 +258,10 @@ def measure(
     labelled: Annotated[
         Path, typer.Argument(metavar="FILE", help="YAML with `questions:` by category.")
     ],
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Count false and missed blocks on questions that people have labelled."""
     from server.guards.measurement import figures, load_labelled, measure_guard

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
 
-ConfigOption = Annotated[
+Config = Annotated[
     Path,
     typer.Option(
         "--config",
@@ -26,30 +26,28 @@ ConfigOption = Annotated[
         show_default="config/config.yaml",
     ),
 ]
-DataOption = Annotated[
+Data = Annotated[
     Path | None,
     typer.Option(
         "--data", metavar="DIR", help="Folder for everything that changes; overrides data_dir."
     ),
 ]
-HostOption = Annotated[
+Host = Annotated[
     str | None,
     typer.Option("--host", metavar="HOST", help="Address to listen on; overrides server.host."),
 ]
-PortOption = Annotated[
+Port = Annotated[
     int | None,
     typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; overrides server.port."),
 ]
-AdapterOption = Annotated[
+Adapter = Annotated[
     str | None,
     typer.Option(
         "--adapter", metavar="NAME", help="Adapter to ask; without it, the first that is enabled."
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
-QuestionArgument = Annotated[
-    str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
 
 
 @dataclass(frozen=True, slots=True)

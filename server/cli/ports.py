@@ -19,11 +19,7 @@ class PortUnusable(OrbitError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there; port 0 takes any free one.
-
-    Raises:
-        PortUnusable: taken, forbidden, or no address of this machine.
-    """
+    """Return a socket that listens there; port 0 takes any free one. May raise PortUnusable."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:

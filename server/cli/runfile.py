@@ -157,11 +157,7 @@ def forget_running(data_dir: Path, pid: int) -> None:
 
 @contextmanager
 def recorded(launch: Launch) -> Iterator[None]:
-    """Let other commands know of this process while it serves.
-
-    Raises:
-        AlreadyRunning: two servers would write to the same files.
-    """
+    """Let other commands know of this process while it serves. May raise AlreadyRunning."""
     pid = os.getpid()
     data_dir = launch.data_dir
     running = read_running(data_dir)

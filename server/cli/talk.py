@@ -9,14 +9,7 @@ from uuid import uuid4
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    configured,
-)
+from server.cli import options
 from server.cli.output import fail, say, show_progress
 from server.errors import OrbitError
 
@@ -35,7 +28,7 @@ Type a question and press Enter. What is proposed runs only after your yes: 1 or
 
 
 def talk(
-    adapter: AdapterOption = None,
+    adapter: options.Adapter = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
     ] = None,
@@ -48,8 +41,8 @@ def talk(
     key: Annotated[
         str | None, typer.Option(metavar="KEY", envvar="ORBIT_KEY", help="The key for --url.")
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Hold a conversation; what is proposed runs only after a yes.
 
@@ -66,7 +59,7 @@ def talk(
         fail(f"--session: an id is of the form {SESSION_ID}")
     if url is not None and adapter is not None:
         fail("--adapter: the key decides which adapter of a server answers")
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     opening = _open_backend(found, adapter, session_id, url, key)
     screen = Screen(found.settings.data_dir / _HISTORY)
     # The backend's event loop goes on in another thread while somebody types.
@@ -81,7 +74,11 @@ def talk(
 
 
 def _open_backend(
-    found: Configured, adapter: str | None, session_id: str, url: str | None, key: str | None
+    found: options.Configured,
+    adapter: str | None,
+    session_id: str,
+    url: str | None,
+    key: str | None,
 ) -> "AbstractAsyncContextManager[Backend]":
     from server.cli.chat_backend import open_local, open_remote
 

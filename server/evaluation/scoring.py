@@ -15,9 +15,7 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
     Argument and answer accuracy count every question that gives them: a question that
     went to the wrong template has its arguments wrong too. Confidence is asked to tell
     the questions answered by the right template from those that nothing should answer.
-
-    Raises:
-        ValueError: there is not one outcome for each question.
+    May raise ValueError.
     """
     pairs = list(zip(questions, outcomes, strict=True))
     inside = [(q, o) for q, o in pairs if q.template is not None]
