@@ -6,19 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from server import errors
 from server.adapters.build import build_adapter
 from server.adapters.registry import Adapters, AdapterStatus
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
-from server.errors import (
-    AdapterUnknown,
-    ConfigurationInvalid,
-    OrbitError,
-    ProviderError,
-    ReloadRefused,
-    StoreUnavailable,
-    first_of,
-)
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -72,7 +64,7 @@ class AdapterManager:
         async with self._reloading:
             return await self._reload(name, await self._read_again())
 
-    async def reload_all(self) -> list[tuple[AdapterStatus, OrbitError | None]]:
+    async def reload_all(self) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
         """Reload every adapter: how each one stands now, and why it was not reloaded, if so.
 
         Raises:
@@ -80,11 +72,11 @@ class AdapterManager:
         """
         async with self._reloading:
             written = await self._read_again()
-            outcomes: list[tuple[AdapterStatus, OrbitError | None]] = []
+            outcomes: list[tuple[AdapterStatus, errors.OrbitError | None]] = []
             for name in dict.fromkeys((*self._adapters.names, *written)):
                 try:
                     outcomes.append((await self._reload(name, written), None))
-                except OrbitError as failed:
+                except errors.OrbitError as failed:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
 
@@ -101,14 +93,14 @@ class AdapterManager:
         name = adapter.name
         try:
             return await build_adapter(adapter, self._resources)
-        except (ProviderError, StoreUnavailable) as down:
+        except (errors.ProviderError, errors.StoreUnavailable) as down:
             return _OpeningFailed(str(down), str(down), down, passing=True)
-        except ConfigurationInvalid as broken:
+        except errors.ConfigurationInvalid as broken:
             report = "; ".join(str(problem) for problem in broken.problems if problem.is_error)
             error = _reload_refused(f"adapter {name!r} was not reloaded", broken)
-            return _OpeningFailed(first_of(broken.problems), report, error)
-        except OrbitError as failed:
-            error = ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
+            return _OpeningFailed(errors.first_of(broken.problems), report, error)
+        except errors.OrbitError as failed:
+            error = errors.ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
             return _OpeningFailed(str(failed), str(failed), error)
         except Exception as unexpected:
             _log.exception("adapter %s could not be opened", name)
@@ -131,7 +123,9 @@ class AdapterManager:
 
     async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
         if name not in written and name not in self._adapters.names:
-            raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
+            raise errors.AdapterUnknown(
+                f"there is no enabled adapter {name!r} in the configuration"
+            )
         if (opening := self._opening.pop(name, None)) is not None:
             await cancel_tasks([opening])
         if name not in written:
@@ -155,7 +149,7 @@ class AdapterManager:
     async def _read_again(self) -> dict[str, AdapterSettings]:
         try:
             adapters = await asyncio.to_thread(self._reread)
-        except ConfigurationInvalid as broken:
+        except errors.ConfigurationInvalid as broken:
             raise _reload_refused("the configuration cannot be used", broken) from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
 
@@ -187,10 +181,10 @@ async def cancel_tasks(tasks: Iterable["asyncio.Future[Any]"]) -> None:
     await asyncio.gather(*cancelled, return_exceptions=True)
 
 
-def _reload_refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:
+def _reload_refused(what: str, broken: errors.ConfigurationInvalid) -> errors.ReloadRefused:
     details = [
         {"what": problem.what, "where": str(problem.where), "kind": problem.kind}
         for problem in broken.problems
         if problem.is_error
     ]
-    return ReloadRefused(f"{what}: {first_of(broken.problems)}", details)
+    return errors.ReloadRefused(f"{what}: {errors.first_of(broken.problems)}", details)

@@ -6,14 +6,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
-from server.api.error_responses import (
-    error_body,
-    error_headers,
-    json_response,
-    log_failure,
-    public_message,
-    status_of,
-)
+from server.api import error_responses as responses
 from server.api.schemas import SESSION_ID, SessionId
 from server.core.answer import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
@@ -149,14 +142,15 @@ def describe_model(adapter: str, created: int) -> dict[str, Any]:
 
 def openai_error(failure: OrbitError, request_id: str) -> dict[str, Any]:
     """Return a failure in OpenAI's shape: the one error shape, with `type` and `param`."""
-    status = status_of(failure)
-    body = error_body(failure.code, public_message(failure), request_id)
+    status = responses.status_of(failure)
+    body = responses.error_body(failure.code, responses.public_message(failure), request_id)
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     body["error"] |= {"type": kind, "param": None}
     return body
 
 
 def openai_error_response(failure: OrbitError, request_id: str) -> Response:
-    log_failure(failure, request_id)
+    responses.log_failure(failure, request_id)
     body = openai_error(failure, request_id)
-    return json_response(body, status_of(failure), error_headers(failure))
+    status, headers = responses.status_of(failure), responses.error_headers(failure)
+    return responses.json_response(body, status, headers)

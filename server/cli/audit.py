@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ audit_app = typer.Typer(
 _POLL_S = 1.0
 _SHOWN = ("at", "outcome", "template_id", "user_id", "role", "key_id", "reason")
 
+Wanted = str | None
 Lines = Annotated[int, typer.Option("--lines", metavar="N", min=1, help="How many at most.")]
 
 
@@ -47,26 +48,20 @@ def tail(
             last = new[-1].number if new else last
 
 
+def _filter(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text)
+
+
 @audit_app.command()
 def search(
-    adapter: Annotated[
-        str | None, typer.Option(help="Calls through that adapter.", metavar="NAME")
-    ] = None,
-    user: Annotated[str | None, typer.Option(help="Calls for that user.", metavar="ID")] = None,
-    key: Annotated[str | None, typer.Option(help="Calls with that key.", metavar="KEYID")] = None,
-    template: Annotated[
-        str | None, typer.Option(help="Calls of that template.", metavar="ID")
-    ] = None,
-    outcome: Annotated[
-        str | None, typer.Option(help="Calls that ended so.", metavar="NAME")
-    ] = None,
-    request: Annotated[
-        str | None, typer.Option(help="The calls of that request.", metavar="ID")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Such as 2025-03-04T10:00.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before that time.")] = None,
+    adapter: Annotated[Wanted, _filter("NAME", "Calls through that adapter.")] = None,
+    user: Annotated[Wanted, _filter("ID", "Calls for that user.")] = None,
+    key: Annotated[Wanted, _filter("KEYID", "Calls with that key.")] = None,
+    template: Annotated[Wanted, _filter("ID", "Calls of that template.")] = None,
+    outcome: Annotated[Wanted, _filter("NAME", "Calls that ended so.")] = None,
+    request: Annotated[Wanted, _filter("ID", "The calls of that request.")] = None,
+    since: Annotated[Wanted, _filter("TIME", "Such as 2025-03-04T10:00.")] = None,
+    until: Annotated[Wanted, _filter("TIME", "Before that time.")] = None,
     lines: Lines = 1000,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,

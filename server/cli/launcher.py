@@ -15,14 +15,6 @@ from urllib.parse import urlsplit
 
 from server.cli.logs import last_lines, log_path, make_room
 from server.cli.output import Progress, fail, notice_interruption
-from server.cli.runfile import (
-    IN_BACKGROUND,
-    Launch,
-    Running,
-    describe_process,
-    forget_running,
-    write_running,
-)
 from server.errors import OrbitError
 
 
@@ -95,7 +87,7 @@ class StartInterrupted(OrbitError):
         super().__init__("interrupted; the server that was starting has been stopped")
 
 
-def serve_command(wanted: Launch) -> list[str]:
+def serve_command(wanted: runfile.Launch) -> list[str]:
     """Return the command that serves in the foreground, as this process was started."""
     # -P is passed on: a folder named "server" where the user stands must not pass for ours.
     safe = ["-P"] if sys.flags.safe_path else []
@@ -104,7 +96,9 @@ def serve_command(wanted: Launch) -> list[str]:
     return [sys.executable, *safe, "-m", "server", "serve", *where, *files]
 
 
-def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadiness]:
+def launch(
+    wanted: runfile.Launch, command: Sequence[str]
+) -> tuple[runfile.Running, ServerReadiness]:
     """Start a server with `command`, and wait until all its adapters are settled.
 
     Raises:
@@ -116,16 +110,16 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
     with notice_interruption() as signals, log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603  our own command
             command,
-            env=os.environ | {IN_BACKGROUND: "1"},
+            env=os.environ | {runfile.IN_BACKGROUND: "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
         try:
-            running = describe_process(child.pid, wanted, log=log)
+            running = runfile.describe_process(child.pid, wanted, log=log)
             if running is not None:
-                write_running(wanted.data_dir, running)
+                runfile.write_running(wanted.data_dir, running)
             readiness = _wait(child, running, signals) if running else None
             if signals:
                 raise StartInterrupted(128 + signals[0])  # what a shell expects
@@ -139,7 +133,7 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", running: Running, signals: Sequence[int]
+    child: "subprocess.Popen[bytes]", running: runfile.Running, signals: Sequence[int]
 ) -> ServerReadiness | None:
     """Return what the server says once its adapters are settled; None when it never does."""
     with Progress("Starting") as progress:
@@ -183,7 +177,7 @@ def _stop_child(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    forget_running(data_dir, child.pid)
+    runfile.forget_running(data_dir, child.pid)
 
 
 Ending = Literal["stopped", "killed", "left"]
@@ -193,7 +187,7 @@ _WIND_DOWN_S: Final = 5.0
 """Beyond the grace for requests: closing providers, writing down what is pending."""
 
 
-def stop_process(running: Running) -> Ending:
+def stop_process(running: runfile.Running) -> Ending:
     """Ask a server to end, and wait while it finishes its requests.
 
     `killed` when it took longer than its own grace allows, `left` when somebody did
@@ -214,7 +208,7 @@ def stop_process(running: Running) -> Ending:
         return ending
 
 
-def _signal(running: Running, number: signal.Signals) -> None:
+def _signal(running: runfile.Running, number: signal.Signals) -> None:
     """Signal that process, and no other that may have its pid by now."""
     if not running.is_alive():
         return

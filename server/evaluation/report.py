@@ -54,7 +54,6 @@ class Report:
     answer_mistakes: tuple[Mistake, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON-ready data."""
         counts = sorted(self.confusion_counts.items(), key=lambda item: (-item[1], str(item[0])))
         return {
             "questions": self.questions,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from server.api.auth import KeyHolder
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, read_body
-from server.api.schemas import DETECTION_EXAMPLE, IntentRequest, refusals, request_body
+from server.api.schemas import EXAMPLES, IntentRequest, refusals, request_body
 from server.errors import IntentsUndefined, TurnTimedOut
 
 router = APIRouter(tags=["intents"])
@@ -18,7 +18,7 @@ router = APIRouter(tags=["intents"])
 _DETECTION: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The fields that the rule pack declares, and no others.",
-        "content": {"application/json": {"example": DETECTION_EXAMPLE}},
+        "content": {"application/json": {"example": EXAMPLES["detection"]}},
     }
 }
 
