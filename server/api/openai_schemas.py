@@ -27,6 +27,9 @@ class ModelUnknown(AdapterUnknown):
 
     code = "model_not_found"
 
+    def __init__(self, adapter: str) -> None:
+        super().__init__(f"there is no such model for this key; its model is {adapter!r}")
+
 
 class TextPart(BaseModel):
     type: Literal["text"]
@@ -81,7 +84,7 @@ def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[Completi
         where = ".".join(map(str, error["loc"])) or "body"
         raise RequestInvalid(f"{where}: {error['msg'][:1].lower()}{error['msg'][1:]}") from None
     if asked.model is not None and asked.model != adapter:
-        raise ModelUnknown(f"there is no such model for this key; its model is {adapter!r}")
+        raise ModelUnknown(adapter)
     if asked.n not in (None, 1):
         raise RequestInvalid("n: there is one answer to a question, so n is 1")
     for name in ("tools", "functions"):

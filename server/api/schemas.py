@@ -66,11 +66,7 @@ class ChatResponse(BaseModel):
 class ToolsResponse(BaseModel):
     """What an adapter can do, as other programs and their models are told of it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"tools": [{"type": "function", "function": EXAMPLES["function"]}]}]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["tools"]]})
 
     tools: list[dict[str, Any]] = Field(
         description="Each template as OpenAI's clients take it in `tools`."

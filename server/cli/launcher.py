@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from server.cli import runfile
 from server.cli.logs import last_lines, log_path, make_room
 from server.cli.output import Progress, fail, notice_interruption
 from server.errors import OrbitError

@@ -72,7 +72,5 @@ async def list_models(caller: KeyHolder) -> Response:
 async def get_model(name: str, caller: KeyHolder) -> Response:
     """The adapter that the key opens, when that is its name."""
     if name != caller.adapter:
-        raise openai.ModelUnknown(
-            f"there is no such model for this key; its model is {caller.adapter!r}"
-        )
+        raise openai.ModelUnknown(caller.adapter)
     return json_response(openai.describe_model(caller.adapter, _STARTED))
