@@ -43,10 +43,7 @@ _MOST_HARMLESS: Final = 300
 async def build_adapter(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
-    Raises:
-        ConfigurationInvalid: the library, or a class that the adapter names, cannot be used.
-        ProviderError: its templates could not be embedded.
-        IndexUnavailable: the vector store cannot be reached.
+    May raise ConfigurationInvalid, ProviderError or IndexUnavailable.
     """
     with _plugin_problems(adapter, "unknown-provider"):
         return await _build(adapter, resources)

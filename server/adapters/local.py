@@ -23,11 +23,7 @@ async def open_adapter(
     *,
     remembers: bool = False,
 ) -> AsyncIterator[Adapter]:
-    """Open one adapter; with `remembers`, it keeps conversations.
-
-    Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid: as `build_adapter`.
-    """
+    """Open one adapter; with `remembers`, it keeps conversations. Raises as `build_adapter`."""
     resources = await SharedResources.open(settings, environ, remembers=remembers)
     try:
         opened = await build_adapter(adapter, resources)
@@ -63,8 +59,7 @@ async def confirm_once(
 ) -> Answer:
     """Answer a proposal of the session, as the person at this machine.
 
-    Raises:
-        ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered: nothing ran.
+    May raise ProposalUnknown, ProposalSettled, ProposalExpired or ProposalAltered.
     """
     text = "yes" if accept else "no"
     turn = _local_turn(settings, adapter, text, session_id, continues=True)

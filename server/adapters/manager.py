@@ -65,10 +65,9 @@ class AdapterManager:
             return await self._reload(name, await self._read_again())
 
     async def reload_all(self) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
-        """Reload every adapter: how each one stands now, and why it was not reloaded, if so.
+        """Reload every adapter, and return how each stands, with why it was not reloaded.
 
-        Raises:
-            ReloadRefused: the configuration itself cannot be used.
+        May raise ReloadRefused, when the configuration itself cannot be used.
         """
         async with self._reloading:
             written = await self._read_again()

@@ -53,10 +53,9 @@ def build_reformulation_decider(
     pack: Pack | None,
     model_of: ModelOf,
 ) -> Decider:
-    """Return what proposes what conversations ask for, and leaves the rest to `other`.
+    """Return what proposes what conversations ask for; rules alone read them without a model.
 
-    The adapter's model, if it names one whose provider is installed, reads what rules leave
-    open. Raises PluginInvalid when there is no such provider.
+    May raise PluginInvalid.
     """
     model = None
     if names_function_model(adapter):

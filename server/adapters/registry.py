@@ -42,12 +42,7 @@ class Adapters:
         raise AdapterUnavailable(f"adapter {name!r} is unavailable: {why}")
 
     def opened_by(self, caller: Caller) -> Adapter:
-        """Return the open adapter that a caller's key is for.
-
-        Raises:
-            KeyForeign: this server does not have it.
-            AdapterUnavailable: as `get`.
-        """
+        """Return the adapter of a caller's key. May raise KeyForeign or AdapterUnavailable."""
         if (adapter := self._open.get(caller.adapter)) is not None:
             return adapter
         if caller.adapter not in self.names:

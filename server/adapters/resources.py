@@ -83,11 +83,7 @@ class SharedResources:
         return self._embedders[key]
 
     def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
-        """Return the model of that name, else the configured one; it is not loaded yet.
-
-        Raises:
-            PluginInvalid, ProviderUnavailable: as `embedder`.
-        """
+        """Return the model of that name, else the configured one. Raises as `embedder`."""
         settings = self.settings.models
         key = resolve_model(provider, model, settings, self.environ)
         if key not in self._chat_models:

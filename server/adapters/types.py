@@ -1,9 +1,7 @@
 """What `type`, `datasource`, `adapter` and `implementation` of an adapter stand for.
 
-An adapter type is one class that decides what a question asks for. It is called with a
-`DeciderDependencies` and has the methods of `server.core.ports.Decider`; with
-`template_kinds` it may say which templates it answers. One row of
-`server.plugins.TABLES["retriever"]` gives it a short name for `implementation`.
+An adapter type is a class that is called with `DeciderDependencies` and is a `Decider`. It may
+have `template_kinds`, and a short name in `server.plugins.TABLES["retriever"]`.
 """
 
 from collections.abc import Callable, Iterator

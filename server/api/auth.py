@@ -29,11 +29,9 @@ _KeyHeader = Annotated[object, Security(APIKeyHeader(name="X-API-Key", auto_erro
 
 
 async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> Caller:
-    """Return who is asking, and count the request against the limits of key and adapter.
+    """Return who is asking, and count it against the limits of key and adapter.
 
-    Raises:
-        AccessDenied: the key, or what a gateway says beside it, is wrong.
-        RateLimited: the key or its adapter has asked too often.
+    May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
     caller = await state.keys.authenticate(
@@ -65,11 +63,7 @@ Admin = Annotated[Caller, Depends(admin_of)]
 
 
 def key_of(request: Request) -> str:
-    """Return the raw key, from `Authorization: Bearer KEY` or `X-API-Key: KEY`.
-
-    Raises:
-        KeyMissing: neither header holds one.
-    """
+    """Return the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`, or raise KeyMissing."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     key = token.strip() if scheme.lower() == "bearer" else ""
     key = key or request.headers.get("x-api-key", "").strip()
@@ -81,10 +75,9 @@ def key_of(request: Request) -> str:
 
 
 def is_loopback(request: Request) -> bool:
-    """Return whether the client itself is on this machine, and asked for this machine.
+    """Return whether the client is on this machine, and asked for it.
 
-    A proxied request never counts as such, nor one whose `Host` is another name: a web
-    page can point a name of its own at 127.0.0.1.
+    Not so for a proxied request, or one for another `Host`: web pages can point names here.
     """
     headers = request.headers
     if request.client is None or any(name in headers for name in _FORWARDED):

@@ -106,11 +106,7 @@ class RequestFrame:
             self._metrics.request(scope["method"], route, status or 499, perf_counter() - since)
 
     async def _read_body(self, headers: Headers, receive: Receive) -> Receive:
-        """Return a `receive` that gives the whole body at once, and then what comes after it.
-
-        Raises:
-            BodyTooLarge: it is larger than allowed, or declared to be.
-        """
+        """Return a `receive` that gives the whole body at once, or raise BodyTooLarge."""
         declared = headers.get("content-length", "")
         size = int(declared) if declared.isdecimal() else 0
         body = b""

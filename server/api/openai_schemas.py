@@ -71,12 +71,7 @@ class CompletionRequest(BaseModel):
 
 
 def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[CompletionRequest, str]:
-    """Return the request in a body, and the question that it asks.
-
-    Raises:
-        RequestInvalid: it cannot be read, or wants what no adapter does.
-        ModelUnknown: it names a model other than `adapter`.
-    """
+    """Return the request in a body, and its question. May raise RequestInvalid or ModelUnknown."""
     try:
         asked = CompletionRequest.model_validate_json(body)
     except ValidationError as invalid:

@@ -33,8 +33,7 @@ _MAX_LANGUAGES: Final = 8
 class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
-    `instance` tells one start of the server from the next. Without a `metrics_token`, only
-    this machine may read `/metrics`.
+    `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     """
 
     adapters: Adapters
@@ -63,11 +62,7 @@ State = Annotated[ApiState, Depends(state_of)]
 
 
 async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
-    """Return the result of `work`; cancel it when the client leaves. The body must be read.
-
-    Raises:
-        ClientLeft: the client left first.
-    """
+    """Return the result of `work`; when the client leaves, cancel it and raise ClientLeft."""
     disconnect = asyncio.ensure_future(receive())  # all that can come after the body
     try:
         await asyncio.wait({work, disconnect}, return_when=asyncio.FIRST_COMPLETED)

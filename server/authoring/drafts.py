@@ -186,11 +186,7 @@ _HEADINGS: Final = {
 
 
 def write_draft(draft: Draft, folder: Path) -> tuple[Path, ...]:
-    """Write the three files of a library into a folder, which is made if need be.
-
-    Raises:
-        RequestInvalid: a file of that name is there already; nothing has been written.
-    """
+    """Write the three files of a library into a folder, or raise RequestInvalid if one exists."""
     paths = {name: folder / f"{name}.yaml" for name in _HEADINGS}
     for path in paths.values():
         if path.exists():

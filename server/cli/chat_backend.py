@@ -101,11 +101,7 @@ def _show_event(event: StreamEvent, screen: Screen) -> None:
 async def open_local(
     settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings, session_id: str
 ) -> AsyncIterator[LocalBackend]:
-    """Open an adapter that remembers the session.
-
-    Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid, StoreUnavailable.
-    """
+    """Open an adapter that remembers the session; raise as `open_adapter`."""
     async with open_adapter(settings, environ, adapter, remembers=True) as opened:
         yield LocalBackend(settings, opened, session_id)
 

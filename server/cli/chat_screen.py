@@ -1,8 +1,4 @@
-"""What a person sees and types: a prompt, colours and a history, on a terminal alone.
-
-Answers go to standard output, and everything else to standard error, so that what is
-piped on is the conversation's answers and nothing more.
-"""
+"""What a person sees and types. Answers go to standard output, all else to standard error."""
 
 import os
 import sys
@@ -38,11 +34,7 @@ class Screen:
             self._readline = _readline(self._history)
 
     def read(self) -> str | None:
-        """Return the next line that is typed; None when there are no more.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C.
-        """
+        """Return the next line that is typed; None when there are no more. Ctrl-C raises."""
         try:
             if not self.reads_from_terminal:
                 return input().strip()

@@ -102,9 +102,7 @@ def launch(
 ) -> tuple[runfile.Running, ServerReadiness]:
     """Start a server with `command`, and wait until all its adapters are settled.
 
-    Raises:
-        StartFailed: it ended, or it does not answer.
-        StartInterrupted: by a signal. In both cases no process is left behind.
+    May raise StartFailed or StartInterrupted, and then leaves no process behind.
     """
     log = log_path(wanted.data_dir)
     log_start = make_room(log)
@@ -191,8 +189,7 @@ _WIND_DOWN_S: Final = 5.0
 def stop_process(running: runfile.Running) -> Ending:
     """Ask a server to end, and wait while it finishes its requests.
 
-    `killed` when it took longer than its own grace allows, `left` when somebody did
-    not want to wait for it.
+    `killed` when its own grace was over, `left` when somebody did not want to wait.
     """
     with notice_interruption() as signals, Progress("Stopping") as progress:
         _signal(running, signal.SIGTERM)

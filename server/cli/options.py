@@ -61,11 +61,7 @@ class Configured:
         return replace(self, settings=self.settings.model_copy(update={"data_dir": data_dir}))
 
     def adapter(self, name: str | None) -> "AdapterSettings":
-        """Return the adapter of that name, or the first enabled one when no name is given.
-
-        Raises:
-            AdapterUnknown: there is no enabled adapter, or none of that name.
-        """
+        """Return the adapter of that name, else the first enabled one, or raise AdapterUnknown."""
         enabled = {a.name: a for a in self.settings.adapters if a.enabled}
         known = ", ".join(enabled) or "none"
         if name is None and enabled:
@@ -82,10 +78,9 @@ class Configured:
 def configured(
     config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
 ) -> Configured:
-    """Load the configuration with what the options override, and print its warnings.
+    """Load the configuration, print its warnings, and override what is given.
 
-    Raises:
-        ConfigurationInvalid: with every problem of every file.
+    May raise ConfigurationInvalid.
     """
     from server.settings.loader import load_settings  # not every command needs settings
 

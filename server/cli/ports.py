@@ -34,11 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def check_free(host: str, port: int) -> int:
-    """Return the port if a server could listen there now; for 0, one that is free.
-
-    Raises:
-        PortUnusable: taken, forbidden, or no address of this machine.
-    """
+    """Return the port, or a free one for 0, if it can be listened on, or raise PortUnusable."""
     with listen(host, port) as probe:
         bound: int = probe.getsockname()[1]
         return bound

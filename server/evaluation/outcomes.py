@@ -51,9 +51,8 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | Non
 def equal(expected: Any, got: Any) -> bool:
     """Return whether two arguments are the same value, however they are written.
 
-    Numbers by value (30 and 30.0, 0.1 and Decimal("0.1")), but never a number and a
-    boolean; text exactly; lists and objects by what they hold. YAML turns an unquoted
-    2025-03-04 into a date, which stands for its text.
+    Numbers by value, but never a number and a boolean; lists and objects by what they hold. A
+    date, which YAML makes of an unquoted 2025-03-04, stands for its text.
     """
     return bool(_comparable(expected) == _comparable(got))
 
@@ -81,10 +80,8 @@ def _comparable(value: Any) -> Any:
 class Outcome:
     """What came of one question, in the words a question is written in.
 
-    `template` is the one that was chosen, None when the system abstained; `called` says
-    whether it ran. `confidence` is that of the template chosen, or of `nearest`, the
-    template that came closest, when nothing was. `defaulted` names the arguments that
-    have their default, said or not; `asked` those that the answer asks for.
+    `template` is None when the system abstained; `nearest` is then what it leaned to, and
+    `confidence` of that. `defaulted` names the arguments that have their default.
     """
 
     template: str | None

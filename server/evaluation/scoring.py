@@ -12,10 +12,8 @@ from server.evaluation.report import Confusion, Mistake, Report
 def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
     """Judge each outcome by its question.
 
-    Argument and answer accuracy count every question that gives them: a question that
-    went to the wrong template has its arguments wrong too. Confidence is asked to tell
-    the questions answered by the right template from those that nothing should answer.
-    May raise ValueError.
+    A question that went to the wrong template has its arguments and answer wrong too. `auroc` tells
+    rightly answered questions from those that nothing should answer.
     """
     pairs = list(zip(questions, outcomes, strict=True))
     inside = [(q, o) for q, o in pairs if q.template is not None]
