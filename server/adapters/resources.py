@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
@@ -22,31 +23,27 @@ from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails
 
 
+@dataclass(slots=True)
 class SharedResources:
     """What adapters share. Encoders and models are made on first use, one for each name."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        environ: Mapping[str, str],
-        metrics: Metrics,
-        guardrails: Guardrails,
-        conversation: ConversationService,
-        *,
-        adapters: Adapters | None = None,
-        remembers: bool = True,
-    ) -> None:
-        self.settings = settings
-        self.environ = environ
-        self.metrics = metrics
-        self.guardrails = guardrails
-        self.conversation = conversation
-        self.adapters = adapters
-        self.remembers = remembers
+    settings: Settings
+    environ: Mapping[str, str]
+    metrics: Metrics
+    guardrails: Guardrails
+    conversation: ConversationService
+    adapters: Adapters | None = None
+    remembers: bool = True
+    store: TemplateStore = field(init=False)
+    guards: GuardManager = field(init=False)
+    _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
+    _chat_models: dict[tuple[str, str | None], ChatModel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
-        self.guards = GuardManager(settings.database_url, settings.data_dir / "guards", metrics)
-        self._embedders: dict[tuple[str, str | None], Embedder] = {}
-        self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
+        folder = settings.data_dir / "guards"
+        self.guards = GuardManager(settings.database_url, folder, self.metrics)
 
     @classmethod
     async def open(
@@ -72,7 +69,7 @@ class SharedResources:
             await guardrails.close()
             raise
         parts = settings, environ, metrics, guardrails, conversation
-        return cls(*parts, adapters=adapters, remembers=remembers)
+        return cls(*parts, adapters, remembers)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""

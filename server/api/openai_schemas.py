@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
 from server.api import error_responses as responses
-from server.api.schemas import SESSION_ID, SessionId
+from server.api.schemas import EXAMPLES, SESSION_ID, SessionId
 from server.core.answer import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
@@ -15,10 +15,6 @@ _TYPES: Final = {
     401: "authentication_error",
     403: "permission_error",
     429: "rate_limit_error",
-}
-_EXAMPLE: Final[dict[str, Any]] = {
-    "model": "intent-agent-example",
-    "messages": [{"role": "user", "content": "What is 15% of 200?"}],
 }
 
 
@@ -52,7 +48,7 @@ class CompletionMetadata(BaseModel):
 class CompletionRequest(BaseModel):
     """A question, as OpenAI's clients ask it. What steers a language model has no effect."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["completion"]]})
 
     model: str | None = Field(None, description="The adapter that the key opens.")
     messages: list[CompletionMessage] = Field(

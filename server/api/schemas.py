@@ -13,10 +13,14 @@ EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 
 
-class MessageRequest(BaseModel):
-    """What every request with a question has."""
+class StrictModel(BaseModel):
+    """A body in which every field has to be known and of its type."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class MessageRequest(StrictModel):
+    """What every request with a question has."""
 
     message: str = Field(description="The question, in plain words.")
 
@@ -32,12 +36,10 @@ class ChatRequest(MessageRequest):
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
 
-class ConfirmRequest(BaseModel):
+class ConfirmRequest(StrictModel):
     """The yes or the no to a proposal."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [EXAMPLES["confirmation"]]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["confirmation"]]})
 
     session_id: SessionId = Field(description="The conversation that the proposal is of.")
     proposal_id: str = Field(

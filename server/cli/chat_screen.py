@@ -36,13 +36,11 @@ class Screen:
     def read(self) -> str | None:
         """Return the next line that is typed; None when there are no more. Ctrl-C raises."""
         try:
-            if not self.reads_from_terminal:
-                return input().strip()
-            if self._terminal:
-                return input(self._prompt()).strip()
-            sys.stderr.write(_PROMPT)
-            sys.stderr.flush()
-            return input().strip()
+            if self.reads_from_terminal and not self._terminal:
+                sys.stderr.write(_PROMPT)
+                sys.stderr.flush()
+            shows = self.reads_from_terminal and self._terminal
+            return input(self._prompt() if shows else "").strip()
         except EOFError:
             return None
         except UnicodeDecodeError:
@@ -59,7 +57,6 @@ class Screen:
         self._midline = not words.endswith("\n") if words else self._midline
 
     def take_back(self) -> None:
-        """Discard the words of the answer so far."""
         self._unsent = ""
         if self._midline:
             self.say(" … no:\n")
@@ -87,9 +84,8 @@ class Screen:
 
     def trace(self, trace: Trace) -> None:
         no_color = None if self._colours else True
-        print_stages(
-            Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color), trace
-        )
+        console = Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color)
+        print_stages(console, trace)
 
     def metadata(self, metadata: Any) -> None:
         say(to_json(metadata, indent=2))

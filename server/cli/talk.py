@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import uuid4
 
@@ -70,7 +71,7 @@ def talk(
         if screen.reads_from_terminal:
             going_on = f", going on with {session}" if session else ""
             say(f"Talking to {backend.name}{going_on}. /help says what can be typed.")
-        Conversation(screen, backend, portal.start_task_soon, traces=trace).run()
+        Conversation(screen, backend, portal.start_task_soon, trace).run()
 
 
 def _open_backend(
@@ -89,33 +90,28 @@ def _open_backend(
     return open_remote(url.rstrip("/"), key, session_id)
 
 
+@dataclass(slots=True)
 class Conversation:
-    """One person at a screen, and a backend on an event loop in another thread."""
+    """One person at a screen, and a backend on an event loop in another thread.
 
-    def __init__(
-        self,
-        screen: "Screen",
-        backend: "Backend",
-        start: "Callable[..., Future[Any]]",
-        *,
-        traces: bool,
-    ) -> None:
-        """`start` starts a coroutine function with its arguments on the event loop."""
-        self._screen = screen
-        self._backend = backend
-        self._start = start
-        self._traces = traces
-        self._last: ShownAnswer | None = None
+    `start` starts a coroutine function with its arguments on that event loop.
+    """
+
+    screen: "Screen"
+    backend: "Backend"
+    start: "Callable[..., Future[Any]]"
+    traces: bool
+    _last: "ShownAnswer | None" = None
 
     def run(self) -> None:
         """Go on until there is nothing more to read, or Ctrl-C."""
         while True:
             try:
-                line = self._screen.read()
+                line = self.screen.read()
             except KeyboardInterrupt:
                 line = None
             if line is None:
-                self._screen.new_line()
+                self.screen.new_line()
                 return
             if line.lower() in _LEAVING:
                 return
@@ -127,49 +123,49 @@ class Conversation:
     def _ask(self, line: str) -> None:
         if self._last is not None and self._last.waits_for_yes:
             line = {"1": "yes", "2": "no"}.get(line, line)
-        future = self._start(self._backend.answer, line, self._screen)
+        future = self.start(self.backend.answer, line, self.screen)
         self._last = future.result() if self._wait_for(future) else None
         if self._last is None:
             return
-        self._screen.end_answer()
-        if self._traces:
+        self.screen.end_answer()
+        if self.traces:
             self._show_trace()
         if self._last.waits_for_yes:
-            self._screen.choices()
+            self.screen.choices()
 
     def _run_command(self, command: str) -> None:
         match command:
             case "/help":
-                self._screen.remark(_HELP)
+                self.screen.remark(_HELP)
             case "/trace":
                 self._show_trace()
             case "/clear":
-                if self._wait_for(self._start(self._backend.clear)):
+                if self._wait_for(self.start(self.backend.clear)):
                     self._last = None
-                    self._screen.remark("Forgotten.")
+                    self.screen.remark("Forgotten.")
             case _:
-                self._screen.remark(f"There is no {command}; /help says what there is.")
+                self.screen.remark(f"There is no {command}; /help says what there is.")
 
     def _show_trace(self) -> None:
         if self._last is None:
-            self._screen.remark("Nothing was answered yet.")
+            self.screen.remark("Nothing was answered yet.")
         elif self._last.trace is not None:
-            self._screen.trace(self._last.trace)
+            self.screen.trace(self._last.trace)
         else:
-            self._screen.remark("The server keeps the trace; this is what its answer says:")
-            self._screen.metadata(self._last.metadata)
+            self.screen.remark("The server keeps the trace; this is what its answer says:")
+            self.screen.metadata(self._last.metadata)
 
     def _wait_for(self, future: "Future[Any]") -> bool:
         """Return whether the work ended well; say so when it failed or Ctrl-C stopped it."""
         try:
             future.result()
         except OrbitError as failed:
-            self._screen.fault(str(failed))
+            self.screen.fault(str(failed))
         except KeyboardInterrupt:
             future.cancel()
-            self._screen.remark("Stopped.")
+            self.screen.remark("Stopped.")
         except CancelledError:
-            self._screen.remark("Stopped.")
+            self.screen.remark("Stopped.")
         else:
             return True
         return False

@@ -110,14 +110,14 @@ def outcome_of(
         case MissingArguments(match, missing, arguments):
             asked = tuple(each.name for each in missing)
         case _:
-            candidates = _candidates(decision)
+            nearest = _nearest(decision)
             return Outcome(
                 template=None,
                 called=False,
-                confidence=candidates[0].confidence if candidates else 0.0,
+                confidence=nearest.confidence if nearest else 0.0,
                 latency_ms=latency_ms,
                 answer=answer,
-                nearest=candidates[0].template_id if candidates else None,
+                nearest=nearest.template_id if nearest else None,
             )
     defaults = {p.name: p.default for p in templates[match.template_id].parameters}
     return Outcome(
@@ -137,15 +137,11 @@ def outcome_of(
     )
 
 
-def _candidates(decision: Ending) -> tuple[Match, ...]:
-    """Return the templates that an abstention leaned to, the nearest first."""
+def _nearest(decision: Ending) -> Match | None:
     match decision:
-        case Clarify(options):
-            return options
-        case NoMatch(_, nearest):
-            return nearest
-        case _:
-            return ()
+        case Clarify([first, *_]) | NoMatch(_, [first, *_]):
+            return first
+    return None
 
 
 class Rehearsal:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, State, read_body
-from server.api.schemas import refusals, request_body
+from server.api.schemas import EXAMPLES, refusals, request_body
 from server.core.turn import Caller
 from server.guards.changes import Change, Kind
 
@@ -29,15 +29,7 @@ router = APIRouter(
 class ChangeRequest(BaseModel):
     """One change to a guard; which fields it needs goes by `kind`."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"kind": "set_threshold", "category": "price_speculation", "number": 0.7},
-                {"kind": "allow_question", "text": "What is the price of a fee?", "number": 0.9},
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES["changes"]})
 
     kind: Kind
     category: str = Field("", max_length=100, description="For all but the allow-list.")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from server.access.key_format import is_key_id, issued_id
@@ -14,7 +14,7 @@ from server.access.models import KeyRecord
 from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.requests import State, read_body
-from server.api.schemas import refusals, request_body
+from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
@@ -37,16 +37,10 @@ router = APIRouter(
 )
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(StrictModel):
     """A key to make."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={
-            "examples": [{"adapter": "intent-agent-example", "user_id": "ana", "expires": "30d"}]
-        },
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["key"]]})
 
     adapter: str = Field(max_length=255, description="The one adapter that the key opens.")
     user_id: str | None = Field(None, max_length=255, description="Whose key it is.")
@@ -60,18 +54,14 @@ class KeyRequest(BaseModel):
     )
 
 
-class RevokeRequest(BaseModel):
+class RevokeRequest(StrictModel):
     """How a key shall end."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     myself: bool = Field(default=False, description="That the key that asks may be ended.")
 
 
-class RotateRequest(BaseModel):
+class RotateRequest(StrictModel):
     """How a key shall be replaced."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     grace: str | None = Field(
         None, max_length=40, description="How long the old key goes on, as `1h`; else it ends."
