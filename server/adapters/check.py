@@ -46,7 +46,6 @@ class LoadedAdapter:
 
 
 def egress_policy(adapter: AdapterSettings) -> EgressPolicy:
-    """Return where the adapter's calls over HTTP may go."""
     http = adapter.config.http
     allowed, private = (
         frozenset(map(str.lower, hosts)) for hosts in (http.allowed_hosts, http.private_hosts)

@@ -80,7 +80,6 @@ class AdapterManager:
             return outcomes
 
     async def stop(self) -> None:
-        """Stop opening adapters."""
         await cancel_tasks(self._opening.values())
 
     async def close(self) -> None:
@@ -88,7 +87,6 @@ class AdapterManager:
         await cancel_tasks(self._retiring)
 
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
-        """Open an adapter, or say what kind of failure keeps it from being opened."""
         name = adapter.name
         try:
             return await build_adapter(adapter, self._resources)

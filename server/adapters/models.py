@@ -54,7 +54,6 @@ def _unknown_providers(adapter: AdapterSettings) -> Iterator[Problem]:
 def _missing_models(
     adapter: AdapterSettings, settings: Settings | None, environ: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield what the adapter needs a model for, when none is named anywhere."""
     provider = settings.models.provider if settings is not None else None
     if names_inference_model(adapter) or provider or environ.get(PROVIDER_VARIABLE, "").strip():
         return

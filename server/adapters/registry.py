@@ -57,12 +57,10 @@ class Adapters:
         return adapter.rate_limits if adapter is not None else ()
 
     def expect(self, name: str) -> None:
-        """Register the name of an adapter that is going to be opened."""
         if name not in self.names:
             self.names = (*self.names, name)
 
     def opened(self, adapter: Adapter) -> Adapter | None:
-        """Register an open adapter and return the one that it replaces."""
         self.expect(adapter.name)
         self._why.pop(adapter.name, None)
         before = self._open.get(adapter.name)
@@ -71,7 +69,6 @@ class Adapters:
         return before
 
     def remove(self, name: str) -> Adapter | None:
-        """Unregister the adapter and return it if it was open."""
         self.names = tuple(known for known in self.names if known != name)
         self._why.pop(name, None)
         return self._open.pop(name, None)
@@ -82,7 +79,6 @@ class Adapters:
         self._note_tried()
 
     async def every_one_tried(self) -> None:
-        """Return when none is still being opened for the first time."""
         await self._tried.wait()
 
     def _note_tried(self) -> None:

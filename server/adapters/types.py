@@ -45,7 +45,6 @@ class AdapterType:
         return decider
 
     def template_problems(self, library: Library) -> Iterator[Problem]:
-        """Yield the templates that are of a kind it does not answer."""
         kinds = self.template_kinds
         for template in library.templates.values():
             if kinds is not None and template.kind not in kinds:

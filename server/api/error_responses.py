@@ -109,12 +109,10 @@ def error_response(failure: OrbitError, request_id: str) -> Response:
 
 
 def internal_error(request_id: str) -> dict[str, Any]:
-    """Return the body for a failure without a name."""
     return error_body(OrbitError.code, _INTERNAL, request_id)
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Give `app` the one error shape."""
 
     @app.exception_handler(OrbitError)
     async def on_failure(request: Request, failure: OrbitError) -> Response:

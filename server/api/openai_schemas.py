@@ -118,7 +118,6 @@ def completion(
 def completion_chunk(
     delta: Mapping[str, Any], reason: str | None, adapter: str, request_id: str, created: int
 ) -> dict[str, Any]:
-    """Return a piece of an answer as a chunk of a streamed chat completion."""
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
     return _envelope("chat.completion.chunk", choice, adapter, request_id, created)
 

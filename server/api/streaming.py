@@ -89,7 +89,6 @@ class AnswerStream(Response):
         return None if events.empty() else events.get_nowait()
 
     async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
-        """Yield what is sent, `event` first, until the turn is over."""
         sources_sent = False
         while event is not None or not self._turn.done():
             if event is None:
@@ -110,7 +109,6 @@ class AnswerStream(Response):
             yield _event({"status": "error", "isComplete": True, **self._failure_body(failure)})
 
     def _rest(self, answer: Answer, *, sources_sent: bool) -> Iterator[bytes]:
-        """Yield the events of an answer that are left after what was spoken."""
         if not sources_sent:
             yield _sources_event(answer.metadata.get("template_id"))
         spoken = self._listener.text
@@ -123,7 +121,6 @@ class AnswerStream(Response):
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
     def _logged_failure(self) -> BaseException | None:
-        """Return why the finished turn failed, if it did; one without a name is logged."""
         failure = self._turn.exception()
         if failure is not None and not isinstance(failure, OrbitError):
             _log.error("request %s failed", self._request_id, exc_info=failure)

@@ -138,7 +138,6 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def items(value: Any) -> Sequence[Any]:
-    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else ()
 
 

@@ -38,7 +38,6 @@ class Draft:
 
 
 def draft_library(document: ApiDocument) -> Draft:
-    """Draft a library for an API: a template for each operation."""
     operations = read_operations(document)
     notes = list(operations.notes)
     base_url = document.base_url
@@ -68,7 +67,6 @@ def draft_library(document: ApiDocument) -> Draft:
 
 
 def _phrases(operations: list[ApiOperation]) -> dict[str, str]:
-    """Return a phrase for each operation; two never share one."""
     phrases: dict[str, str] = {}
     for operation in operations:
         phrase = examples.phrase_of(operation)
@@ -139,7 +137,6 @@ def _questions(operations: list[ApiOperation], phrases: Mapping[str, str]) -> li
 
 
 def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    """Return the service's authentication, and a note on it for the author."""
     schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
     schemes = schemes or mapping(document.data.get("securityDefinitions"))
     wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]

@@ -33,7 +33,6 @@ def words(name: str) -> str:
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """Return the name, numbered when it is taken."""
     if name not in taken:
         return name
     number = 2

@@ -54,7 +54,6 @@ def explain(
 def _answer(
     question: str, adapter: str | None, config: Path, data: Path | None, *, yes: bool = False
 ) -> tuple[Answer, str]:
-    """Return the answer, and its session; with `yes`, what is proposed is run."""
     if not question.strip():
         fail("the question is empty")
     session_id = uuid4().hex
@@ -78,7 +77,6 @@ async def _ask(
 
 
 def print_stages(console: Console, trace: Trace) -> None:
-    """Print every stage of a turn with its time and findings."""
     for stage in trace.stages:
         console.print(f"[bold]{stage.name}[/bold]  [dim]{stage.ms:.2f} ms[/dim]")
         for name, value in stage.details.items():

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,20 +48,16 @@ def tail(
             last = new[-1].number if new else last
 
 
-def _filter(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text)
-
-
 @audit_app.command()
 def search(
-    adapter: Annotated[Wanted, _filter("NAME", "Calls through that adapter.")] = None,
-    user: Annotated[Wanted, _filter("ID", "Calls for that user.")] = None,
-    key: Annotated[Wanted, _filter("KEYID", "Calls with that key.")] = None,
-    template: Annotated[Wanted, _filter("ID", "Calls of that template.")] = None,
-    outcome: Annotated[Wanted, _filter("NAME", "Calls that ended so.")] = None,
-    request: Annotated[Wanted, _filter("ID", "The calls of that request.")] = None,
-    since: Annotated[Wanted, _filter("TIME", "Such as 2025-03-04T10:00.")] = None,
-    until: Annotated[Wanted, _filter("TIME", "Before that time.")] = None,
+    adapter: Annotated[Wanted, options.option("NAME", "Calls through that adapter.")] = None,
+    user: Annotated[Wanted, options.option("ID", "Calls for that user.")] = None,
+    key: Annotated[Wanted, options.option("KEYID", "Calls with that key.")] = None,
+    template: Annotated[Wanted, options.option("ID", "Calls of that template.")] = None,
+    outcome: Annotated[Wanted, options.option("NAME", "Calls that ended so.")] = None,
+    request: Annotated[Wanted, options.option("ID", "The calls of that request.")] = None,
+    since: Annotated[Wanted, options.option("TIME", "Such as 2025-03-04T10:00.")] = None,
+    until: Annotated[Wanted, options.option("TIME", "Before that time.")] = None,
     lines: Lines = 1000,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,

@@ -80,12 +80,10 @@ class LocalBackend:
         return ShownAnswer(answer.metadata, answer.trace)
 
     async def clear(self) -> None:
-        """Forget what was said in the session."""
         await forget_session(self._settings, self._adapter, self._session_id)
 
 
 async def _show_events(listener: StreamListener, screen: Screen) -> None:
-    """Show words as they are spoken, until cancelled."""
     while True:
         _show_event(await listener.events.get(), screen)
 

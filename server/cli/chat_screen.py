@@ -70,7 +70,6 @@ class Screen:
             self.say("\n")
 
     def choices(self) -> None:
-        """Show a person what a proposal can be answered with."""
         if self.reads_from_terminal:
             self.remark("[1] Yes  [2] No")
 
@@ -91,12 +90,10 @@ class Screen:
         say(to_json(metadata, indent=2))
 
     def new_line(self) -> None:
-        """End the line on which Ctrl-C or Ctrl-D was typed."""
         if self.reads_from_terminal:
             say("")
 
     def close(self) -> None:
-        """Keep the history, for its owner alone."""
         if self._readline is None or self._history is None:
             return
         try:

@@ -139,7 +139,6 @@ def _check_adapter(
 
 
 def _template_files(folder: Path) -> list[Path]:
-    """Return every YAML file of a folder that is neither its domain nor its questions."""
     return sorted(
         path
         for path in folder.iterdir()

@@ -22,9 +22,7 @@ def eval_library(
     more_templates: Annotated[
         list[Path] | None, typer.Argument(metavar="T", help="Further template libraries.")
     ] = None,
-    domain: Annotated[
-        Path | None, typer.Option(metavar="D", help="The domain.yaml of the library.")
-    ] = None,
+    domain: Annotated[Path | None, options.option("D", "The domain.yaml of the library.")] = None,
     templates: Annotated[
         list[Path] | None,
         typer.Option(metavar="T…", help="Template libraries: files, one or more."),

@@ -44,7 +44,6 @@ class GuardedAdapter(NamedTuple):
     packs: "GuardSet"
 
     def in_store(self, job: "Callable[[GuardStore, str], Awaitable[T]]") -> T:
-        """Return what `job` makes of the store of all guards, for this adapter's name."""
         from server.guards.store import GuardStore
 
         async def run() -> T:

@@ -48,9 +48,7 @@ def create(
     expires: Annotated[
         str | None, typer.Option(metavar="TIME", help="Such as 12h, 30d, 2w or 1y; else never.")
     ] = None,
-    label: Annotated[
-        str, typer.Option(metavar="TEXT", help="A note, for you to tell keys apart.")
-    ] = "",
+    label: Annotated[str, options.option("TEXT", "A note, for you to tell keys apart.")] = "",
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
     as_json: options.Json = False,
@@ -184,7 +182,6 @@ _HEADINGS: Final = (
 
 
 def _table(records: Sequence[KeyRecord], now: datetime) -> str:
-    """Return a line for each record, times in UTC."""
     rows = [_HEADINGS, *(_row(record, now) for record in records)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -32,7 +32,6 @@ class ServerReadiness:
         return self.status in ("ready", "degraded")
 
     def adapters_that_are(self, state: str) -> tuple[str, ...]:
-        """Return the names of the adapters that are `ready`, `opening` and so on."""
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
 
     def complaints(self) -> Iterator[str]:
@@ -89,7 +88,6 @@ class StartInterrupted(OrbitError):
 
 
 def serve_command(wanted: runfile.Launch) -> list[str]:
-    """Return the command that serves in the foreground, as this process was started."""
     # -P is passed on: a folder named "server" where the user stands must not pass for ours.
     safe = ["-P"] if sys.flags.safe_path else []
     where = ["--host", wanted.host, "--port", str(wanted.port)]
@@ -134,7 +132,6 @@ def launch(
 def _wait(
     child: "subprocess.Popen[bytes]", running: runfile.Running, signals: Sequence[int]
 ) -> ServerReadiness | None:
-    """Return what the server says once its adapters are settled; None when it never does."""
     with Progress("Starting") as progress:
         heard_at = time.monotonic()
         while not signals and child.poll() is None:

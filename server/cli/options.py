@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -48,6 +48,11 @@ Adapter = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
+
+
+def option(metavar: str, text: str) -> Any:
+    """Return an option of one command; `text` is its help."""
+    return typer.Option(metavar=metavar, help=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,10 @@ from server.errors import ConfigurationInvalid, OrbitError
 
 
 def print_json(data: Any) -> None:
-    """Print `data` on standard output, for machines."""
     sys.stdout.write(to_json(data, indent=2) + "\n")
 
 
 def print_text(text: str) -> None:
-    """Print a result on standard output, for people."""
     typer.echo(text)
 
 
@@ -37,12 +35,10 @@ def print_result(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
 
 
 def say(text: str) -> None:
-    """Print progress or a remark on standard error."""
     typer.echo(text, err=True)
 
 
 def fail(message: str, *, exit_code: int = 1) -> NoReturn:
-    """End the command with a message that says what was wrong."""
     # Off a terminal the colour is dropped anyway; NO_COLOR is for people on one.
     color = False if os.environ.get("NO_COLOR") else None
     typer.secho(f"error: {message}", err=True, fg=typer.colors.RED, color=color)
@@ -104,7 +100,6 @@ class Progress:
             _write_progress("\r" + " " * self._width + "\r")
 
     def show(self, doing: str = "") -> None:
-        """Say that it still goes on, and what exactly."""
         elapsed_s = time.monotonic() - self._begun
         text = f"{self._what}{f': {doing}' if doing else ''} …"
         if self._live:

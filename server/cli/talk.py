@@ -30,9 +30,7 @@ Type a question and press Enter. What is proposed runs only after your yes: 1 or
 
 def talk(
     adapter: options.Adapter = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
-    ] = None,
+    session: Annotated[str | None, options.option("ID", "Go on with this conversation.")] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show how each answer came about.")
     ] = False,
@@ -104,7 +102,6 @@ class Conversation:
     _last: "ShownAnswer | None" = None
 
     def run(self) -> None:
-        """Go on until there is nothing more to read, or Ctrl-C."""
         while True:
             try:
                 line = self.screen.read()
@@ -156,7 +153,6 @@ class Conversation:
             self.screen.metadata(self._last.metadata)
 
     def _wait_for(self, future: "Future[Any]") -> bool:
-        """Return whether the work ended well; say so when it failed or Ctrl-C stopped it."""
         try:
             future.result()
         except OrbitError as failed:

@@ -75,7 +75,6 @@ class Report:
         }
 
     def to_text(self) -> str:
-        """Return the report for people: figures, then every question that went wrong."""
         return "\n".join(_lines(self))
 
 

@@ -54,7 +54,6 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
 
 
 def _called_wrongly(question: Question, outcome: Outcome) -> bool:
-    """Return whether a call was of another template than was meant, or needless."""
     return outcome.called and (outcome.template != question.template or bool(question.asks))
 
 
@@ -81,5 +80,4 @@ def _arguments(given: Mapping[str, Any], asked: Sequence[str]) -> Mapping[str, A
 async def evaluate(
     ask: Callable[[str], Awaitable[Outcome]], questions: Sequence[Question]
 ) -> Report:
-    """Ask one question at a time, so that each latency is that of a question alone."""
     return score(questions, [await ask(question.ask) for question in questions])
