@@ -68,7 +68,7 @@ async def evaluate_adapter(
     from server.adapters.local import ask_once, open_adapter
     from server.evaluation.outcomes import Rehearsal, outcome_of
     from server.evaluation.questions import load_questions
-    from server.evaluation.scoring import evaluate
+    from server.evaluation.report import evaluate
 
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         if not keep:
