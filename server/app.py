@@ -12,11 +12,11 @@ from fastapi import FastAPI
 from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
-from server.adapters.manager import AdapterManager, Reread
+from server.adapters.manager import AdapterManager, Reread, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.api.factory import create_api
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
 
@@ -30,7 +30,7 @@ def create_app(
     of the configuration again, for a reload; without it, a reload reads their files alone.
 
     Entering the lifespan raises `StoreUnavailable` or `ConfigurationInvalid` when keys cannot
-    be checked, so that nothing could be served. Adapters go on opening after it.
+    be checked. Adapters go on opening after it.
     """
     metrics = Metrics(__version__)
 
@@ -63,7 +63,7 @@ async def _open_state(
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
         delivery = asyncio.create_task(resources.conversation.serve())
-        closing.push_async_callback(_cancel, delivery)
+        closing.push_async_callback(cancel_tasks, [delivery])
         for adapter in enabled:
             manager.open(adapter)
         access, token = settings.access, settings.metrics.token
@@ -82,11 +82,6 @@ async def _open_state(
             roles=access.roles.names,
             metrics_token=token.get_secret_value() if token else None,
         )
-
-
-async def _cancel(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 def _gateway(settings: Settings) -> Gateway:

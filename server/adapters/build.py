@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -41,15 +43,18 @@ _MOST_HARMLESS: Final = 300
 async def build_adapter(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
-    Raises:
-        ConfigurationInvalid: the library, or a class that the adapter names, cannot be used.
-        ProviderError: its templates could not be embedded.
-        IndexUnavailable: the vector store cannot be reached.
+    May raise ConfigurationInvalid, ProviderError or IndexUnavailable.
     """
-    try:
+    with _plugin_problems(adapter, "unknown-provider"):
         return await _build(adapter, resources)
+
+
+@contextmanager
+def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
+    try:
+        yield
     except PluginInvalid as invalid:
-        problem = Problem(str(invalid), adapter.where, "unknown-provider")
+        problem = Problem(str(invalid), adapter.where, kind)
         raise ConfigurationInvalid([problem]) from None
 
 
@@ -81,11 +86,12 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
     )
     python = PythonCalls(loaded.functions)
     http = HttpCalls.of(library, egress=egress_policy(adapter))
+    executor = ToolExecutor(registry, http=http, python=python)
     chain = build_chain(
         adapter.name,
         library,
         registry,
-        ToolExecutor(registry, http=http, python=python),
+        executor,
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
         system=python.system,
@@ -93,14 +99,13 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
     decider = _deciders(adapter, kind, parts, loaded, chain, resources)
     models = _build_models(adapter, library, loaded, resources)
     detects_by = embedder if config.intents_semantic else None
-    detect = None
-    if loaded.pack is not None:
-        detect = IntentClassifier(IntentDetector(loaded.pack), detects_by).detect
+    pack = loaded.pack
+    detect = IntentClassifier(IntentDetector(pack), detects_by).detect if pack else None
     # Last, since from then on operators' changes go to this guard.
     guard = await _open_guard(adapter, library, embedder, matcher, resources)
     for each in library.left_out:
-        name = each.template or "a template"
-        _log.warning("adapter %s: %s is left out: %s", adapter.name, name, each.why)
+        left_out = each.template or "a template", each.why
+        _log.warning("adapter %s: %s is left out: %s", adapter.name, *left_out)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
@@ -130,16 +135,10 @@ def _deciders(
     chain: PolicyChain,
     resources: SharedResources,
 ) -> Decider | FollowUpDecider:
-    """Return the adapter's deciders in one chain, the last first: each asks the one before it.
-
-    Follow-ups, what the rule pack asks back, reformulation, a model's proposal, and the
-    adapter's own implementation.
-    """
-    try:
-        decider, model_of = kind.build(parts), resources.chat_model
-    except PluginInvalid as invalid:
-        problem = Problem(str(invalid), adapter.where, "unknown-implementation")
-        raise ConfigurationInvalid([problem]) from None
+    """Return the adapter's deciders in one chain, the last first: each asks the one before it."""
+    model_of = resources.chat_model
+    with _plugin_problems(adapter, "unknown-implementation"):
+        decider = kind.build(parts)
     if loaded.prompts is not None and call_mode(adapter, resources.environ) == "llm_first":
         decider = build_llm_decider(
             adapter, parts.library, chain.open_to, loaded.prompts, model_of, decider
@@ -182,16 +181,14 @@ async def _open_guard(
     # The library's own questions and small talk, which a guard has to let through.
     examples = [text for t in library.templates.values() for text in t.nl_examples]
     every = max(1, -(-len(examples) // _MOST_HARMLESS))
-    spoken = library.domain.response
-    small_talk = everyday_sentences(
-        (spoken.default_language, *spoken.supported_languages), examples
-    )
+    response = library.domain.response
+    languages = (response.default_language, *response.supported_languages)
     return await resources.guards.open(
         options_of(adapter, settings, environ),
         environ,
         embedder=embedder,
         readings=matcher.readings,
-        harmless=[*small_talk, *examples[::every]],
+        harmless=[*everyday_sentences(languages, examples), *examples[::every]],
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from server.adapters.intents import PackReader, load_adapter_pack, pack_problems
+from server.adapters.intents import PackReader, intent_tool_problems, load_adapter_pack
 from server.adapters.models import load_adapter_prompts
 from server.adapters.reformulator import load_adapter_reformulation
 from server.adapters.types import AdapterType
@@ -24,9 +24,8 @@ from server.tools.template_lint import role_problems, template_problems
 class LoadedAdapter:
     """What an adapter's settings name, read and checked, short of opening it.
 
-    `library` has the templates that can be used; it is None when there are none. It,
-    `kind` and `registry` are None when they could not be made at all; `pack`, `prompts` and
-    `reformulation` also when the adapter names none.
+    Parts are None when they cannot be used, and some when the adapter names none. `library`
+    has the templates that can be used.
     """
 
     problems: tuple[Problem, ...]
@@ -47,24 +46,20 @@ class LoadedAdapter:
 
 
 def egress_policy(adapter: AdapterSettings) -> EgressPolicy:
-    """Return where the adapter's calls over HTTP may go."""
     http = adapter.config.http
-    return EgressPolicy(
-        frozenset(host.lower() for host in http.allowed_hosts),
-        frozenset(host.lower() for host in http.private_hosts),
+    allowed, private = (
+        frozenset(map(str.lower, hosts)) for hosts in (http.allowed_hosts, http.private_hosts)
     )
+    return EgressPolicy(allowed, private)
 
 
 def load_adapter(
-    adapter: AdapterSettings,
-    environ: Mapping[str, str],
-    settings: Settings | None = None,
+    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
 ) -> LoadedAdapter:
     """Read an adapter's domain and templates, and check them against tools and extraction.
 
-    Without the whole `settings`, what depends on them is not checked: roles, and the
-    modules that Python templates may name. Examples are checked by
-    `server.evaluation.example_check`, which a server has no use for.
+    Without `settings`, roles and the modules of Python templates are not checked. Examples
+    are checked by `server.evaluation.example_check`, which a server has no use for.
     """
     config = adapter.config
     loaded = load_library(config.domain_config_path, config.template_library_path, environ)
@@ -101,7 +96,7 @@ def load_adapter(
     if library is not None:
         library = _without_broken(library, of_templates, problems)
     if library is not None and settings is not None:
-        problems += pack_problems(adapter, library, pack)
+        problems += intent_tool_problems(adapter, library, pack)
     reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ)
     return LoadedAdapter(
         (*problems, *amiss), kind, library, registry, functions, pack, prompts, reformulation
@@ -111,10 +106,7 @@ def load_adapter(
 def _without_broken(
     library: Library, of_templates: Sequence[Problem], problems: Sequence[Problem]
 ) -> Library | None:
-    """Return the library without the templates that have errors; None if all have.
-
-    `problems` are all that are known, and say why templates are left out.
-    """
+    """Return the library without templates that have errors; `problems` say why. None if all."""
     broken = {problem.template for problem in of_templates if problem.is_error}
     kept = {name: template for name, template in library.templates.items() if name not in broken}
     return Library(library.domain, kept, templates_left_out(problems)) if kept else None

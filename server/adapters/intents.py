@@ -1,6 +1,6 @@
 """An adapter's rule pack, and whether its templates and policy fit what the pack knows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -32,19 +32,26 @@ def load_adapter_pack(
     return None, [Problem(what, adapter.where, "pack-missing", "warning")]
 
 
-def pack_problems(adapter: AdapterSettings, library: Library, pack: Pack | None) -> list[Problem]:
+def intent_tool_problems(
+    adapter: AdapterSettings, library: Library, pack: Pack | None
+) -> list[Problem]:
     """Return what is wrong with `intent_tools`; `pack` is None when it cannot be used."""
     intent_tools = adapter.config.policy.intent_tools
     problems = intent_tools_problems(library, intent_tools or {}, adapter.where)
     if adapter.config.intents is None and intent_tools is not None:
         what = "intent_tools needs a rule pack that detects the intents; name one with intents"
         problems.append(Problem(what, adapter.where, "intent-pack-missing"))
-    for intent in (intent_tools or ()) if pack is not None else ():
-        if pack is not None and intent not in pack.intents:
-            hint = did_you_mean(intent, list(pack.intents))
-            what = f"intent_tools: unknown intent {intent!r}; {hint}"
-            problems.append(Problem(what, adapter.where, "unknown-intent"))
+    for what in _unknown_intents("intent_tools", intent_tools or (), pack) if pack else ():
+        problems.append(Problem(what, adapter.where, "unknown-intent"))
     return problems
+
+
+def _unknown_intents(key: str, intents: Iterable[str], pack: Pack) -> list[str]:
+    known = list(pack.intents)
+    unknown = [intent for intent in intents if intent not in known]
+    return [
+        f"{key}: unknown intent {intent!r}; {did_you_mean(intent, known)}" for intent in unknown
+    ]
 
 
 class PackReader:
@@ -55,9 +62,8 @@ class PackReader:
         self._detector = None if pack is None else IntentDetector(pack)
 
     def __call__(self, question: str) -> Intent | None:
-        if self._detector is None:
-            return None
-        return self._detector.detect(question, _EXAMPLES_READ_AT).intent
+        detector = self._detector
+        return None if detector is None else detector.detect(question, _EXAMPLES_READ_AT).intent
 
     def template_problems(self, library: Library) -> Iterator[Problem]:
         """Yield intents and entities that templates declare and the pack does not find."""
@@ -65,9 +71,14 @@ class PackReader:
             if not (template.intents or template.when):
                 continue
             if self._pack is None:
-                what = f"{template.id!r} declares intents, and the adapter has no rule pack "
-                what += "to detect them"
-                yield Problem(what, template.where, "pack-missing", "warning", template.id)
+                what = "declares intents, and the adapter has no rule pack to detect them"
+                yield Problem(
+                    f"{template.id!r} {what}",
+                    template.where,
+                    "pack-missing",
+                    "warning",
+                    template.id,
+                )
                 continue
             unknown = list(_unknown_declarations(template, self._pack))
             for kind, what in unknown:
@@ -81,16 +92,19 @@ class PackReader:
             shown = "; ".join(quoted(ask) for ask in against[:_MOST_QUOTED])
             rest = len(against) - _MOST_QUOTED
             shown += f"; and {rest} more" if rest > 0 else ""
-            what = f"{template.id!r} is not for what the rule pack finds in its own examples: "
-            what += shown
-            yield Problem(what, template.where, "example-contradicted", "warning", template.id)
+            what = "is not for what the rule pack finds in its own examples"
+            yield Problem(
+                f"{template.id!r} {what}: {shown}",
+                template.where,
+                "example-contradicted",
+                "warning",
+                template.id,
+            )
 
 
 def _unknown_declarations(template: Template, pack: Pack) -> Iterator[tuple[str, str]]:
-    for intent in template.intents:
-        if intent not in pack.intents:
-            what = f"intents: unknown intent {intent!r}; {did_you_mean(intent, list(pack.intents))}"
-            yield "unknown-intent", what
+    for what in _unknown_intents("intents", template.intents, pack):
+        yield "unknown-intent", what
     entities = {entity.name: entity for entity in pack.entities}
     operations = pack.operations
     known = list(entities) if operations is None else [*entities, operations.entity]

@@ -23,11 +23,7 @@ async def open_adapter(
     *,
     remembers: bool = False,
 ) -> AsyncIterator[Adapter]:
-    """Open one adapter; with `remembers`, it keeps conversations.
-
-    Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid: as `build_adapter`.
-    """
+    """Open one adapter; with `remembers`, it keeps conversations. Raises as `build_adapter`."""
     resources = await SharedResources.open(settings, environ, remembers=remembers)
     try:
         opened = await build_adapter(adapter, resources)
@@ -51,8 +47,7 @@ async def ask_once(
 ) -> Answer:
     """Ask an open adapter one question, as the person at this machine.
 
-    `continues` says that there may be earlier turns of the session to remember, and
-    `listener` hears what a model says of the answer.
+    `continues`: the session may have earlier turns. `listener` hears the words of a model.
     """
     turn = _local_turn(settings, adapter, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
@@ -64,8 +59,7 @@ async def confirm_once(
 ) -> Answer:
     """Answer a proposal of the session, as the person at this machine.
 
-    Raises:
-        ProposalUnknown, ProposalSettled, ProposalExpired, ProposalAltered: nothing ran.
+    May raise ProposalUnknown, ProposalSettled, ProposalExpired or ProposalAltered.
     """
     text = "yes" if accept else "no"
     turn = _local_turn(settings, adapter, text, session_id, continues=True)
@@ -74,11 +68,7 @@ async def confirm_once(
 
 
 async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
-    """Forget what the person at this machine said in a session.
-
-    Raises:
-        StoreUnavailable: it could not be forgotten.
-    """
+    """Forget what the person at this machine said in a session, or raise StoreUnavailable."""
     if adapter.conversations is not None:
         await adapter.conversations.forget(_local_caller(settings, adapter), session_id)
 

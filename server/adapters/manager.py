@@ -4,21 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from server import errors
 from server.adapters.build import build_adapter
 from server.adapters.registry import Adapters, AdapterStatus
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
-from server.errors import (
-    AdapterUnknown,
-    ConfigurationInvalid,
-    OrbitError,
-    ProviderError,
-    ReloadRefused,
-    StoreUnavailable,
-    first_of,
-)
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -32,9 +24,8 @@ Reread = Callable[[], Sequence[AdapterSettings]]
 
 @dataclass(frozen=True, slots=True)
 class _OpeningFailed:
-    """Why an adapter could not be opened.
+    """Why an adapter could not be opened: for readiness, for the log, for whoever reloads it.
 
-    `why` is what readiness shows, `report` what the log says, `error` what a reload raises;
     `passing` says whether trying again may help.
     """
 
@@ -47,9 +38,8 @@ class _OpeningFailed:
 class AdapterManager:
     """Opens the adapters of a server in the background, and opens them anew when asked.
 
-    An adapter that is reloaded answers as before until the new one is open; if that cannot
-    be opened, it goes on. Questions that are being answered are answered by the one that
-    they came to.
+    A reloaded adapter answers until the new one is open, or goes on if that cannot be opened.
+    Questions under way are answered by the adapter that they came to.
     """
 
     def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
@@ -68,58 +58,48 @@ class AdapterManager:
     async def reload(self, name: str) -> AdapterStatus:
         """Read an adapter's settings, library and packs again, and answer by them from now on.
 
-        One that was added to the configuration is opened; one that was taken out of it, or
-        disabled, is closed.
-
-        Raises:
-            AdapterUnknown: neither the server nor the configuration has it.
-            ReloadRefused: what was written cannot be used; `details` says why, line by line.
-            ProviderError, StoreUnavailable: what it needs cannot be reached.
+        One new in the configuration is opened; one taken out of it, or disabled, is closed.
+        May raise AdapterUnknown, ReloadRefused, ProviderError or StoreUnavailable.
         """
         async with self._reloading:
             return await self._reload(name, await self._read_again())
 
-    async def reload_all(self) -> list[tuple[AdapterStatus, OrbitError | None]]:
-        """Reload every adapter: how each one stands now, and why it was not reloaded, if so.
+    async def reload_all(self) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
+        """Reload every adapter, and return how each stands, with why it was not reloaded.
 
-        Raises:
-            ReloadRefused: the configuration itself cannot be used.
+        May raise ReloadRefused, when the configuration itself cannot be used.
         """
         async with self._reloading:
             written = await self._read_again()
-            names = dict.fromkeys((*self._adapters.names, *written))
-            outcomes: list[tuple[AdapterStatus, OrbitError | None]] = []
-            for name in names:
+            outcomes: list[tuple[AdapterStatus, errors.OrbitError | None]] = []
+            for name in dict.fromkeys((*self._adapters.names, *written)):
                 try:
                     outcomes.append((await self._reload(name, written), None))
-                except OrbitError as failed:
+                except errors.OrbitError as failed:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
 
     async def stop(self) -> None:
-        """Stop opening adapters."""
-        await _cancel(self._opening.values())
+        await cancel_tasks(self._opening.values())
 
     async def close(self) -> None:
         """Close the adapters that were replaced; those that are open stay open."""
-        await _cancel(self._retiring)
+        await cancel_tasks(self._retiring)
 
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
-        """Open an adapter, or say what kind of failure keeps it from being opened."""
         name = adapter.name
         try:
             return await build_adapter(adapter, self._resources)
-        except (ProviderError, StoreUnavailable) as down:
+        except (errors.ProviderError, errors.StoreUnavailable) as down:
             return _OpeningFailed(str(down), str(down), down, passing=True)
-        except ConfigurationInvalid as broken:
+        except errors.ConfigurationInvalid as broken:
             report = "; ".join(str(problem) for problem in broken.problems if problem.is_error)
             error = _reload_refused(f"adapter {name!r} was not reloaded", broken)
-            return _OpeningFailed(first_of(broken.problems), report, error)
-        except OrbitError as failed:
-            error = ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
+            return _OpeningFailed(errors.first_of(broken.problems), report, error)
+        except errors.OrbitError as failed:
+            error = errors.ReloadRefused(f"adapter {name!r} was not reloaded: {failed}")
             return _OpeningFailed(str(failed), str(failed), error)
         except Exception as unexpected:
-            # One adapter's fault must not take the others along.
             _log.exception("adapter %s could not be opened", name)
             why = "it could not be opened; the log says why"
             return _OpeningFailed(why, why, unexpected)
@@ -140,9 +120,11 @@ class AdapterManager:
 
     async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
         if name not in written and name not in self._adapters.names:
-            raise AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
+            raise errors.AdapterUnknown(
+                f"there is no enabled adapter {name!r} in the configuration"
+            )
         if (opening := self._opening.pop(name, None)) is not None:
-            await _cancel([opening])
+            await cancel_tasks([opening])
         if name not in written:
             self._retire(self._adapters.remove(name))
             self._resources.guards.forget(name)
@@ -164,7 +146,7 @@ class AdapterManager:
     async def _read_again(self) -> dict[str, AdapterSettings]:
         try:
             adapters = await asyncio.to_thread(self._reread)
-        except ConfigurationInvalid as broken:
+        except errors.ConfigurationInvalid as broken:
             raise _reload_refused("the configuration cannot be used", broken) from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
 
@@ -176,8 +158,8 @@ class AdapterManager:
 
     async def _close_later(self, old: Adapter) -> None:
         """Close an adapter when no turn that began with it can still be under way."""
-        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
+            turn_timeout_s = self._resources.settings.server.turn_timeout_s
             await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
         finally:
             await old.close()
@@ -188,17 +170,18 @@ async def _warm(adapter: Adapter) -> None:
         await adapter.models.warm()
 
 
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def cancel_tasks(tasks: Iterable["asyncio.Future[Any]"]) -> None:
+    """Cancel tasks and wait until they have ended; results and failures are ignored."""
     cancelled = list(tasks)
     for task in cancelled:
         task.cancel()
     await asyncio.gather(*cancelled, return_exceptions=True)
 
 
-def _reload_refused(what: str, broken: ConfigurationInvalid) -> ReloadRefused:
+def _reload_refused(what: str, broken: errors.ConfigurationInvalid) -> errors.ReloadRefused:
     details = [
         {"what": problem.what, "where": str(problem.where), "kind": problem.kind}
         for problem in broken.problems
         if problem.is_error
     ]
-    return ReloadRefused(f"{what}: {first_of(broken.problems)}", details)
+    return errors.ReloadRefused(f"{what}: {errors.first_of(broken.problems)}", details)

@@ -35,10 +35,10 @@ def load_adapter_prompts(
     if not asks_model and config.prompts is None:
         return None, problems
     prompts, amiss = load_prompts(config.prompts, environ)
-    if not asks_model:
-        what = "prompts are for a model, and the adapter names none with inference_model"
-        problems.append(Problem(what, adapter.where, "model-missing", "warning"))
-    return prompts if asks_model else None, [*problems, *amiss]
+    if asks_model:
+        return prompts, [*problems, *amiss]
+    what = "prompts are for a model, and the adapter names none with inference_model"
+    return None, [*problems, Problem(what, adapter.where, "model-missing", "warning"), *amiss]
 
 
 def _unknown_providers(adapter: AdapterSettings) -> Iterator[Problem]:
@@ -54,7 +54,6 @@ def _unknown_providers(adapter: AdapterSettings) -> Iterator[Problem]:
 def _missing_models(
     adapter: AdapterSettings, settings: Settings | None, environ: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield what the adapter needs a model for, when none is named anywhere."""
     provider = settings.models.provider if settings is not None else None
     if names_inference_model(adapter) or provider or environ.get(PROVIDER_VARIABLE, "").strip():
         return
@@ -62,6 +61,6 @@ def _missing_models(
         what = "agent.conversation needs a model that speaks; name one with inference_model"
         yield Problem(what, adapter.where, "model-missing")
     if call_mode(adapter, environ) == "llm_first" and not names_function_model(adapter):
-        what = "policy.mode llm_first needs a model that proposes; name one with agent."
-        what += "function_model or inference_model"
-        yield Problem(what, adapter.where, "model-missing")
+        what = "policy.mode llm_first needs a model that proposes"
+        how = "name one with agent.function_model or inference_model"
+        yield Problem(f"{what}; {how}", adapter.where, "model-missing")

@@ -28,15 +28,9 @@ _NO_READER: Final = (
 
 
 def load_adapter_reformulation(
-    adapter: AdapterSettings,
-    library: Library | None,
-    pack: Pack | None,
-    environ: Mapping[str, str],
+    adapter: AdapterSettings, library: Library | None, pack: Pack | None, environ: Mapping[str, str]
 ) -> tuple[Reformulation | None, list[Problem]]:
-    """Return what the adapter's `reformulator` names, if anything, and its problems.
-
-    A library or a pack that cannot be used has problems of its own, and is left out here.
-    """
+    """Return what the adapter's `reformulator` names, if anything, and its problems."""
     config = adapter.config
     if config.reformulator is None:
         return None, []
@@ -59,13 +53,9 @@ def build_reformulation_decider(
     pack: Pack | None,
     model_of: ModelOf,
 ) -> Decider:
-    """Return what proposes what conversations ask for, and leaves the rest to `other`.
+    """Return what proposes what conversations ask for; rules alone read them without a model.
 
-    The function model, else the inference model, reads what rules leave open. Where the
-    adapter names neither, or what the provider needs is not installed, rules alone do.
-
-    Raises:
-        PluginInvalid: there is no such provider.
+    May raise PluginInvalid.
     """
     model = None
     if names_function_model(adapter):

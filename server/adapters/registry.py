@@ -28,41 +28,24 @@ class Adapters:
     def __init__(self, names: tuple[str, ...]) -> None:
         self._open: dict[str, Adapter] = {}
         self._why: dict[str, str] = {}
-        self._names = names
+        self.names = names
         self._tried = asyncio.Event()
         self._note_tried()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._names
-
     def get(self, name: str) -> Adapter:
-        """Return an open adapter.
-
-        Raises:
-            AdapterUnknown: the configuration has no such adapter.
-            AdapterUnavailable: it has, but the adapter could not be opened (yet).
-        """
-        try:
+        """Return an open adapter. May raise AdapterUnknown or AdapterUnavailable."""
+        if name in self._open:
             return self._open[name]
-        except KeyError:
-            pass
-        if name not in self._names:
+        if name not in self.names:
             raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
         why = self._why.get(name, "it is still being opened; try again in a moment")
         raise AdapterUnavailable(f"adapter {name!r} is unavailable: {why}")
 
     def opened_by(self, caller: Caller) -> Adapter:
-        """Return the open adapter that a caller's key is for.
-
-        Raises:
-            KeyForeign: this server does not have it.
-            AdapterUnavailable: as `get`.
-        """
-        adapter = self._open.get(caller.adapter)
-        if adapter is not None:
+        """Return the adapter of a caller's key. May raise KeyForeign or AdapterUnavailable."""
+        if (adapter := self._open.get(caller.adapter)) is not None:
             return adapter
-        if caller.adapter not in self._names:
+        if caller.adapter not in self.names:
             raise KeyForeign(
                 f"this key opens adapter {caller.adapter!r}, which this server does not have"
             )
@@ -74,12 +57,10 @@ class Adapters:
         return adapter.rate_limits if adapter is not None else ()
 
     def expect(self, name: str) -> None:
-        """Register the name of an adapter that is going to be opened."""
-        if name not in self._names:
-            self._names = (*self._names, name)
+        if name not in self.names:
+            self.names = (*self.names, name)
 
     def opened(self, adapter: Adapter) -> Adapter | None:
-        """Register an open adapter and return the one that it replaces."""
         self.expect(adapter.name)
         self._why.pop(adapter.name, None)
         before = self._open.get(adapter.name)
@@ -88,8 +69,7 @@ class Adapters:
         return before
 
     def remove(self, name: str) -> Adapter | None:
-        """Unregister the adapter and return it if it was open."""
-        self._names = tuple(known for known in self._names if known != name)
+        self.names = tuple(known for known in self.names if known != name)
         self._why.pop(name, None)
         return self._open.pop(name, None)
 
@@ -99,15 +79,14 @@ class Adapters:
         self._note_tried()
 
     async def every_one_tried(self) -> None:
-        """Return when none is still being opened for the first time."""
         await self._tried.wait()
 
     def _note_tried(self) -> None:
-        if all(name in self._open or name in self._why for name in self._names):
+        if all(name in self._open or name in self._why for name in self.names):
             self._tried.set()
 
     def statuses(self) -> list[AdapterStatus]:
-        return [self.status(name) for name in self._names]
+        return [self.status(name) for name in self.names]
 
     def status(self, name: str) -> AdapterStatus:
         if name in self._open:
@@ -117,7 +96,6 @@ class Adapters:
         return AdapterStatus(name, "opening")
 
     async def close(self) -> None:
-        """Close every open adapter."""
         while self._open:
             _, adapter = self._open.popitem()
             await adapter.close()

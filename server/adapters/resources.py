@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 from server.access.rate_limits import RateLimits
@@ -21,31 +23,27 @@ from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails
 
 
+@dataclass(slots=True)
 class SharedResources:
     """What adapters share. Encoders and models are made on first use, one for each name."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        environ: Mapping[str, str],
-        metrics: Metrics,
-        guardrails: Guardrails,
-        conversation: ConversationService,
-        *,
-        adapters: Adapters | None = None,
-        remembers: bool = True,
-    ) -> None:
-        self.settings = settings
-        self.environ = environ
-        self.metrics = metrics
-        self.guardrails = guardrails
-        self.conversation = conversation
-        self.adapters = adapters
-        self.remembers = remembers
+    settings: Settings
+    environ: Mapping[str, str]
+    metrics: Metrics
+    guardrails: Guardrails
+    conversation: ConversationService
+    adapters: Adapters | None = None
+    remembers: bool = True
+    store: TemplateStore = field(init=False)
+    guards: GuardManager = field(init=False)
+    _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
+    _chat_models: dict[tuple[str, str | None], ChatModel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
-        self.guards = GuardManager(settings.database_url, settings.data_dir / "guards", metrics)
-        self._embedders: dict[tuple[str, str | None], Embedder] = {}
-        self._chat_models: dict[tuple[str, str | None], ChatModel] = {}
+        folder = settings.data_dir / "guards"
+        self.guards = GuardManager(settings.database_url, folder, self.metrics)
 
     @classmethod
     async def open(
@@ -59,12 +57,8 @@ class SharedResources:
     ) -> Self:
         """Open what everything else needs.
 
-        `adapters` are the others of the server, which guards may lead to; `remembers` says
-        whether conversations are kept, or each question stands alone.
-
-        Raises:
-            StoreUnavailable: what counts, or what is written to, cannot be used.
-            ConfigurationInvalid: the secret of the installation cannot be used.
+        Guards may lead to the other `adapters`; `remembers` says if conversations are kept.
+        May raise StoreUnavailable or ConfigurationInvalid.
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
@@ -74,42 +68,19 @@ class SharedResources:
         except OrbitError:
             await guardrails.close()
             raise
-        return cls(
-            settings,
-            environ,
-            metrics,
-            guardrails,
-            conversation,
-            adapters=adapters,
-            remembers=remembers,
-        )
+        parts = settings, environ, metrics, guardrails, conversation
+        return cls(*parts, adapters, remembers)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
-        """Return the encoder of that name.
-
-        Raises:
-            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
-                something that has to be installed.
-        """
+        """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
         key = (provider, model)
         if key not in self._embedders:
-            self._embedders[key] = build_embedder(
-                provider,
-                model,
-                self.settings.embeddings,
-                metered=lambda embedder: MeteredEmbedder(embedder, self.metrics),
-            )
+            metered = partial(MeteredEmbedder, metrics=self.metrics)
+            self._embedders[key] = build_embedder(*key, self.settings.embeddings, metered=metered)
         return self._embedders[key]
 
     def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
-        """Return the model of that name; nothing of it is loaded or reached yet.
-
-        What is left out is as the settings, the environment and the provider have it.
-
-        Raises:
-            ProviderUnavailable, PluginInvalid: there is no such provider, or it lacks
-                something that has to be installed.
-        """
+        """Return the model of that name, else the configured one. Raises as `embedder`."""
         settings = self.settings.models
         key = resolve_model(provider, model, settings, self.environ)
         if key not in self._chat_models:
@@ -123,10 +94,9 @@ class SharedResources:
         return self._chat_models[key]
 
     async def finish(self, *, deliver: bool = False) -> None:
-        """Wait for confirmed calls that are running; to be done before adapters are closed.
+        """Wait for confirmed calls that are running, before adapters are closed.
 
-        With `deliver`, their commit events are sent once; whoever is not reached then is by a
-        server that runs later.
+        With `deliver`, commit events are sent once; a later server reaches whom that misses.
         """
         await self.conversation.proposals.drain()
         if deliver:
@@ -142,9 +112,7 @@ class SharedResources:
 
 
 def _open_guardrails(settings: Settings) -> Guardrails:
-    """Open rate limits, audit and roles. Blocks."""
-    access = settings.access
-    opened = open_sink(settings)
+    access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
     return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)

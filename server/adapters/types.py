@@ -1,9 +1,7 @@
 """What `type`, `datasource`, `adapter` and `implementation` of an adapter stand for.
 
-An adapter type is one class that decides what a question asks for. It is called with a
-`DeciderDependencies` and has the methods of `server.core.ports.Decider`; with
-`template_kinds` it may say which templates it answers. One row of
-`server.plugins.TABLES["retriever"]` gives it a short name for `implementation`.
+An adapter type is a class that is called with `DeciderDependencies` and is a `Decider`. It may
+have `template_kinds`, and a short name in `server.plugins.TABLES["retriever"]`.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,11 +28,7 @@ class AdapterType:
 
     @classmethod
     def of(cls, adapter: AdapterSettings) -> Self:
-        """Return the type of an adapter.
-
-        Raises:
-            PluginInvalid: its `implementation` names nothing.
-        """
+        """Return the type of an adapter; raise PluginInvalid if its implementation is none."""
         found = plugins.resolve("retriever", adapter.implementation)
         return cls(
             getattr(found, "__name__", adapter.implementation),
@@ -44,20 +38,15 @@ class AdapterType:
         )
 
     def build(self, parts: DeciderDependencies) -> Decider:
-        """Return what decides for an adapter.
-
-        Raises:
-            PluginInvalid: the class cannot decide.
-        """
+        """Return what decides for an adapter; raise PluginInvalid if the class cannot."""
         decider = self.decider(parts)
         if not isinstance(decider, Decider):
             raise PluginInvalid(f"{self.name!r} is not a retriever: it needs `decide` and `close`")
         return decider
 
     def template_problems(self, library: Library) -> Iterator[Problem]:
-        """Yield the templates that are of a kind it does not answer."""
         kinds = self.template_kinds
-        for template in library.templates.values() if kinds is not None else ():
+        for template in library.templates.values():
             if kinds is not None and template.kind not in kinds:
                 what = (
                     f"{template.id!r} is a {template.kind} template, which {self.name} does not "

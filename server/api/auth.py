@@ -12,7 +12,7 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 
 from server.access.gateway import HEADERS as GATEWAY_HEADERS
 from server.access.rate_limits import LimitStatus
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from server.core.turn import Caller
 from server.errors import KeyForeign, KeyMissing, RateLimited
 
@@ -23,19 +23,15 @@ _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 # Only so that the documentation has its "Authorize" button: `key_of` reads the headers.
-_Bearer = Annotated[
-    object,
-    Security(HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")),
-]
+_BEARER: Final = HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")
+_Bearer = Annotated[object, Security(_BEARER)]
 _KeyHeader = Annotated[object, Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
 
 
 async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> Caller:
-    """Return who is asking, and count the request against the limits of key and adapter.
+    """Return who is asking, and count it against the limits of key and adapter.
 
-    Raises:
-        AccessDenied: the key, or what a gateway says beside it, is wrong; it says what.
-        RateLimited: the key or its adapter has asked too often.
+    May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
     caller = await state.keys.authenticate(
@@ -56,11 +52,7 @@ KeyHolder = Annotated[Caller, Depends(caller_of)]
 
 
 async def admin_of(caller: KeyHolder) -> Caller:
-    """Return who is asking, if it is an admin.
-
-    Raises:
-        AccessDenied: as `caller_of`, and KeyForeign for a key of another role.
-    """
+    """Return who is asking; raise KeyForeign unless it is an admin."""
     if caller.role != ADMIN:
         raise KeyForeign(f"this needs a key of role {ADMIN!r}; this one is of role {caller.role!r}")
     return caller
@@ -71,11 +63,7 @@ Admin = Annotated[Caller, Depends(admin_of)]
 
 
 def key_of(request: Request) -> str:
-    """Return the raw key, from `Authorization: Bearer KEY` or `X-API-Key: KEY`.
-
-    Raises:
-        KeyMissing: neither header holds one.
-    """
+    """Return the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`, or raise KeyMissing."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     key = token.strip() if scheme.lower() == "bearer" else ""
     key = key or request.headers.get("x-api-key", "").strip()
@@ -87,10 +75,9 @@ def key_of(request: Request) -> str:
 
 
 def is_loopback(request: Request) -> bool:
-    """Return whether the client itself is on this machine, and asked for this machine.
+    """Return whether the client is on this machine, and asked for it.
 
-    A proxied request never counts as such, nor one whose `Host` is another name: a web
-    page can point a name of its own at 127.0.0.1.
+    Not so for a proxied request, or one for another `Host`: web pages can point names here.
     """
     headers = request.headers
     if request.client is None or any(name in headers for name in _FORWARDED):
@@ -101,20 +88,17 @@ def is_loopback(request: Request) -> bool:
 
 @lru_cache(maxsize=256)
 def _is_local_header(host_header: str) -> bool:
-    if not _NOT_IN_A_HOST.isdisjoint(host_header):
-        return False
     try:
-        return _is_local_host(urlsplit(f"//{host_header}").hostname or "")
+        host = urlsplit(f"//{host_header}").hostname or ""
     except ValueError:
         return False
+    return _NOT_IN_A_HOST.isdisjoint(host_header) and _is_local_host(host)
 
 
 @lru_cache(maxsize=256)
 def _is_local_host(host: str) -> bool:
-    if host == "localhost":
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
@@ -122,21 +106,13 @@ def _is_local_host(host: str) -> bool:
 async def _count_request(
     request: Request, state: ApiState, caller: Caller, adapter_limits: Sequence[str]
 ) -> None:
-    """Count a request, and leave the rate-limit headers for its response.
-
-    Raises:
-        RateLimited: one of the limits is reached; nothing was counted.
-        StoreUnavailable: the counts cannot be reached.
-    """
+    """Count a request, unless a limit is reached, and note the headers for its response."""
     limits, key, adapter = state.limits, ("key", caller.key_id), ("adapter", caller.adapter)
-    whose = "adapter"
-    refused = await limits.peek(adapter_limits, *adapter)
+    whose, refused = "adapter", await limits.peek(adapter_limits, *adapter)
     if refused is None:
-        refused = await limits.take(caller.limits, *key)
-        if refused is not None:
-            whose = "key"
-        else:
-            refused = await limits.take(adapter_limits, *adapter)
+        whose, refused = "key", await limits.take(caller.limits, *key)
+    if refused is None:
+        whose, refused = "adapter", await limits.take(adapter_limits, *adapter)
     if caller.limits:
         request.state.rate_headers = _rate_headers(await limits.standings(caller.limits, *key))
     if refused is not None:
@@ -152,12 +128,10 @@ def _rate_headers(standings: Sequence[LimitStatus]) -> list[tuple[bytes, bytes]]
     """`RateLimit` and `RateLimit-Policy` for all limits, the older three for the tightest."""
     tightest = min(standings, key=lambda standing: (standing.remaining, -standing.reset_s))
     policy = ", ".join(f'"{s.limit}";q={s.count};w={s.window_s}' for s in standings)
-    left = ", ".join(
-        f'"{s.limit}";r={max(0, s.remaining)};t={math.ceil(s.reset_s)}' for s in standings
-    )
+    left = (f'"{s.limit}";r={max(0, s.remaining)};t={math.ceil(s.reset_s)}' for s in standings)
     headers = {
         "ratelimit-policy": policy,
-        "ratelimit": left,
+        "ratelimit": ", ".join(left),
         "ratelimit-limit": str(tightest.count),
         "ratelimit-remaining": str(max(0, tightest.remaining)),
         "ratelimit-reset": str(math.ceil(tightest.reset_s)),

@@ -58,10 +58,9 @@ def create_api(
 class RequestFrame:
     """Pure ASGI middleware, the outermost layer.
 
-    Takes the client's `X-Request-ID` when it is plain, makes one otherwise, and returns it
-    with the response. Reads the whole body before the application sees the request, and
-    answers 413 as soon as it passes `max_body_bytes`. Counts and times every request by the
-    route it took, and answers a failure that has no name without its details.
+    Gives every request an id, the client's `X-Request-ID` when that is plain, and returns it
+    with the response. Reads the whole body first, at most `max_body_bytes`. Counts and times
+    requests by route, and answers a failure that has no name without its details.
     """
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics) -> None:
@@ -97,24 +96,17 @@ class RequestFrame:
         except BodyTooLarge as too_large:
             await error_response(too_large, request_id)(scope, receive, send_with_id)
         except Exception:
-            # The outermost frame: a failure without a name ends here, in the log and not in
-            # the answer.
             _log.exception("request %s failed", request_id)
             if status is not None:
                 raise
             await json_response(internal_error(request_id), 500)(scope, receive, send_with_id)
         finally:
-            # The router's pattern: a path that it does not know may be any text. A client
-            # that left before its answer is counted as 499.
+            # The router's pattern, since a path may be any text; 499 for a client that left.
             route = getattr(scope.get("route"), "path", "unmatched")
             self._metrics.request(scope["method"], route, status or 499, perf_counter() - since)
 
     async def _read_body(self, headers: Headers, receive: Receive) -> Receive:
-        """Return a `receive` that gives the whole body at once, and then what comes after it.
-
-        Raises:
-            BodyTooLarge: it is larger than allowed, or declared to be.
-        """
+        """Return a `receive` that gives the whole body at once, or raise BodyTooLarge."""
         declared = headers.get("content-length", "")
         size = int(declared) if declared.isdecimal() else 0
         body = b""

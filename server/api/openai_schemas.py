@@ -6,19 +6,12 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
-from server.api.error_responses import (
-    error_body,
-    error_headers,
-    json_response,
-    log_failure,
-    public_message,
-    status_of,
-)
-from server.api.schemas import SESSION_ID, SessionId
-from server.core.decision import Answer
+from server.api import error_responses as responses
+from server.api.schemas import EXAMPLES, SESSION_ID, SessionId
+from server.core.answer import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
-_TYPES: Final[Mapping[int, str]] = {
+_TYPES: Final = {
     401: "authentication_error",
     403: "permission_error",
     429: "rate_limit_error",
@@ -29,6 +22,9 @@ class ModelUnknown(AdapterUnknown):
     """The request names a model that is not the adapter of its key."""
 
     code = "model_not_found"
+
+    def __init__(self, adapter: str) -> None:
+        super().__init__(f"there is no such model for this key; its model is {adapter!r}")
 
 
 class TextPart(BaseModel):
@@ -52,16 +48,7 @@ class CompletionMetadata(BaseModel):
 class CompletionRequest(BaseModel):
     """A question, as OpenAI's clients ask it. What steers a language model has no effect."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "model": "intent-agent-example",
-                    "messages": [{"role": "user", "content": "What is 15% of 200?"}],
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["completion"]]})
 
     model: str | None = Field(None, description="The adapter that the key opens.")
     messages: list[CompletionMessage] = Field(
@@ -80,12 +67,7 @@ class CompletionRequest(BaseModel):
 
 
 def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[CompletionRequest, str]:
-    """Return the request in a body, and the question that it asks.
-
-    Raises:
-        RequestInvalid: it cannot be read, or wants what no adapter does.
-        ModelUnknown: it names a model other than `adapter`.
-    """
+    """Return the request in a body, and its question. May raise RequestInvalid or ModelUnknown."""
     try:
         asked = CompletionRequest.model_validate_json(body)
     except ValidationError as invalid:
@@ -93,7 +75,7 @@ def read_completion(body: bytes, adapter: str, max_chars: int) -> tuple[Completi
         where = ".".join(map(str, error["loc"])) or "body"
         raise RequestInvalid(f"{where}: {error['msg'][:1].lower()}{error['msg'][1:]}") from None
     if asked.model is not None and asked.model != adapter:
-        raise ModelUnknown(f"there is no such model for this key; its model is {adapter!r}")
+        raise ModelUnknown(adapter)
     if asked.n not in (None, 1):
         raise RequestInvalid("n: there is one answer to a question, so n is 1")
     for name in ("tools", "functions"):
@@ -129,28 +111,22 @@ def completion(
     """Return an answer as a chat completion. `orbit` holds what `POST /chat` adds to it."""
     rest = answer.to_dict(session_id)
     message = {"role": "assistant", "content": rest.pop("content"), "refusal": None}
-    return {
-        "id": f"chatcmpl-{request_id}",
-        "object": "chat.completion",
-        "created": created,
-        "model": adapter,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "orbit": rest,
-    }
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    return _envelope("chat.completion", choice, adapter, request_id, created) | {"orbit": rest}
 
 
 def completion_chunk(
     delta: Mapping[str, Any], reason: str | None, adapter: str, request_id: str, created: int
 ) -> dict[str, Any]:
-    """Return a piece of an answer as a chunk of a streamed chat completion."""
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-    return {
-        "id": f"chatcmpl-{request_id}",
-        "object": "chat.completion.chunk",
-        "created": created,
-        "model": adapter,
-        "choices": [choice],
-    }
+    return _envelope("chat.completion.chunk", choice, adapter, request_id, created)
+
+
+def _envelope(
+    kind: str, choice: Mapping[str, Any], adapter: str, request_id: str, created: int
+) -> dict[str, Any]:
+    shared = {"id": f"chatcmpl-{request_id}", "object": kind, "created": created}
+    return shared | {"model": adapter, "choices": [choice]}
 
 
 def describe_model(adapter: str, created: int) -> dict[str, Any]:
@@ -159,14 +135,15 @@ def describe_model(adapter: str, created: int) -> dict[str, Any]:
 
 def openai_error(failure: OrbitError, request_id: str) -> dict[str, Any]:
     """Return a failure in OpenAI's shape: the one error shape, with `type` and `param`."""
-    status = status_of(failure)
-    body = error_body(failure.code, public_message(failure), request_id)
+    status = responses.status_of(failure)
+    body = responses.error_body(failure.code, responses.public_message(failure), request_id)
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     body["error"] |= {"type": kind, "param": None}
     return body
 
 
 def openai_error_response(failure: OrbitError, request_id: str) -> Response:
-    log_failure(failure, request_id)
+    responses.log_failure(failure, request_id)
     body = openai_error(failure, request_id)
-    return json_response(body, status_of(failure), error_headers(failure))
+    status, headers = responses.status_of(failure), responses.error_headers(failure)
+    return responses.json_response(body, status, headers)

@@ -1,17 +1,26 @@
 """What travels over HTTP. Pydantic models, strict, unknown fields refused."""
 
+import json
+from importlib.resources import files
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
+EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
+"""Requests and answers as the documentation of the calls shows them, by name."""
+
 SessionId = Annotated[str, StringConstraints(pattern=SESSION_ID)]
 
 
-class MessageRequest(BaseModel):
-    """What every request with a question has."""
+class StrictModel(BaseModel):
+    """A body in which every field has to be known and of its type."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class MessageRequest(StrictModel):
+    """What every request with a question has."""
 
     message: str = Field(description="The question, in plain words.")
 
@@ -27,21 +36,10 @@ class ChatRequest(MessageRequest):
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
 
-_CONFIRMATION: Final[dict[str, Any]] = {
-    "session_id": "kitchen",
-    "proposal_id": "0f8fad5bd9cb469fa16570867728950e",
-    "accept": True,
-}
-
-
-class ConfirmRequest(BaseModel):
+class ConfirmRequest(StrictModel):
     """The yes or the no to a proposal."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [_CONFIRMATION]},
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["confirmation"]]})
 
     session_id: SessionId = Field(description="The conversation that the proposal is of.")
     proposal_id: str = Field(
@@ -53,44 +51,10 @@ class ConfirmRequest(BaseModel):
     )
 
 
-_CALL: Final[dict[str, Any]] = {
-    "tool_name": "calculator",
-    "operation": "percentage",
-    "parameters": {"value": 200, "percentage": 15},
-    "result": {
-        "result": 30,
-        "operation": "percentage",
-        "input": {"value": 200, "percentage": 15},
-    },
-    "execution_time_ms": 0.02,
-    "status": "success",
-}
-_ANSWER: Final[dict[str, Any]] = {
-    "content": "15% of 200 is **30**",
-    "metadata": {
-        "source": "intent",
-        "template_id": "calculate_percentage",
-        "tool_execution": _CALL,
-        "synthesized": False,
-    },
-    "confidence": 0.99,
-    "session_id": "b1946ac92492d2347c6235b4d2611184",
-}
-_FUNCTION: Final[dict[str, Any]] = {
-    "name": "calculate_percentage",
-    "description": "Calculate a percentage of a given value",
-    "parameters": {
-        "type": "object",
-        "properties": {"value": {"type": "number"}},
-        "required": ["value"],
-    },
-}
-
-
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["answer"]]})
 
     content: str = Field(description="The answer as Markdown.")
     metadata: dict[str, Any] = Field(
@@ -104,9 +68,7 @@ class ChatResponse(BaseModel):
 class ToolsResponse(BaseModel):
     """What an adapter can do, as other programs and their models are told of it."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"tools": [{"type": "function", "function": _FUNCTION}]}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["tools"]]})
 
     tools: list[dict[str, Any]] = Field(
         description="Each template as OpenAI's clients take it in `tools`."
@@ -119,16 +81,6 @@ class IntentRequest(MessageRequest):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"message": "השווה בין ממשלה 36 ל-37"}]}
     )
-
-
-DETECTION_EXAMPLE: Final = {
-    "intent_type": "QUERY",
-    "entities": {"operation": "compare", "comparison_target": "governments:36,37"},
-    "confidence": 1.0,
-    "route_flags": {"needs_context": False, "is_statistical": False, "is_comparison": True},
-    "explanation": "compare operation",
-}
-"""What the rule pack for government decisions makes of the example above."""
 
 
 class ErrorBody(BaseModel):

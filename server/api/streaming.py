@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.api.disconnect import stop_task, wait_for_disconnect
+from server.adapters.manager import cancel_tasks
 from server.api.error_responses import error_body, error_response, internal_error, status_of
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
 from server.core.decision import Answer
@@ -43,7 +43,7 @@ class AnswerStream(Response):
         request_id: str,
         heartbeat_s: float,
     ) -> None:
-        """`listening` hears the words of `turn`."""
+        """`listener` hears the words of `turn`."""
         super().__init__()
         self._turn = turn
         self._listener = listener
@@ -52,15 +52,14 @@ class AnswerStream(Response):
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watch = asyncio.create_task(wait_for_disconnect(receive))
+        disconnect = asyncio.ensure_future(receive())  # all that can come after the body
         respond = asyncio.create_task(self._respond(scope, receive, send))
         try:
-            await asyncio.wait({watch, respond}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({disconnect, respond}, return_when=asyncio.FIRST_COMPLETED)
             if respond.done():
                 respond.result()
         finally:
-            for task in (respond, watch, self._turn):
-                await stop_task(task)
+            await cancel_tasks((respond, disconnect, self._turn))
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         event = await self._next_event()
@@ -80,20 +79,16 @@ class AnswerStream(Response):
         events = self._listener.events
         if events.empty() and not self._turn.done():
             hearing = asyncio.ensure_future(events.get())
+            until, timeout_s = asyncio.FIRST_COMPLETED, self._heartbeat_s
             try:
-                await asyncio.wait(
-                    {hearing, self._turn},
-                    timeout=self._heartbeat_s,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
+                await asyncio.wait({hearing, self._turn}, timeout=timeout_s, return_when=until)
                 if hearing.done():
                     return hearing.result()
             finally:
-                await stop_task(hearing)
+                await cancel_tasks([hearing])
         return None if events.empty() else events.get_nowait()
 
     async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
-        """Yield what is sent, `event` first, until the turn is over."""
         sources_sent = False
         while event is not None or not self._turn.done():
             if event is None:
@@ -102,9 +97,9 @@ class AnswerStream(Response):
                 if not sources_sent:
                     sources_sent = True
                     yield _sources_event(event.template_id)
-                yield _chunk_event(event.text)
+                yield _progress_event("streaming", chunk=event.text)
             else:
-                yield _reset_event(event.text)
+                yield _progress_event("reset", reason=event.text)
             event = await self._next_event()
         failure = self._logged_failure()
         if failure is None:
@@ -114,20 +109,18 @@ class AnswerStream(Response):
             yield _event({"status": "error", "isComplete": True, **self._failure_body(failure)})
 
     def _rest(self, answer: Answer, *, sources_sent: bool) -> Iterator[bytes]:
-        """Yield the events of an answer that are left after what was spoken."""
         if not sources_sent:
             yield _sources_event(answer.metadata.get("template_id"))
         spoken = self._listener.text
         if not answer.content.startswith(spoken):
-            yield _reset_event("the answer is another")
+            yield _progress_event("reset", reason="the answer is another")
         for word in _WORDS.findall(answer.content.removeprefix(spoken)):
-            yield _chunk_event(word)
+            yield _progress_event("streaming", chunk=word)
         data = answer.to_dict(self._session_id)
         del data["content"]
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
     def _logged_failure(self) -> BaseException | None:
-        """Return why the finished turn failed, if it did; one without a name is logged."""
         failure = self._turn.exception()
         if failure is not None and not isinstance(failure, OrbitError):
             _log.error("request %s failed", self._request_id, exc_info=failure)
@@ -186,15 +179,11 @@ class CompletionStream(AnswerStream):
 
 def _sources_event(template_id: str | None) -> bytes:
     sources = [{"template_id": template_id}] if template_id else []
-    return _event({"status": "sources", "sources": sources, "isComplete": False})
+    return _progress_event("sources", sources=sources)
 
 
-def _chunk_event(text: str) -> bytes:
-    return _event({"status": "streaming", "chunk": text, "isComplete": False})
-
-
-def _reset_event(reason: str) -> bytes:
-    return _event({"status": "reset", "reason": reason, "isComplete": False})
+def _progress_event(status: str, **data: Any) -> bytes:
+    return _event({"status": status, **data, "isComplete": False})
 
 
 def _event(data: Mapping[str, Any]) -> bytes:

@@ -114,11 +114,7 @@ class ApiDocument:
 
 
 def read_document(raw: bytes, source: str) -> ApiDocument:
-    """Parse an API description.
-
-    Raises:
-        ConfigurationInvalid: not JSON or YAML, or not OpenAPI 3 or Swagger 2.
-    """
+    """Parse an API description. May raise ConfigurationInvalid."""
     if len(raw) > MAX_BYTES:
         raise _invalid(f"is larger than {MAX_BYTES // 2**20} MiB", source)
     try:
@@ -142,7 +138,6 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def items(value: Any) -> Sequence[Any]:
-    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else ()
 
 

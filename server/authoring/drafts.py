@@ -8,14 +8,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from server.authoring import examples
 from server.authoring.document import ApiDocument, items, mapping
-from server.authoring.examples import (
-    example_value,
-    examples_of,
-    patterns_of,
-    phrase_of,
-    question_of,
-)
 from server.authoring.naming import first_sentence, short_name, words
 from server.authoring.operations import ApiOperation, read_operations
 from server.authoring.schema import ApiParameter
@@ -44,7 +38,6 @@ class Draft:
 
 
 def draft_library(document: ApiDocument) -> Draft:
-    """Draft a library for an API: a template for each operation."""
     operations = read_operations(document)
     notes = list(operations.notes)
     base_url = document.base_url
@@ -74,10 +67,9 @@ def draft_library(document: ApiDocument) -> Draft:
 
 
 def _phrases(operations: list[ApiOperation]) -> dict[str, str]:
-    """Return a phrase for each operation; two never share one."""
     phrases: dict[str, str] = {}
     for operation in operations:
-        phrase = phrase_of(operation)
+        phrase = examples.phrase_of(operation)
         if phrase.lower() in {taken.lower() for taken in phrases.values()}:
             phrase = f"{phrase} ({words(operation.id)})"
         phrases[operation.id] = phrase
@@ -92,7 +84,7 @@ def _template(operation: ApiOperation, phrase: str) -> Data:
         "id": operation.id,
         "description": description,
         "tool_type": "query",
-        "nl_examples": [question.ask for question in examples_of(operation, phrase)],
+        "nl_examples": [question.ask for question in examples.examples_of(operation, phrase)],
         "parameters": [_parameter(parameter) for parameter in parameters],
         "method": operation.method,
         "endpoint": operation.path,
@@ -124,8 +116,8 @@ def _parameter(parameter: ApiParameter) -> Data:
         "min_length": parameter.min_length,
         "max_length": parameter.max_length,
         "items": {"type": parameter.item_type} if parameter.item_type else None,
-        "example": example_value(parameter),
-        "extraction_patterns": patterns_of(parameter) or None,
+        "example": examples.example_value(parameter),
+        "extraction_patterns": examples.patterns_of(parameter) or None,
     }
     return {name: value for name, value in data.items() if value is not None}
 
@@ -138,14 +130,13 @@ def _placeholder(parameter: ApiParameter) -> str:
 def _questions(operations: list[ApiOperation], phrases: Mapping[str, str]) -> list[Data]:
     questions: list[Data] = []
     for operation in operations:
-        question = question_of(operation, phrases[operation.id])
+        question = examples.question_of(operation, phrases[operation.id])
         arguments = {"arguments": question.arguments} if question.arguments else {}
         questions.append({"ask": question.ask, "template": operation.id, **arguments})
     return questions + [{"ask": ask, "template": None} for ask in _OFF_TOPIC]
 
 
 def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    """Return the service's authentication, and a note on it for the author."""
     schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
     schemes = schemes or mapping(document.data.get("securityDefinitions"))
     wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]
@@ -192,11 +183,7 @@ _HEADINGS: Final = {
 
 
 def write_draft(draft: Draft, folder: Path) -> tuple[Path, ...]:
-    """Write the three files of a library into a folder, which is made if need be.
-
-    Raises:
-        RequestInvalid: a file of that name is there already; nothing has been written.
-    """
+    """Write the three files of a library into a folder, or raise RequestInvalid if one exists."""
     paths = {name: folder / f"{name}.yaml" for name in _HEADINGS}
     for path in paths.values():
         if path.exists():

@@ -63,7 +63,6 @@ def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
 
 
 def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
-    """Return a value that the parameter may take."""
     given = parameter.example
     is_text = PARAMETER_TYPES[parameter.type].json_type == "string"
     if _usable(given, parameter) and (variant == 0 or not is_text):
@@ -134,7 +133,6 @@ def _as_said(value: Any) -> str:
 
 
 def _usable(value: Any, parameter: ApiParameter) -> bool:
-    """Return whether an example of the document can stand in a question as it is."""
     match parameter.type:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)

@@ -6,17 +6,14 @@ from typing import Final
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OTHER: Final = re.compile(r"[^0-9A-Za-z]+")
-_RESERVED: Final = frozenset(
-    (
-        *("and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "null"),
-        *("operation", "input", "service", "status_code", "count", "total", "complete"),
-        *("items", "result", "arguments"),
-    )
-)
-
-_FILLERS: Final = frozenset(
-    ("api", "apis", "rest", "http", "documentation", "docs", "reference", "specification", "the")
-)
+_RESERVED: Final = {
+    *("and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "null"),
+    *("operation", "input", "service", "status_code", "count", "total", "complete"),
+    *("items", "result", "arguments"),
+}
+_FILLERS: Final = {
+    *("api", "apis", "rest", "http", "documentation", "docs", "reference", "specification", "the")
+}
 
 
 def identifier(name: str) -> str:
@@ -24,8 +21,7 @@ def identifier(name: str) -> str:
 
     Names that a template's text already gives another meaning get `_value` behind them.
     """
-    spaced = _CAMEL.sub("_", name)
-    found = _OTHER.sub("_", spaced).strip("_").lower() or "value"
+    found = _OTHER.sub("_", _CAMEL.sub("_", name)).strip("_").lower() or "value"
     if found[0].isdigit():
         found = f"n{found}"
     return f"{found}_value" if found in _RESERVED else found
@@ -37,7 +33,6 @@ def words(name: str) -> str:
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """Return the name, numbered when it is taken."""
     if name not in taken:
         return name
     number = 2

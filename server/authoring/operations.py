@@ -27,7 +27,6 @@ class ResponseShape:
 
 
 def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> ResponseShape:
-    """Return the shape of an operation's successful response."""
     shape = flat(document, _good_schema(document, operation))
     if type_of(shape) == "array":
         return ResponseShape(fields=_response_fields(document, shape.get("items")))
@@ -59,7 +58,6 @@ def _good_schema(document: ApiDocument, operation: Mapping[str, Any]) -> Any:
 
 
 def _response_fields(document: ApiDocument, schema: Any) -> dict[str, str]:
-    """Return up to eight plain fields of an object, each with its path."""
     properties = mapping(flat(document, schema).get("properties"))
     names = [
         str(name)
@@ -131,11 +129,7 @@ def read_operations(document: ApiDocument) -> ApiOperations:
 
 
 def _operation(
-    document: ApiDocument,
-    method: str,
-    path: str,
-    operation: Mapping[str, Any],
-    shared: list[Any],
+    document: ApiDocument, method: str, path: str, operation: Mapping[str, Any], shared: list[Any]
 ) -> ApiOperation:
     parameters: dict[str, ApiParameter] = {}
     raw = [document.resolve(p) for p in [*shared, *items(operation.get("parameters"))]]
@@ -217,7 +211,6 @@ def _first_example(entry: Mapping[str, Any]) -> Any:
 def _body(
     document: ApiDocument, operation: Mapping[str, Any], raw: list[Mapping[str, Any]]
 ) -> tuple[BodyKind | None, bool, list[ApiParameter]]:
-    """Return the kind of body, whether it is one parameter, and its parameters."""
     if document.is_swagger_2:
         return _swagger_2_body(document, raw)
     body = document.resolve(operation.get("requestBody"))

@@ -46,7 +46,6 @@ def parameter_from(
     description: str = "",
     example: Any = None,
 ) -> ApiParameter:
-    """Return the parameter that a schema describes."""
     shape = flat(document, schema)
     kind = type_of(shape)
     members = flat(document, shape.get("items"))
@@ -95,7 +94,6 @@ def flat(document: ApiDocument, schema: Any, depth: int = 0) -> dict[str, Any]:
 
 
 def type_of(shape: Mapping[str, Any]) -> str:
-    """Return the type of a template's parameter that fits a flat schema."""
     kind = shape.get("type")
     if isinstance(kind, list):
         kind = next((each for each in kind if each != "null"), None)

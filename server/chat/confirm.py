@@ -11,7 +11,6 @@ from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService, FinalState
 from server.conversation.store import conversation_key
-from server.core.answer import Trace
 from server.core.decision import (
     Call,
     Ending,

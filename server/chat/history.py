@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from server.chat.adapter import Adapter
 from server.conversation.store import ChatMemory
-from server.core.answer import Answer, Trace
 from server.core.chat_messages import Message
 from server.core.decision import (
     Answer,

@@ -17,8 +17,8 @@ from server.chat.history import load_history, save_history
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private
 from server.chat.respond import TurnFindings, respond
-from server.core.answer import Answer, Trace
 from server.core.decision import (
+    Answer,
     Blocked,
     Call,
     Clarify,
@@ -26,6 +26,7 @@ from server.core.decision import (
     Ending,
     MissingArguments,
     NoMatch,
+    Trace,
 )
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn

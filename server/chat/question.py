@@ -4,8 +4,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
-from server.core.answer import Trace
-from server.core.decision import Blocked, Decision
+from server.core.decision import Blocked, Decision, Trace
 from server.core.turn import NO_CONTEXT, ConversationContext, Turn
 from server.errors import AdapterUnavailable
 from server.guards.model import GuardVerdict

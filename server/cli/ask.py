@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -10,49 +10,35 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    DataOption,
-    JsonOption,
-    QuestionArgument,
-    configured,
-)
-from server.cli.output import fail, print_json, print_text, say
-from server.core.decision import Answer, Trace
+from server.cli import options
+from server.cli.output import fail, print_json, print_result, say
+from server.core.answer import Answer, Trace
 from server.core.json import to_json
-
-if TYPE_CHECKING:
-    from server.cli.options import Configured
 
 
 def ask(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Say yes to what needs it, and do it.")
     ] = False,
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
     answer, session_id = _answer(question, adapter, config, data, yes=yes)
-    if as_json:
-        print_json(answer.to_dict(session_id))
-        return
-    print_text(answer.content)
-    if answer.metadata.get("proposal", {}).get("status") == "held":
+    print_result(answer.to_dict(session_id), [answer.content], as_json=as_json)
+    if not as_json and answer.metadata.get("proposal", {}).get("status") == "held":
         say("Nothing was done. To do it, ask the same with --yes.")
 
 
 def explain(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ask one question, and show every stage on the way to its answer."""
     answer, session_id = _answer(question, adapter, config, data)
@@ -68,16 +54,15 @@ def explain(
 def _answer(
     question: str, adapter: str | None, config: Path, data: Path | None, *, yes: bool = False
 ) -> tuple[Answer, str]:
-    """Return the answer to a question, and its session; with `yes`, what is proposed is run."""
     if not question.strip():
         fail("the question is empty")
     session_id = uuid4().hex
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     return asyncio.run(_ask(found, adapter, question, session_id, yes=yes)), session_id
 
 
 async def _ask(
-    found: "Configured", adapter: str | None, question: str, session_id: str, *, yes: bool
+    found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
     from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation
@@ -92,7 +77,6 @@ async def _ask(
 
 
 def print_stages(console: Console, trace: Trace) -> None:
-    """Print every stage of a turn with its time and findings."""
     for stage in trace.stages:
         console.print(f"[bold]{stage.name}[/bold]  [dim]{stage.ms:.2f} ms[/dim]")
         for name, value in stage.details.items():
@@ -104,7 +88,7 @@ def print_stages(console: Console, trace: Trace) -> None:
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2))
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns = dict.fromkeys(key for row in rows for key in row)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
-from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.cli import options
+from server.cli.output import CommandGroup, fail, print_result, print_text, say
 
 if TYPE_CHECKING:
     from server.audit.entry import AuditEntry, AuditSeal, Sink
@@ -24,6 +24,7 @@ audit_app = typer.Typer(
 _POLL_S = 1.0
 _SHOWN = ("at", "outcome", "template_id", "user_id", "role", "key_id", "reason")
 
+Wanted = str | None
 Lines = Annotated[int, typer.Option("--lines", metavar="N", min=1, help="How many at most.")]
 
 
@@ -31,9 +32,9 @@ Lines = Annotated[int, typer.Option("--lines", metavar="N", min=1, help="How man
 def tail(
     lines: Lines = 20,
     follow: Annotated[bool, typer.Option("--follow", help="Go on showing new ones.")] = False,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the last entries, oldest first."""
     with _open_audit(config, data) as (sink, _):
@@ -49,28 +50,18 @@ def tail(
 
 @audit_app.command()
 def search(
-    adapter: Annotated[
-        str | None, typer.Option(help="Calls through that adapter.", metavar="NAME")
-    ] = None,
-    user: Annotated[str | None, typer.Option(help="Calls for that user.", metavar="ID")] = None,
-    key: Annotated[str | None, typer.Option(help="Calls with that key.", metavar="KEYID")] = None,
-    template: Annotated[
-        str | None, typer.Option(help="Calls of that template.", metavar="ID")
-    ] = None,
-    outcome: Annotated[
-        str | None, typer.Option(help="Calls that ended so.", metavar="NAME")
-    ] = None,
-    request: Annotated[
-        str | None, typer.Option(help="The calls of that request.", metavar="ID")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Such as 2025-03-04T10:00.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before that time.")] = None,
+    adapter: Annotated[Wanted, options.option("NAME", "Calls through that adapter.")] = None,
+    user: Annotated[Wanted, options.option("ID", "Calls for that user.")] = None,
+    key: Annotated[Wanted, options.option("KEYID", "Calls with that key.")] = None,
+    template: Annotated[Wanted, options.option("ID", "Calls of that template.")] = None,
+    outcome: Annotated[Wanted, options.option("NAME", "Calls that ended so.")] = None,
+    request: Annotated[Wanted, options.option("ID", "The calls of that request.")] = None,
+    since: Annotated[Wanted, options.option("TIME", "Such as 2025-03-04T10:00.")] = None,
+    until: Annotated[Wanted, options.option("TIME", "Before that time.")] = None,
     lines: Lines = 1000,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the entries that fit everything that is asked for, oldest first."""
     wanted = {
@@ -88,7 +79,8 @@ def search(
             entry
             for entry in sink.entries()
             if all(entry.event.get(name) == value for name, value in given.items())
-            and _is_between(str(entry.event.get("at", "")), begin, end)
+            and begin <= (at := str(entry.event.get("at", "")))
+            and (not end or at < end)
         ]
     _show(entries[-lines:], as_json=as_json)
     if len(entries) > lines:
@@ -97,22 +89,20 @@ def search(
 
 @audit_app.command()
 def verify(
-    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Check that no entry was altered, removed or put in; exit code 1 when one was."""
     from server.audit.entry import verify_chain
 
     with _open_audit(config, data) as (sink, seal):
         verdict = verify_chain(sink, seal)
-    if as_json:
-        problems = list(verdict.problems)
-        print_json({"entries": verdict.entries, "whole": verdict.whole, "problems": problems})
-    else:
-        for problem in verdict.problems:
-            print_text(problem)
+    problems = list(verdict.problems)
+    found = {"entries": verdict.entries, "whole": verdict.whole, "problems": problems}
+    print_result(found, problems, as_json=as_json)
     if not verdict.whole:
-        count = len(verdict.problems)
-        fail(f"the audit is not whole: {count} problem{'' if count == 1 else 's'}")
+        fail(f"the audit is not whole: {len(problems)} problem{'s' * (len(problems) != 1)}")
     if not as_json:
         print_text(f"{verdict.entries} entries, and all of them are as they were written")
 
@@ -121,7 +111,7 @@ def verify(
 def _open_audit(config: Path, data: Path | None) -> "Iterator[tuple[Sink, AuditSeal]]":
     from server.audit.writer import open_sink
 
-    opened = open_sink(configured(config, data=data).settings)
+    opened = open_sink(options.configured(config, data=data).settings)
     if opened is None:
         fail("nothing is kept: access.audit.sink is off")
     try:
@@ -131,13 +121,14 @@ def _open_audit(config: Path, data: Path | None) -> "Iterator[tuple[Sink, AuditS
 
 
 def _show(entries: "list[AuditEntry]", *, as_json: bool) -> None:
-    if as_json:
-        print_json({"entries": [entry.to_dict() for entry in entries]})
-        return
-    for entry in entries:
-        values = [entry.event.get(name) for name in _SHOWN]
-        cells = ["-" if value in (None, "") else _printable(str(value)) for value in values]
-        print_text("  ".join([str(entry.number), *cells]))
+    data = {"entries": [entry.to_dict() for entry in entries]}
+    print_result(data, map(_line, entries), as_json=as_json)
+
+
+def _line(entry: "AuditEntry") -> str:
+    values = [entry.event.get(name) for name in _SHOWN]
+    cells = ["-" if value in (None, "") else _printable(str(value)) for value in values]
+    return "  ".join([str(entry.number), *cells])
 
 
 def _printable(text: str) -> str:
@@ -154,7 +145,3 @@ def _utc_time(text: str | None) -> str:
     except ValueError:
         fail(f"{text!r} is no time; write it as 2025-03-04T10:00")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _is_between(at: str, begin: str, end: str) -> bool:
-    return at >= begin and (not end or at < end)

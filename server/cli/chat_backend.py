@@ -80,12 +80,10 @@ class LocalBackend:
         return ShownAnswer(answer.metadata, answer.trace)
 
     async def clear(self) -> None:
-        """Forget what was said in the session."""
         await forget_session(self._settings, self._adapter, self._session_id)
 
 
 async def _show_events(listener: StreamListener, screen: Screen) -> None:
-    """Show words as they are spoken, until cancelled."""
     while True:
         _show_event(await listener.events.get(), screen)
 
@@ -101,11 +99,7 @@ def _show_event(event: StreamEvent, screen: Screen) -> None:
 async def open_local(
     settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings, session_id: str
 ) -> AsyncIterator[LocalBackend]:
-    """Open an adapter that remembers the session.
-
-    Raises:
-        ConfigurationInvalid, ProviderError, PluginInvalid, StoreUnavailable.
-    """
+    """Open an adapter that remembers the session; raise as `open_adapter`."""
     async with open_adapter(settings, environ, adapter, remembers=True) as opened:
         yield LocalBackend(settings, opened, session_id)
 
@@ -119,11 +113,7 @@ class RemoteBackend:
         self._session_id = session_id
 
     async def answer(self, text: str, screen: Screen) -> ShownAnswer:
-        """Answer one message, its words as they come.
-
-        Raises:
-            ServerRefused: there is no answer; the message says why.
-        """
+        """Answer one message, its words as they come. May raise ServerRefused."""
         body = {"message": text, "session_id": self._session_id, "stream": True}
         try:
             async with self._client.stream("POST", "/chat", json=body) as response:
@@ -135,11 +125,7 @@ class RemoteBackend:
             raise self._silent(broken) from broken
 
     async def clear(self) -> None:
-        """Forget what was said in the session.
-
-        Raises:
-            ServerRefused: it could not be forgotten.
-        """
+        """Forget what was said in the session. Raises ServerRefused: it could not be forgotten."""
         try:
             response = await self._client.delete(f"/chat/sessions/{self._session_id}")
         except httpx.HTTPError as broken:

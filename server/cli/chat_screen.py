@@ -1,8 +1,4 @@
-"""What a person sees and types: a prompt, colours and a history, on a terminal alone.
-
-Answers go to standard output, and everything else to standard error, so that what is
-piped on is the conversation's answers and nothing more.
-"""
+"""What a person sees and types. Answers go to standard output, all else to standard error."""
 
 import os
 import sys
@@ -38,19 +34,13 @@ class Screen:
             self._readline = _readline(self._history)
 
     def read(self) -> str | None:
-        """Return the next line that is typed; None when there are no more.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C.
-        """
+        """Return the next line that is typed; None when there are no more. Ctrl-C raises."""
         try:
-            if not self.reads_from_terminal:
-                return input().strip()
-            if self._terminal:
-                return input(self._prompt()).strip()
-            sys.stderr.write(_PROMPT)
-            sys.stderr.flush()
-            return input().strip()
+            if self.reads_from_terminal and not self._terminal:
+                sys.stderr.write(_PROMPT)
+                sys.stderr.flush()
+            shows = self.reads_from_terminal and self._terminal
+            return input(self._prompt() if shows else "").strip()
         except EOFError:
             return None
         except UnicodeDecodeError:
@@ -67,7 +57,6 @@ class Screen:
         self._midline = not words.endswith("\n") if words else self._midline
 
     def take_back(self) -> None:
-        """Discard the words of the answer so far."""
         self._unsent = ""
         if self._midline:
             self.say(" … no:\n")
@@ -81,7 +70,6 @@ class Screen:
             self.say("\n")
 
     def choices(self) -> None:
-        """Show a person what a proposal can be answered with."""
         if self.reads_from_terminal:
             self.remark("[1] Yes  [2] No")
 
@@ -95,20 +83,17 @@ class Screen:
 
     def trace(self, trace: Trace) -> None:
         no_color = None if self._colours else True
-        print_stages(
-            Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color), trace
-        )
+        console = Console(stderr=True, highlight=False, soft_wrap=True, no_color=no_color)
+        print_stages(console, trace)
 
     def metadata(self, metadata: Any) -> None:
         say(to_json(metadata, indent=2))
 
     def new_line(self) -> None:
-        """End the line on which Ctrl-C or Ctrl-D was typed."""
         if self.reads_from_terminal:
             say("")
 
     def close(self) -> None:
-        """Keep the history, for its owner alone."""
         if self._readline is None or self._history is None:
             return
         try:

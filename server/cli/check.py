@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption
-from server.cli.output import print_json, print_text, say
+from server.cli import options
+from server.cli.output import print_result, say
 from server.errors import Location, Problem
 from server.evaluation.questions import load_questions
 from server.guards.options import guard_problems
@@ -28,31 +28,22 @@ def check(
             help="A configuration, a folder with a domain.yaml, or one of its files.",
         ),
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,  # noqa: ARG001  goes with every command; nothing is written here
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,  # noqa: ARG001  goes with every command; nothing is written here
+    as_json: options.Json = False,
 ) -> None:
     """Find every problem of configuration and libraries, each as `what @ file:line`.
 
     The exit code is 1 when there is an error; warnings alone leave it at 0.
     """
     problems = list(dict.fromkeys(check_path(path or config)))
-    if as_json:
-        print_json([asdict(problem) for problem in problems])
-    for problem in problems if not as_json else ():
-        print_text(str(problem))
-    errors = sum(problem.severity == "error" for problem in problems)
-    warnings = len(problems) - errors
-    say(_summary(path or config, errors, warnings))
+    print_result([asdict(problem) for problem in problems], map(str, problems), as_json=as_json)
+    errors = sum(problem.is_error for problem in problems)
+    counted = [(errors, "error"), (len(problems) - errors, "warning")]
+    summary = ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in counted if n)
+    say(f"{path or config}: {summary or 'no problems'}")
     if errors:
         raise typer.Exit(1)
-
-
-def _summary(path: Path, errors: int, warnings: int) -> str:
-    if not errors and not warnings:
-        return f"{path}: no problems"
-    counted = [(errors, "error"), (warnings, "warning")]
-    return f"{path}: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in counted if n)
 
 
 _KINDS: Final = {
@@ -95,9 +86,7 @@ def check_configuration(config: Path) -> list[Problem]:
     """Return the problems of settings, and of the library and questions of enabled adapters."""
     loaded = load_settings(config, os.environ)
     problems = list(loaded.problems)
-    if loaded.settings is None:
-        return problems
-    for adapter in loaded.settings.adapters:
+    for adapter in loaded.settings.adapters if loaded.settings is not None else ():
         if adapter.enabled:
             problems += _check_adapter(adapter, loaded.environ, loaded.settings)
     return problems
@@ -150,7 +139,6 @@ def _check_adapter(
 
 
 def _template_files(folder: Path) -> list[Path]:
-    """Return every YAML file of a folder that is neither its domain nor its questions."""
     return sorted(
         path
         for path in folder.iterdir()

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.options import DEFAULT_CONFIG, ConfigOption
+from server.cli import options
 from server.cli.output import fail, say
 from server.cli.ports import listen
 
@@ -32,7 +32,7 @@ def demo_services(
         int | None,
         typer.Option(metavar="STATUS", min=400, max=599, help="Answer everything with a failure."),
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
+    config: options.Config = options.DEFAULT_CONFIG,
 ) -> None:
     """Stand in for the examples' public services on this machine, until Ctrl-C."""
     import uvicorn

@@ -1,14 +1,15 @@
 """`detect`: what the rule engine alone makes of a question."""
 
 import os
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import JsonOption
-from server.cli.output import fail, print_json, print_text, say
+from server.cli import options
+from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:
     from server.intents.detector import Detection
@@ -20,7 +21,7 @@ def detect(
     now: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it is asked, in ISO 8601; else now.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show the intent and the entities of a question, by the rules of one pack.
 
@@ -40,21 +41,17 @@ def detect(
     for problem in loaded.problems:
         say(str(problem))
     detection = IntentDetector(loaded.pack).detect(question, asked_at)
-    if as_json:
-        print_json(detection.result)
-    else:
-        print_text(_describe(detection))
+    print_result(detection.result, _lines(detection), as_json=as_json)
 
 
-def _describe(detection: "Detection") -> str:
-    """Return the detection for people."""
+def _lines(detection: "Detection") -> Iterator[str]:
     intent = detection.intent
     by = f"{intent.method} {detection.evidence!r}" if detection.evidence else intent.method
-    lines = [f"{intent.name}  {intent.confidence:g}  by {by}", f"  {intent.explanation}"]
+    yield f"{intent.name}  {intent.confidence:g}  by {by}"
+    yield f"  {intent.explanation}"
     for name, value in intent.entities.items():
         words = detection.words.get(name)
-        lines.append(f"  {name}: {value}" + (f"  from {words!r}" if words else ""))
-    lines += [f"  {name}" for name, holds in intent.flags.items() if holds]
+        yield f"  {name}: {value}" + (f"  from {words!r}" if words else "")
+    yield from (f"  {name}" for name, holds in intent.flags.items() if holds)
     if intent.route is not None:
-        lines.append(f"  leads to {intent.route}")
-    return "\n".join(lines)
+        yield f"  leads to {intent.route}"

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    JsonOption,
-    configured,
-)
-from server.cli.output import fail, print_json, print_text, say
+from server.cli import options
+from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:
     from server.evaluation.outcomes import Outcome
@@ -30,9 +22,7 @@ def eval_library(
     more_templates: Annotated[
         list[Path] | None, typer.Argument(metavar="T", help="Further template libraries.")
     ] = None,
-    domain: Annotated[
-        Path | None, typer.Option(metavar="D", help="The domain.yaml of the library.")
-    ] = None,
+    domain: Annotated[Path | None, options.option("D", "The domain.yaml of the library.")] = None,
     templates: Annotated[
         list[Path] | None,
         typer.Option(metavar="T…", help="Template libraries: files, one or more."),
@@ -41,17 +31,17 @@ def eval_library(
         Path | None,
         typer.Option(metavar="Q", help="Questions; else questions.yaml beside the domain."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Measure accuracy, abstention, arguments and latency over a file of questions.
 
     The library is that of --domain and --templates, or else of the adapter named.
     With --domain the settings of --adapter (encoder, threshold) still count, when given.
     """
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     if domain is None and (templates or more_templates):
         fail("--templates goes with --domain: which domain.yaml do they belong to?")
     chosen = found.adapter(adapter)
@@ -59,22 +49,17 @@ def eval_library(
         libraries = [*(templates or ()), *(more_templates or ())]
         if not libraries:
             fail("--domain needs --templates: which files hold the templates?")
-        update = {
-            "domain_config_path": domain.absolute(),
-            "template_library_path": tuple(path.absolute() for path in libraries),
-        }
+        paths = tuple(path.absolute() for path in libraries)
+        update = {"domain_config_path": domain.absolute(), "template_library_path": paths}
         library = chosen.config.model_copy(update=update)
         chosen = chosen.model_copy(update={"config": library})
     path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
     report = asyncio.run(evaluate_adapter(found, chosen, path, keep=domain is None))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_text(report.to_text())
+    print_result(report.to_dict(), [report.to_text()], as_json=as_json)
 
 
 async def evaluate_adapter(
-    found: Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
+    found: options.Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
 ) -> "Report":
     """Return how well an adapter answers the questions of a file.
 
@@ -83,7 +68,7 @@ async def evaluate_adapter(
     from server.adapters.local import ask_once, open_adapter
     from server.evaluation.outcomes import Rehearsal, outcome_of
     from server.evaluation.questions import load_questions
-    from server.evaluation.scoring import evaluate
+    from server.evaluation.report import evaluate
 
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         if not keep:

@@ -2,23 +2,14 @@
 
 import asyncio
 import getpass
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    JsonOption,
-    QuestionArgument,
-    configured,
-)
-from server.cli.output import CommandGroup, fail, print_json, print_text, say
+from server.cli import options
+from server.cli.output import CommandGroup, fail, print_json, print_result, say
 from server.errors import ConfigurationInvalid
 
 if TYPE_CHECKING:
@@ -48,12 +39,11 @@ ExampleOption = Annotated[
 class GuardedAdapter(NamedTuple):
     """An adapter that has a guard, with the guard packs as they are written."""
 
-    found: Configured
+    found: options.Configured
     adapter: "AdapterSettings"
     packs: "GuardSet"
 
     def in_store(self, job: "Callable[[GuardStore, str], Awaitable[T]]") -> T:
-        """Return what `job` makes of the store of all guards, for this adapter's name."""
         from server.guards.store import GuardStore
 
         async def run() -> T:
@@ -82,28 +72,23 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
     from server.guards.options import options_of
     from server.guards.pack import load_guards
 
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     chosen = found.adapter(adapter)
-    options = options_of(chosen, found.settings, found.environ)
-    if not options.packs:
+    packs = options_of(chosen, found.settings, found.environ).packs
+    if not packs:
         fail(f"no guard stands before adapter {chosen.name!r}; see docs/guards.md")
-    loaded = load_guards(options.packs, found.environ)
+    loaded = load_guards(packs, found.environ)
     if loaded.guards is None:
         raise ConfigurationInvalid(loaded.problems)
     return GuardedAdapter(found, chosen, loaded.guards)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(guards_app, name="guards")
-
-
 @guards_app.command()
 def show(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show the categories of a guard, with their thresholds, as they are with all changes."""
 
@@ -111,36 +96,30 @@ def show(
         return guard.describe()
 
     described = _guarded(config, data, adapter).with_guard(describe)
-    if as_json:
-        print_json(described)
-        return
-    print_text(f"{described['adapter']}: {described['packs']} ({described['mode']})")
+    print_result(described, _guard_lines(described), as_json=as_json)
+
+
+def _guard_lines(described: dict[str, Any]) -> Iterator[str]:
+    yield f"{described['adapter']}: {described['packs']} ({described['mode']})"
     for row in described["categories"]:
         threshold = row["threshold"]
         needs = "" if threshold is None else f", at {threshold:.2f} ({row['threshold_origin']})"
-        print_text(
-            f"  {row['name']}: {row['action']}, {len(row['patterns'])} patterns, "
-            f"{len(row['examples'])} examples{needs}"
-        )
-    for row in described["allowed"]:
-        print_text(f"  allowed: {row['question']}")
+        known = f"{len(row['patterns'])} patterns, {len(row['examples'])} examples"
+        yield f"  {row['name']}: {row['action']}, {known}{needs}"
+    yield from (f"  allowed: {row['question']}" for row in described["allowed"])
 
 
 @guards_app.command()
 def counts(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Count what a guard decided, by category, method and outcome."""
-    guarded = _guarded(config, data, adapter)
-    rows = guarded.in_store(lambda store, name: store.counts(name))
-    if as_json:
-        print_json({"counts": rows})
-        return
-    for row in rows:
-        print_text("{count:>8}  {outcome:<12} {category} ({method})".format(**row))
+    rows = _guarded(config, data, adapter).in_store(lambda store, name: store.counts(name))
+    form = "{count:>8}  {outcome:<12} {category} ({method})"
+    print_result({"counts": rows}, (form.format(**row) for row in rows), as_json=as_json)
 
 
 @guards_app.command()
@@ -151,39 +130,31 @@ def recent(
     differing: Annotated[
         bool, typer.Option("--differing", help="Only where the compared set judged otherwise.")
     ] = False,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the latest blocks, routes, flags and failures, questions redacted."""
-    guarded = _guarded(config, data, adapter)
-    decisions = guarded.in_store(
+    decisions = _guarded(config, data, adapter).in_store(
         lambda store, name: store.decisions(name, limit=limit, differing=differing)
     )
     rows = [decision.to_dict() for decision in decisions]
-    if as_json:
-        print_json({"decisions": rows})
-        return
-    for row in rows:
-        print_text("{at:.19}  {outcome} {category} ({method})  {question}".format(**row))
+    form = "{at:.19}  {outcome} {category} ({method})  {question}"
+    print_result({"decisions": rows}, (form.format(**row) for row in rows), as_json=as_json)
 
 
 @guards_app.command()
 def changes(
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """List every change that was made to a guard, and by whom."""
-    guarded = _guarded(config, data, adapter)
-    made = guarded.in_store(lambda store, name: store.changes(name))
-    if as_json:
-        print_json({"changes": [change.to_dict() for change in made]})
-        return
-    for change in made:
-        print_text(f"{change.at:%Y-%m-%d %H:%M}  {change}")
+    made = _guarded(config, data, adapter).in_store(lambda store, name: store.changes(name))
+    lines = (f"{change.at:%Y-%m-%d %H:%M}  {change}" for change in made)
+    print_result({"changes": [change.to_dict() for change in made]}, lines, as_json=as_json)
 
 
 @guards_app.command()
@@ -193,9 +164,9 @@ def threshold(
         float | None,
         typer.Argument(metavar="NUMBER", help="Between 0 and 1; without one, as it was."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Set the confidence from which a category is recognised by meaning, or take it back."""
     kind: Kind = "reset_threshold" if number is None else "set_threshold"
@@ -207,13 +178,12 @@ def add(
     category: CategoryArgument,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Add a pattern or an example to a category."""
-    text = _pattern_or_example(pattern, example)
-    kind: Kind = "add_example" if pattern is None else "add_pattern"
+    kind, text = _text_change("add", pattern, example)
     _change(_guarded(config, data, adapter), kind, category=category, text=text)
 
 
@@ -222,38 +192,36 @@ def remove(
     category: CategoryArgument,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Take a pattern or an example out of a category."""
-    text = _pattern_or_example(pattern, example)
-    kind: Kind = "remove_example" if pattern is None else "remove_pattern"
+    kind, text = _text_change("remove", pattern, example)
     _change(_guarded(config, data, adapter), kind, category=category, text=text)
 
 
 @guards_app.command()
 def allow(
-    question: QuestionArgument,
+    question: options.Question,
     similarity: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", help="Let pass what is as similar, too: such as 0.9."),
     ] = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Let a question pass, whatever the guard makes of it."""
-    guarded = _guarded(config, data, adapter)
-    _change(guarded, "allow_question", text=question, number=similarity)
+    _change(_guarded(config, data, adapter), "allow_question", text=question, number=similarity)
 
 
 @guards_app.command()
 def forget(
-    question: QuestionArgument,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    question: options.Question,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Take a question off the allow-list."""
     _change(_guarded(config, data, adapter), "forget_question", text=question)
@@ -261,15 +229,15 @@ def forget(
 
 @guards_app.command("try")
 def try_question(
-    question: QuestionArgument,
+    question: options.Question,
     category: Annotated[
         str | None, typer.Option(metavar="NAME", help="Where to try a pattern or an example.")
     ] = None,
     pattern: PatternOption = None,
     example: ExampleOption = None,
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Judge a question, now and with one more pattern or example; nothing is counted or kept."""
     from server.guards.changes import Change
@@ -277,8 +245,7 @@ def try_question(
     guarded = _guarded(config, data, adapter)
     change = None
     if category is not None:
-        text = _pattern_or_example(pattern, example)
-        kind: Kind = "add_example" if pattern is None else "add_pattern"
+        kind, text = _text_change("add", pattern, example)
         change = Change(guarded.adapter.name, kind, category, text)
     elif pattern is not None or example is not None:
         fail("say with --category where to try it")
@@ -290,10 +257,10 @@ def measure(
     labelled: Annotated[
         Path, typer.Argument(metavar="FILE", help="YAML with `questions:` by category.")
     ],
-    adapter: AdapterOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    adapter: options.Adapter = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Count false and missed blocks on questions that people have labelled."""
     from server.guards.measurement import figures, load_labelled, measure_guard
@@ -303,41 +270,33 @@ def measure(
         raise ConfigurationInvalid(problems)
     guarded = _guarded(config, data, adapter)
     found = figures(guarded.with_guard(lambda guard: measure_guard(guard, questions)))
-    if as_json:
-        print_json(found)
-        return
-    print_text(
-        f"{found['questions']} questions; missed {found['missed_blocks']} of "
-        f"{found['to_stop']} to stop ({found['missed_block_rate']:.1%}), "
-        f"stopped {found['false_blocks']} of {found['to_pass']} to pass "
-        f"({found['false_block_rate']:.1%})"
-    )
-    for title in ("missed", "wrongly_stopped"):
-        for question in found[title]:
-            print_text(f"  {title.replace('_', ' ')}: {question}")
+    lines = [
+        "{questions} questions; missed {missed_blocks} of {to_stop} to stop "
+        "({missed_block_rate:.1%}), stopped {false_blocks} of {to_pass} to pass "
+        "({false_block_rate:.1%})".format(**found),
+        *(f"  missed: {question}" for question in found["missed"]),
+        *(f"  wrongly stopped: {question}" for question in found["wrongly_stopped"]),
+    ]
+    print_result(found, lines, as_json=as_json)
 
 
-def _pattern_or_example(pattern: str | None, example: str | None) -> str:
-    """Return the one of them that was given."""
-    given = [text for text in (pattern, example) if text is not None]
-    if len(given) != 1:
+def _text_change(
+    verb: Literal["add", "remove"], pattern: str | None, example: str | None
+) -> "tuple[Kind, str]":
+    """Return what to do with the one of pattern and example that was given, and its text."""
+    if (pattern is None) == (example is None):
         fail("say either --pattern or --example")
-    return given[0]
+    if pattern is not None:
+        return "add_pattern" if verb == "add" else "remove_pattern", pattern
+    return "add_example" if verb == "add" else "remove_example", example or ""
 
 
-def _change(
-    guarded: GuardedAdapter,
-    kind: "Kind",
-    *,
-    category: str = "",
-    text: str = "",
-    number: float | None = None,
-) -> None:
+def _change(guarded: GuardedAdapter, kind: "Kind", **what: Any) -> None:
     """Make a change if it fits the guard as it is with the changes before it."""
     from server.guards.changes import Change, check_change, with_changes
 
     by = f"command of {getpass.getuser()}"
-    change = Change(guarded.adapter.name, kind, category, text, number, by=by)
+    change = Change(guarded.adapter.name, kind, by=by, **what)
 
     async def make_change(store: "GuardStore", name: str) -> "Change":
         check_change(with_changes(guarded.packs, await store.changes(name)), change)

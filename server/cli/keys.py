@@ -9,7 +9,7 @@ import typer
 
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
 from server.access.models import KeyRecord, issued_id, sample_name
-from server.cli.options import DEFAULT_CONFIG, ConfigOption, DataOption, JsonOption, configured
+from server.cli import options
 from server.cli.output import CommandGroup, fail, print_json, print_text, say
 from server.cli.runfile import read_running, url_of
 from server.cli.server_messages import curl, example_question
@@ -25,11 +25,6 @@ T = TypeVar("T")
 keys_app = typer.Typer(
     cls=CommandGroup, help="Make, list, end and replace API keys.", no_args_is_help=True
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(keys_app, name="keys")
 
 
 KeyAdapter = Annotated[
@@ -52,18 +47,16 @@ def create(
     expires: Annotated[
         str | None, typer.Option(metavar="TIME", help="Such as 12h, 30d, 2w or 1y; else never.")
     ] = None,
-    label: Annotated[
-        str, typer.Option(metavar="TEXT", help="A note, for you to tell keys apart.")
-    ] = "",
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    label: Annotated[str, options.option("TEXT", "A note, for you to tell keys apart.")] = "",
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Make a key. It is shown this once: only a hash of it is kept."""
     new = new_key(
         adapter, user_id=user, role=role, limits=limit or (), expires=expires, label=label
     )
-    settings = configured(config, data=data).settings
+    settings = options.configured(config, data=data).settings
     _check_adapter(settings, adapter)
     try:
         check_role(role, settings.access.roles.names)
@@ -76,12 +69,12 @@ def create(
 @keys_app.command()
 def sample(
     adapter: KeyAdapter,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Make the well-known sample key of an adapter, for clients on this machine only."""
-    settings = configured(config, data=data).settings
+    settings = options.configured(config, data=data).settings
     _check_adapter(settings, adapter)
     if not settings.access.sample_keys:
         fail("sample keys are switched off (access.sample_keys); use keys create")
@@ -92,10 +85,12 @@ def sample(
 
 @keys_app.command("list")
 def show_keys(
-    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """List every key, revoked and expired ones too. The keys themselves are not kept."""
-    records = _in_store(configured(config, data=data).settings, lambda store: store.list())
+    records = _in_store(options.configured(config, data=data).settings, lambda store: store.list())
     now = datetime.now(UTC)
     if as_json:
         print_json({"keys": [record.to_dict(now) for record in records]})
@@ -108,12 +103,12 @@ def show_keys(
 @keys_app.command()
 def revoke(
     key_id: KeyId,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """End a key for good. A running server refuses it within seconds."""
-    settings = configured(config, data=data).settings
+    settings = options.configured(config, data=data).settings
     key_id = issued_id(key_id) or key_id  # whoever found a leaked key has it whole
     record = _in_store(settings, lambda store: store.revoke(key_id))
     if as_json:
@@ -128,13 +123,13 @@ def rotate(
     grace: Annotated[
         str | None, typer.Option(metavar="TIME", help="How long the old one goes on; else it ends.")
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
-    as_json: JsonOption = False,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Replace a key by a new one that opens the same."""
     lasting = None if grace is None else parse_lifetime(grace)
-    settings = configured(config, data=data).settings
+    settings = options.configured(config, data=data).settings
     key_id = issued_id(key_id) or key_id
     raw, record = _in_store(settings, lambda store: store.rotate(key_id, grace=lasting))
     old = "ends at once" if grace is None else f"goes on for {grace}, or until it expires"
@@ -186,28 +181,16 @@ _HEADINGS: Final = (
 
 
 def _table(records: Sequence[KeyRecord], now: datetime) -> str:
-    """Return a line for each record, times in UTC."""
     rows = [_HEADINGS, *(_row(record, now) for record in records)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
-    return (
-        record.key_id,
-        record.state(now),
-        record.adapter,
-        record.user_id or "-",
-        record.role,
-        ", ".join(record.limits) or "-",
-        _time(record.expires_at, "never"),
-        _time(record.last_used_at, "never"),
-        record.label or "-",
+    limits, user, label = ", ".join(record.limits) or "-", record.user_id or "-", record.label
+    times = (
+        "never" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+        for moment in (record.expires_at, record.last_used_at)
     )
-
-
-def _time(moment: datetime | None, otherwise: str) -> str:
-    return otherwise if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+    state = record.state(now)
+    return (record.key_id, state, record.adapter, user, record.role, limits, *times, label or "-")

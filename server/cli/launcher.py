@@ -7,22 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from server.cli import runfile
 from server.cli.logs import last_lines, log_path, make_room
 from server.cli.output import Progress, fail, notice_interruption
-from server.cli.runfile import (
-    IN_BACKGROUND,
-    Launch,
-    Running,
-    describe_process,
-    forget_running,
-    write_running,
-)
 from server.errors import OrbitError
 
 
@@ -38,33 +31,18 @@ class ServerReadiness:
         """Whether at least one adapter answers questions."""
         return self.status in ("ready", "degraded")
 
-    @property
-    def opening(self) -> tuple[str, ...]:
-        """Names of the adapters that are still being opened."""
-        return self._named("opening")
-
-    @property
-    def serving(self) -> tuple[str, ...]:
-        return self._named("ready")
-
-    @property
-    def complaints(self) -> tuple[str, ...]:
-        """One line for each adapter that does not serve, and each template that is left out."""
-        unopened = [
-            f"adapter {row.get('name')} is {row.get('state')}"
-            + (f": {row['why']}" if row.get("why") else "")
-            for row in self.adapters
-            if row.get("state") not in ("ready", "opening")
-        ]
-        lacking = [
-            f"adapter {row.get('name')}: {line}"
-            for row in self.adapters
-            for line in left_out_lines(row)
-        ]
-        return (*unopened, *lacking)
-
-    def _named(self, state: str) -> tuple[str, ...]:
+    def adapters_that_are(self, state: str) -> tuple[str, ...]:
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
+
+    def complaints(self) -> Iterator[str]:
+        """Yield a line for each adapter that does not serve, and each template left out."""
+        for row in self.adapters:
+            if row.get("state") not in ("ready", "opening"):
+                why = f": {row['why']}" if row.get("why") else ""
+                yield f"adapter {row.get('name')} is {row.get('state')}{why}"
+        for row in self.adapters:
+            for line in left_out_lines(row):
+                yield f"adapter {row.get('name')}: {line}"
 
 
 def left_out_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -81,10 +59,8 @@ def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None
         connection.request("GET", "/ready")
         body = json.loads(connection.getresponse().read())
         return ServerReadiness(str(body["status"]), tuple(dict(row) for row in body["adapters"]))
-    except (OSError, http.client.HTTPException):
-        return None
-    except (ValueError, KeyError, TypeError):
-        return None  # something else answers there
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return None  # nothing answers there, or something else
     finally:
         connection.close()
 
@@ -111,42 +87,36 @@ class StartInterrupted(OrbitError):
         super().__init__("interrupted; the server that was starting has been stopped")
 
 
-def serve_command(wanted: Launch) -> list[str]:
-    """Return the command that serves in the foreground, as this process was started."""
+def serve_command(wanted: runfile.Launch) -> list[str]:
     # -P is passed on: a folder named "server" where the user stands must not pass for ours.
     safe = ["-P"] if sys.flags.safe_path else []
-    options = {
-        "--host": wanted.host,
-        "--port": str(wanted.port),
-        "--config": str(wanted.config.absolute()),
-        "--data": str(wanted.data_dir),
-    }
-    given = [part for option in options.items() for part in option]
-    return [sys.executable, *safe, "-m", "server", "serve", *given]
+    where = ["--host", wanted.host, "--port", str(wanted.port)]
+    files = ["--config", str(wanted.config.absolute()), "--data", str(wanted.data_dir)]
+    return [sys.executable, *safe, "-m", "server", "serve", *where, *files]
 
 
-def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadiness]:
+def launch(
+    wanted: runfile.Launch, command: Sequence[str]
+) -> tuple[runfile.Running, ServerReadiness]:
     """Start a server with `command`, and wait until all its adapters are settled.
 
-    Raises:
-        StartFailed: it ended, or it does not answer.
-        StartInterrupted: by a signal. In both cases no process is left behind.
+    May raise StartFailed or StartInterrupted, and then leaves no process behind.
     """
     log = log_path(wanted.data_dir)
     log_start = make_room(log)
     with notice_interruption() as signals, log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603  our own command
             command,
-            env=os.environ | {IN_BACKGROUND: "1"},
+            env=os.environ | {runfile.IN_BACKGROUND: "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
         try:
-            running = describe_process(child.pid, wanted, log=log)
+            running = runfile.describe_process(child.pid, wanted, log=log)
             if running is not None:
-                write_running(wanted.data_dir, running)
+                runfile.write_running(wanted.data_dir, running)
             readiness = _wait(child, running, signals) if running else None
             if signals:
                 raise StartInterrupted(128 + signals[0])  # what a shell expects
@@ -160,18 +130,18 @@ def launch(wanted: Launch, command: Sequence[str]) -> tuple[Running, ServerReadi
 
 
 def _wait(
-    child: "subprocess.Popen[bytes]", running: Running, signals: Sequence[int]
+    child: "subprocess.Popen[bytes]", running: runfile.Running, signals: Sequence[int]
 ) -> ServerReadiness | None:
-    """Return what the server says once its adapters are settled; None when it never does."""
     with Progress("Starting") as progress:
         heard_at = time.monotonic()
         while not signals and child.poll() is None:
             readiness = ask_readiness(running.url)
-            if readiness is not None and not readiness.opening:
-                return readiness
             if readiness is not None:
+                opening = readiness.adapters_that_are("opening")
+                if not opening:
+                    return readiness
                 heard_at = time.monotonic()
-                progress.show(f"opening {', '.join(readiness.opening)}")
+                progress.show(f"opening {', '.join(opening)}")
             elif time.monotonic() - heard_at > _SILENCE_S:
                 return None
             else:
@@ -203,7 +173,7 @@ def _stop_child(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    forget_running(data_dir, child.pid)
+    runfile.forget_running(data_dir, child.pid)
 
 
 Ending = Literal["stopped", "killed", "left"]
@@ -213,11 +183,10 @@ _WIND_DOWN_S: Final = 5.0
 """Beyond the grace for requests: closing providers, writing down what is pending."""
 
 
-def stop_process(running: Running) -> Ending:
+def stop_process(running: runfile.Running) -> Ending:
     """Ask a server to end, and wait while it finishes its requests.
 
-    `killed` when it took longer than its own grace allows, `left` when somebody did
-    not want to wait for it.
+    `killed` when its own grace was over, `left` when somebody did not want to wait.
     """
     with notice_interruption() as signals, Progress("Stopping") as progress:
         _signal(running, signal.SIGTERM)
@@ -234,7 +203,7 @@ def stop_process(running: Running) -> Ending:
         return ending
 
 
-def _signal(running: Running, number: signal.Signals) -> None:
+def _signal(running: runfile.Running, number: signal.Signals) -> None:
     """Signal that process, and no other that may have its pid by now."""
     if not running.is_alive():
         return

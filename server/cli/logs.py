@@ -73,7 +73,6 @@ def follow_log(log: Path, *, start: int) -> Generator[bytes]:
 
 
 def _is_rotated(descriptor: int, log: Path, position: int) -> bool:
-    """Return whether the log is now another file, or one that was emptied."""
     try:
         now = log.stat()
     except FileNotFoundError:
@@ -103,7 +102,6 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_logging(settings: LoggingSettings) -> None:
-    """Send everything from the configured level on to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     if settings.format == "json":
         handler.setFormatter(JsonLines())

@@ -34,7 +34,6 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 
 def command_line(*names: str) -> typer.Typer:
-    """Return the command line with the commands of these names, or with all of them."""
     app = typer.Typer(
         cls=CommandGroup,
         name="orbit",
@@ -70,7 +69,6 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; the name people type is in the usage lines."""
     try:
         command_line(*(name for name in sys.argv[1:2] if name in COMMANDS))(prog_name="orbit.sh")
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
 
-ConfigOption = Annotated[
+Config = Annotated[
     Path,
     typer.Option(
         "--config",
@@ -26,30 +26,33 @@ ConfigOption = Annotated[
         show_default="config/config.yaml",
     ),
 ]
-DataOption = Annotated[
+Data = Annotated[
     Path | None,
     typer.Option(
         "--data", metavar="DIR", help="Folder for everything that changes; overrides data_dir."
     ),
 ]
-HostOption = Annotated[
+Host = Annotated[
     str | None,
     typer.Option("--host", metavar="HOST", help="Address to listen on; overrides server.host."),
 ]
-PortOption = Annotated[
+Port = Annotated[
     int | None,
     typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; overrides server.port."),
 ]
-AdapterOption = Annotated[
+Adapter = Annotated[
     str | None,
     typer.Option(
         "--adapter", metavar="NAME", help="Adapter to ask; without it, the first that is enabled."
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
-QuestionArgument = Annotated[
-    str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
+
+
+def option(metavar: str, text: str) -> Any:
+    """Return an option of one command; `text` is its help."""
+    return typer.Option(metavar=metavar, help=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,7 @@ class Configured:
         return replace(self, settings=self.settings.model_copy(update={"data_dir": data_dir}))
 
     def adapter(self, name: str | None) -> "AdapterSettings":
-        """Return the adapter of that name, or the first enabled one when no name is given.
-
-        Raises:
-            AdapterUnknown: there is no enabled adapter, or none of that name.
-        """
+        """Return the adapter of that name, else the first enabled one, or raise AdapterUnknown."""
         enabled = {a.name: a for a in self.settings.adapters if a.enabled}
         known = ", ".join(enabled) or "none"
         if name is None and enabled:
@@ -84,10 +83,9 @@ class Configured:
 def configured(
     config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
 ) -> Configured:
-    """Load the configuration with what the options override, and print its warnings.
+    """Load the configuration, print its warnings, and override what is given.
 
-    Raises:
-        ConfigurationInvalid: with every problem of every file.
+    May raise ConfigurationInvalid.
     """
     from server.settings.loader import load_settings  # not every command needs settings
 

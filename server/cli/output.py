@@ -4,11 +4,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from threading import Event, Thread
-from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
 import typer
@@ -19,22 +18,27 @@ from server.errors import ConfigurationInvalid, OrbitError
 
 
 def print_json(data: Any) -> None:
-    """Print `data` on standard output, for machines."""
     sys.stdout.write(to_json(data, indent=2) + "\n")
 
 
 def print_text(text: str) -> None:
-    """Print a result on standard output, for people."""
     typer.echo(text)
 
 
+def print_result(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result on standard output: `data` for machines, or `lines` for people."""
+    if as_json:
+        print_json(data)
+        return
+    for line in lines:
+        print_text(line)
+
+
 def say(text: str) -> None:
-    """Print progress or a remark on standard error."""
     typer.echo(text, err=True)
 
 
 def fail(message: str, *, exit_code: int = 1) -> NoReturn:
-    """End the command with a message that says what was wrong."""
     # Off a terminal the colour is dropped anyway; NO_COLOR is for people on one.
     color = False if os.environ.get("NO_COLOR") else None
     typer.secho(f"error: {message}", err=True, fg=typer.colors.RED, color=color)
@@ -91,32 +95,26 @@ class Progress:
         self.show()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         if self._live and self._width:
-            self._write("\r" + " " * self._width + "\r")
+            _write_progress("\r" + " " * self._width + "\r")
 
     def show(self, doing: str = "") -> None:
-        """Say that it still goes on, and what exactly."""
         elapsed_s = time.monotonic() - self._begun
         text = f"{self._what}{f': {doing}' if doing else ''} …"
         if self._live:
             # A line that wraps could not be rewritten.
             text = f"{text} {elapsed_s:.0f} s"[: get_terminal_size().columns - 1]
-            self._write("\r" + text.ljust(self._width))
+            _write_progress("\r" + text.ljust(self._width))
             self._width = len(text)
         elif self._shown_at is None or elapsed_s - self._shown_at >= _REMIND_S:
-            self._write(f"{text} {elapsed_s:.0f} s\n" if elapsed_s >= 1 else f"{text}\n")
+            _write_progress(f"{text} {elapsed_s:.0f} s\n" if elapsed_s >= 1 else f"{text}\n")
             self._shown_at = elapsed_s
 
-    @staticmethod
-    def _write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+
+def _write_progress(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 @contextmanager

@@ -19,11 +19,7 @@ class PortUnusable(OrbitError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there; port 0 takes any free one.
-
-    Raises:
-        PortUnusable: taken, forbidden, or no address of this machine.
-    """
+    """Return a socket that listens there; port 0 takes any free one. May raise PortUnusable."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -38,11 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def check_free(host: str, port: int) -> int:
-    """Return the port if a server could listen there now; for 0, one that is free.
-
-    Raises:
-        PortUnusable: taken, forbidden, or no address of this machine.
-    """
+    """Return the port, or a free one for 0, if it can be listened on, or raise PortUnusable."""
     with listen(host, port) as probe:
         bound: int = probe.getsockname()[1]
         return bound

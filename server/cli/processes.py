@@ -6,23 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from server.cli.launcher import (
-    StartInterrupted,
-    ask_readiness,
-    launch,
-    serve_command,
-    stop_process,
-)
+from server.cli import options
+from server.cli.launcher import StartInterrupted, ask_readiness, launch, serve_command, stop_process
 from server.cli.logs import follow_log, last_lines, log_path
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    ConfigOption,
-    DataOption,
-    HostOption,
-    JsonOption,
-    PortOption,
-    configured,
-)
 from server.cli.output import fail, print_json, print_text, say
 from server.cli.ports import check_free
 from server.cli.runfile import Launch, Running, forget_running, one_at_a_time, read_running
@@ -33,13 +19,13 @@ _NOT_RUNNING: Final = 3  # what service managers expect of "status"
 
 
 def start(
-    host: HostOption = None,
-    port: PortOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Start the server in the background, and wait until it is ready."""
-    settings = configured(config, data=data, host=host, port=port).settings
+    settings = options.configured(config, data=data, host=host, port=port).settings
     with one_at_a_time(settings.data_dir):
         running = read_running(settings.data_dir)
         if running is not None:
@@ -66,31 +52,33 @@ def start(
         raise typer.Exit(1)
 
 
-def stop(config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None) -> None:
+def stop(config: options.Config = options.DEFAULT_CONFIG, data: options.Data = None) -> None:
     """Stop the server; requests in flight finish first."""
     _stop(_data_dir(config, data))
 
 
 def restart(
-    host: HostOption = None,
-    port: PortOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Stop the server if it runs, and start it with the options it had, or these."""
     before = read_running(_data_dir(config, data))
     if before is not None:
         host = before.asked_host if host is None else host
         port = before.asked_port if port is None else port
-        config = Path(before.config) if config == DEFAULT_CONFIG else config
+        config = Path(before.config) if config == options.DEFAULT_CONFIG else config
     # A configuration that cannot be used must not cost the server that runs.
-    settings = configured(config, data=data, host=host, port=port).settings
+    settings = options.configured(config, data=data, host=host, port=port).settings
     _stop(settings.data_dir)
     start(host, port, config, data)
 
 
 def status(
-    config: ConfigOption = DEFAULT_CONFIG, data: DataOption = None, as_json: JsonOption = False
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
+    as_json: options.Json = False,
 ) -> None:
     """Say whether the server runs and what it serves; exit code 3 when it does not run."""
     data_dir = _data_dir(config, data)
@@ -124,8 +112,8 @@ def logs(
     lines: Annotated[
         int, typer.Option("--lines", "-n", metavar="COUNT", min=0, help="Lines to show first.")
     ] = 50,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Show the end of the log of the server in the background."""
     log = log_path(_data_dir(config, data))
@@ -179,7 +167,7 @@ def _data_dir(config: Path, data: Path | None) -> Path:
     if data is not None:
         return data.absolute()
     try:
-        return configured(config).settings.data_dir
+        return options.configured(config).settings.data_dir
     except ConfigurationInvalid as invalid:
         from server.settings.loader import root_of
 

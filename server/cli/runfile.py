@@ -98,7 +98,6 @@ class Running:
         return url_of(self.host, self.port)
 
     def is_alive(self) -> bool:
-        """Return whether that very process still runs, and not another with its pid."""
         return process_token(self.pid) == self.token
 
 
@@ -141,7 +140,6 @@ def read_running(data_dir: Path) -> Running | None:
 
 
 def write_running(data_dir: Path, running: Running) -> None:
-    """Replace the process file as a whole, so that no one reads half of it."""
     file = _file(data_dir)
     make_private(file.parent)
     with written_whole(file) as written:
@@ -157,11 +155,7 @@ def forget_running(data_dir: Path, pid: int) -> None:
 
 @contextmanager
 def recorded(launch: Launch) -> Iterator[None]:
-    """Let other commands know of this process while it serves.
-
-    Raises:
-        AlreadyRunning: two servers would write to the same files.
-    """
+    """Let other commands know of this process while it serves. May raise AlreadyRunning."""
     pid = os.getpid()
     data_dir = launch.data_dir
     running = read_running(data_dir)

@@ -7,14 +7,7 @@ import socket
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    ConfigOption,
-    DataOption,
-    HostOption,
-    PortOption,
-    configured,
-)
+from server.cli import options
 from server.cli.output import say
 from server.cli.ports import listen
 from server.cli.runfile import Launch, recorded
@@ -23,18 +16,17 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from server.adapters.manager import Reread
-    from server.cli.options import Configured
     from server.settings.models import Settings
 
 
 def serve(
-    host: HostOption = None,
-    port: PortOption = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    host: options.Host = None,
+    port: options.Port = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
-    found = configured(config, data=data, host=host, port=port)
+    found = options.configured(config, data=data, host=host, port=port)
     server = found.settings.server
     # The port first, before anything slow, so that a taken one is said at once.
     listening = listen(server.host, server.port)
@@ -46,10 +38,10 @@ def serve(
         shutdown_grace_s=server.shutdown_grace_s,
     )
     with recorded(launch):
-        _serve(found, listening, lambda: configured(config).settings.adapters)
+        _serve(found, listening, lambda: options.configured(config).settings.adapters)
 
 
-def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
+def _serve(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
     import uvloop
 
     from server.cli.logs import set_up_logging
@@ -64,7 +56,7 @@ def _serve(found: "Configured", listening: socket.socket, reread: "Reread") -> N
         runner.run(_run(found, listening, reread))
 
 
-async def _run(found: "Configured", listening: socket.socket, reread: "Reread") -> None:
+async def _run(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
     import uvicorn
 
     from server.app import create_app

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def say_started(
     running: Running, readiness: ServerReadiness, settings: "Settings", *, elapsed_s: float
 ) -> None:
-    """Say where it is, what is wrong with it, and a line to paste."""
     warn_of(readiness)
     if not readiness.serves:
         say(
@@ -31,7 +30,7 @@ def say_started(
     say(f"  log:   {running.log}")
     say(f"  stop:  {command('stop')}")
     say("")
-    adapter = readiness.serving[0]
+    adapter = readiness.adapters_that_are("ready")[0]
     question = example_question(next(a for a in settings.adapters if a.name == adapter))
     if settings.access.sample_keys:
         say("Make its sample key once, then ask:")
@@ -44,10 +43,9 @@ def say_started(
 
 
 def warn_of(readiness: ServerReadiness) -> None:
-    """Say which adapters do not serve and which templates are left out, and why."""
     if not readiness.adapters:
         say("warning: the configuration enables no adapter, so there is nothing to ask")
-    for complaint in readiness.complaints:
+    for complaint in readiness.complaints():
         say(f"warning: {complaint}")
 
 
@@ -75,7 +73,6 @@ def command(*words: str) -> str:
 
 
 def curl(url: str, key: str, question: str) -> str:
-    """Return the line that asks a question over HTTP."""
     return (
         f"curl -X POST {url}/chat -H {_shell_quoted(f'Authorization: Bearer {key}')} "
         f"-H {_shell_quoted('Content-Type: application/json')} "
@@ -97,7 +94,6 @@ def example_question(adapter: "AdapterSettings") -> str:
 
 
 def sample_key_command(adapter: str) -> str:
-    """Return the command that makes the sample key of an adapter."""
     home = os.environ.get("ORBIT_HOME")
     if home and (Path(home) / _SCRIPT).exists():
         script = Path(os.environ.get("ORBIT_COMMAND", "")).parent.parent / _SCRIPT

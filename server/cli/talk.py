@@ -4,19 +4,13 @@ import re
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import uuid4
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_CONFIG,
-    AdapterOption,
-    ConfigOption,
-    Configured,
-    DataOption,
-    configured,
-)
+from server.cli import options
 from server.cli.output import fail, say, show_progress
 from server.errors import OrbitError
 
@@ -35,10 +29,8 @@ Type a question and press Enter. What is proposed runs only after your yes: 1 or
 
 
 def talk(
-    adapter: AdapterOption = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with this conversation.")
-    ] = None,
+    adapter: options.Adapter = None,
+    session: Annotated[str | None, options.option("ID", "Go on with this conversation.")] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show how each answer came about.")
     ] = False,
@@ -48,8 +40,8 @@ def talk(
     key: Annotated[
         str | None, typer.Option(metavar="KEY", envvar="ORBIT_KEY", help="The key for --url.")
     ] = None,
-    config: ConfigOption = DEFAULT_CONFIG,
-    data: DataOption = None,
+    config: options.Config = options.DEFAULT_CONFIG,
+    data: options.Data = None,
 ) -> None:
     """Hold a conversation; what is proposed runs only after a yes.
 
@@ -66,7 +58,7 @@ def talk(
         fail(f"--session: an id is of the form {SESSION_ID}")
     if url is not None and adapter is not None:
         fail("--adapter: the key decides which adapter of a server answers")
-    found = configured(config, data=data)
+    found = options.configured(config, data=data)
     opening = _open_backend(found, adapter, session_id, url, key)
     screen = Screen(found.settings.data_dir / _HISTORY)
     # The backend's event loop goes on in another thread while somebody types.
@@ -77,11 +69,15 @@ def talk(
         if screen.reads_from_terminal:
             going_on = f", going on with {session}" if session else ""
             say(f"Talking to {backend.name}{going_on}. /help says what can be typed.")
-        Conversation(screen, backend, portal.start_task_soon, traces=trace).run()
+        Conversation(screen, backend, portal.start_task_soon, trace).run()
 
 
 def _open_backend(
-    found: Configured, adapter: str | None, session_id: str, url: str | None, key: str | None
+    found: options.Configured,
+    adapter: str | None,
+    session_id: str,
+    url: str | None,
+    key: str | None,
 ) -> "AbstractAsyncContextManager[Backend]":
     from server.cli.chat_backend import open_local, open_remote
 
@@ -92,33 +88,27 @@ def _open_backend(
     return open_remote(url.rstrip("/"), key, session_id)
 
 
+@dataclass(slots=True)
 class Conversation:
-    """One person at a screen, and a backend on an event loop in another thread."""
+    """One person at a screen, and a backend on an event loop in another thread.
 
-    def __init__(
-        self,
-        screen: "Screen",
-        backend: "Backend",
-        start: "Callable[..., Future[Any]]",
-        *,
-        traces: bool,
-    ) -> None:
-        """`start` starts a coroutine function with its arguments on the event loop."""
-        self._screen = screen
-        self._backend = backend
-        self._start = start
-        self._traces = traces
-        self._last: ShownAnswer | None = None
+    `start` starts a coroutine function with its arguments on that event loop.
+    """
+
+    screen: "Screen"
+    backend: "Backend"
+    start: "Callable[..., Future[Any]]"
+    traces: bool
+    _last: "ShownAnswer | None" = None
 
     def run(self) -> None:
-        """Go on until there is nothing more to read, or Ctrl-C."""
         while True:
             try:
-                line = self._screen.read()
+                line = self.screen.read()
             except KeyboardInterrupt:
                 line = None
             if line is None:
-                self._screen.new_line()
+                self.screen.new_line()
                 return
             if line.lower() in _LEAVING:
                 return
@@ -130,49 +120,48 @@ class Conversation:
     def _ask(self, line: str) -> None:
         if self._last is not None and self._last.waits_for_yes:
             line = {"1": "yes", "2": "no"}.get(line, line)
-        future = self._start(self._backend.answer, line, self._screen)
+        future = self.start(self.backend.answer, line, self.screen)
         self._last = future.result() if self._wait_for(future) else None
         if self._last is None:
             return
-        self._screen.end_answer()
-        if self._traces:
+        self.screen.end_answer()
+        if self.traces:
             self._show_trace()
         if self._last.waits_for_yes:
-            self._screen.choices()
+            self.screen.choices()
 
     def _run_command(self, command: str) -> None:
         match command:
             case "/help":
-                self._screen.remark(_HELP)
+                self.screen.remark(_HELP)
             case "/trace":
                 self._show_trace()
             case "/clear":
-                if self._wait_for(self._start(self._backend.clear)):
+                if self._wait_for(self.start(self.backend.clear)):
                     self._last = None
-                    self._screen.remark("Forgotten.")
+                    self.screen.remark("Forgotten.")
             case _:
-                self._screen.remark(f"There is no {command}; /help says what there is.")
+                self.screen.remark(f"There is no {command}; /help says what there is.")
 
     def _show_trace(self) -> None:
         if self._last is None:
-            self._screen.remark("Nothing was answered yet.")
+            self.screen.remark("Nothing was answered yet.")
         elif self._last.trace is not None:
-            self._screen.trace(self._last.trace)
+            self.screen.trace(self._last.trace)
         else:
-            self._screen.remark("The server keeps the trace; this is what its answer says:")
-            self._screen.metadata(self._last.metadata)
+            self.screen.remark("The server keeps the trace; this is what its answer says:")
+            self.screen.metadata(self._last.metadata)
 
     def _wait_for(self, future: "Future[Any]") -> bool:
-        """Return whether the work ended well; say so when it failed or Ctrl-C stopped it."""
         try:
             future.result()
         except OrbitError as failed:
-            self._screen.fault(str(failed))
+            self.screen.fault(str(failed))
         except KeyboardInterrupt:
             future.cancel()
-            self._screen.remark("Stopped.")
+            self.screen.remark("Stopped.")
         except CancelledError:
-            self._screen.remark("Stopped.")
+            self.screen.remark("Stopped.")
         else:
             return True
         return False

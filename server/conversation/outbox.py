@@ -18,7 +18,7 @@ from server import __version__
 from server.core.json import to_json
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
-from server.settings.conversation import CommitsSettings, WebhookSettings
+from server.settings.models import CommitsSettings, WebhookSettings
 from server.storage.database import Database, UtcTime, utc_now
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
 """How good a library is: its questions, what the system made of them, and the figures.
 
-`questions` reads them, `outcomes` says what came of each, `scoring` makes a `report`.
+`questions` reads them, `outcomes` says what came of each, `report` scores them.
 """

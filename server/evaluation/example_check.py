@@ -19,11 +19,7 @@ ReadIntent = Callable[[str], Intent | None]
 def example_problems(
     library: Library, extractor: Extractor, read_intent: ReadIntent = lambda _: None
 ) -> list[Problem]:
-    """Return a warning for each required parameter that `nl_examples` do not fill.
-
-    An example may leave an argument out on purpose, to be asked for. A template without
-    examples has no problems.
-    """
+    """Return a warning for each required parameter that `nl_examples` do not fill."""
     return [
         problem
         for template in library.templates.values()

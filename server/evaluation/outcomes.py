@@ -51,9 +51,8 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | Non
 def equal(expected: Any, got: Any) -> bool:
     """Return whether two arguments are the same value, however they are written.
 
-    Numbers by value (30 and 30.0, 0.1 and Decimal("0.1")), but never a number and a
-    boolean; text exactly; lists and objects by what they hold. YAML turns an unquoted
-    2025-03-04 into a date, which stands for its text.
+    Numbers by value, but never a number and a boolean; lists and objects by what they hold. A
+    date, which YAML makes of an unquoted 2025-03-04, stands for its text.
     """
     return bool(_comparable(expected) == _comparable(got))
 
@@ -81,10 +80,8 @@ def _comparable(value: Any) -> Any:
 class Outcome:
     """What came of one question, in the words a question is written in.
 
-    `template` is the one that was chosen, None when the system abstained; `called` says
-    whether it ran. `confidence` is that of the template chosen, or of `nearest`, the
-    template that came closest, when nothing was. `defaulted` names the arguments that
-    have their default, said or not; `asked` those that the answer asks for.
+    `template` is None when the system abstained; `nearest` is then what it leaned to, and
+    `confidence` of that. `defaulted` names the arguments that have their default.
     """
 
     template: str | None
@@ -99,11 +96,7 @@ class Outcome:
 
 
 def outcome_of(
-    decision: Ending,
-    templates: Mapping[str, Template],
-    *,
-    latency_ms: float,
-    answer: str = "",
+    decision: Ending, templates: Mapping[str, Template], *, latency_ms: float, answer: str = ""
 ) -> Outcome:
     """Return what a turn came to as an outcome. A question that is clarified chose nothing.
 
@@ -117,14 +110,14 @@ def outcome_of(
         case MissingArguments(match, missing, arguments):
             asked = tuple(each.name for each in missing)
         case _:
-            candidates = _candidates(decision)
+            nearest = _nearest(decision)
             return Outcome(
                 template=None,
                 called=False,
-                confidence=candidates[0].confidence if candidates else 0.0,
+                confidence=nearest.confidence if nearest else 0.0,
                 latency_ms=latency_ms,
                 answer=answer,
-                nearest=candidates[0].template_id if candidates else None,
+                nearest=nearest.template_id if nearest else None,
             )
     defaults = {p.name: p.default for p in templates[match.template_id].parameters}
     return Outcome(
@@ -144,15 +137,11 @@ def outcome_of(
     )
 
 
-def _candidates(decision: Ending) -> tuple[Match, ...]:
-    """Return the templates that an abstention leaned to, the nearest first."""
+def _nearest(decision: Ending) -> Match | None:
     match decision:
-        case Clarify(options):
-            return options
-        case NoMatch(_, nearest):
-            return nearest
-        case _:
-            return ()
+        case Clarify([first, *_]) | NoMatch(_, [first, *_]):
+            return first
+    return None
 
 
 class Rehearsal:

@@ -14,10 +14,8 @@ from server.settings.documents import Document, Keys, read_yaml
 class Question(BaseModel, frozen=True, extra="forbid"):
     """One question and what should come of it.
 
-    `template` is None for a question that nothing may answer, and has to be written:
-    forgetting it is not the same as expecting nothing. `arguments` are complete but for
-    defaults; None when the question does not say. `asks` names the required arguments
-    that the question leaves out, which the answer then asks for.
+    `template` is None, and written so, when nothing may answer. `arguments` are complete but for
+    defaults; None when not said. `asks` names the required arguments that it leaves out.
     """
 
     ask: str = Field(min_length=1)
@@ -35,14 +33,11 @@ class Question(BaseModel, frozen=True, extra="forbid"):
 
 
 def load_questions(
-    path: Path,
-    templates: Collection[str] | None = None,
-    environ: Mapping[str, str] = os.environ,
+    path: Path, templates: Collection[str] | None = None, environ: Mapping[str, str] = os.environ
 ) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
     """Read the questions that can be used, and every problem with the rest.
 
-    `templates` are the ids a question may name; a question about a template that the
-    library does not have is a problem, not a miss. Never raises for what the file holds.
+    A question about none of `templates`, the ids there are, is a problem and not a miss.
     """
     document = read_yaml(path, environ)
     questions: list[Question] = []

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source, SourceKind
-from server.library.constraints import Constraints
 from server.library.model import Parameter
 from server.library.parameter_types import Constraints
 from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain

@@ -11,7 +11,6 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from server.core.answer import Answer
 from server.core.chat_messages import TokenUsage
 from server.core.decision import (
     Answer,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from server.core.answer import Trace
-from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
+from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch, Trace
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.values import Extraction, note_ambiguous_dates

@@ -10,7 +10,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.adapters.registry import Adapters
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from tests.support.api import api_over, api_state
 from tests.support.deciding import table_adapter
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from server.access.models import NewKey
-from server.api.schemas import DETECTION_EXAMPLE
+from server.api.schemas import EXAMPLES
 from server.intents.classifier import IntentClassifier
 from tests.api.conftest import Edge
 from tests.intents.support import DECISIONS, detector
@@ -91,4 +91,4 @@ async def test_the_documented_example_is_what_comes_back(edge: Edge) -> None:
     post = document["paths"]["/intents/detect"]["post"]
     body = post["requestBody"]["content"]["application/json"]["schema"]["examples"][0]
     shown = post["responses"]["200"]["content"]["application/json"]["example"]
-    assert shown == DETECTION_EXAMPLE == (await detect(edge, body)).json()
+    assert shown == EXAMPLES["detection"] == (await detect(edge, body)).json()

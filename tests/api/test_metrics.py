@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from server.access.models import NewKey
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from tests.api.conftest import Edge
 from tests.support.api import api_over
 

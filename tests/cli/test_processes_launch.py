@@ -70,8 +70,10 @@ def test_it_returns_once_all_adapters_are_settled(yard: Yard) -> None:
 
 def test_an_adapter_that_does_not_serve_is_told_and_the_others_serve(yard: Yard) -> None:
     _, readiness = yard.launch("degraded")
-    assert (readiness.serves, readiness.serving) == (True, ("good",))
-    assert readiness.complaints == ("adapter bad is unavailable: no such file @ tools.yaml:3",)
+    assert (readiness.serves, readiness.adapters_that_are("ready")) == (True, ("good",))
+    assert tuple(readiness.complaints()) == (
+        "adapter bad is unavailable: no such file @ tools.yaml:3",
+    )
 
 
 def test_a_server_with_no_adapter_that_serves_is_left_running(yard: Yard) -> None:

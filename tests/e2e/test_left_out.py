@@ -146,7 +146,7 @@ def test_status_shows_it() -> None:
         "now is left out: it is wrong @ tools.yaml:3",
         "a template is left out: is not valid YAML @ more.yaml:1",
     )
-    assert ServerReadiness("ready", (row,)).complaints == tuple(
+    assert tuple(ServerReadiness("ready", (row,)).complaints()) == tuple(
         f"adapter sums: {line}" for line in left_out_lines(row)
     )
 

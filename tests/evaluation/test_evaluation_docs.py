@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from server.evaluation.questions import Question, load_questions
-from server.evaluation.scoring import score
+from server.evaluation.report import score
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
-from server.evaluation.report import Confusion, Mistake, Report
-from server.evaluation.scoring import evaluate, score
+from server.evaluation.report import Confusion, Mistake, Report, evaluate, score
 
 PERCENT = Question(
     ask="What is 15% of 200?",

@@ -16,8 +16,7 @@ from server.cli.options import configured
 from server.core.decision import Answer, PendingConfirmation
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
-from server.evaluation.report import Report
-from server.evaluation.scoring import evaluate
+from server.evaluation.report import Report, evaluate
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "intent-templates"

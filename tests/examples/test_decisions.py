@@ -14,8 +14,7 @@ from server.adapters.local import ask_once, open_adapter
 from server.cli.options import Configured, configured
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
-from server.evaluation.report import Report
-from server.evaluation.scoring import evaluate
+from server.evaluation.report import Report, evaluate
 from tests.examples.running import EXAMPLES, ROOT, services
 from tests.support.api import running
 

@@ -15,7 +15,7 @@ from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.api.factory import create_api
-from server.api.state import ApiState
+from server.api.requests import ApiState
 from server.app import create_app
 from server.settings.models import AdapterSettings, Settings
 

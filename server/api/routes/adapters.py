@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from server.adapters.registry import AdapterStatus
 from server.api.auth import Admin, KeyHolder
 from server.api.error_responses import json_response, public_message
+from server.api.requests import State
 from server.api.routes.health import describe_status
 from server.api.schemas import ToolsResponse, refusals
-from server.api.state import ApiState
 from server.errors import AdapterUnknown, KeyForeign, OrbitError
 
 router = APIRouter(tags=["tools"])
@@ -35,9 +35,8 @@ admin_router = APIRouter(
     ),
     summary="List what an adapter can do, as OpenAI functions",
 )
-async def list_tools(request: Request, name: str, caller: KeyHolder) -> Response:
+async def list_tools(state: State, name: str, caller: KeyHolder) -> Response:
     """The templates that the key's role may run, in OpenAI's format of tools."""
-    state: ApiState = request.app.state.api
     if name != caller.adapter:
         raise KeyForeign("this key is for another adapter")
     adapter = state.adapters.opened_by(caller)
@@ -47,30 +46,26 @@ async def list_tools(request: Request, name: str, caller: KeyHolder) -> Response
 
 
 @admin_router.get("/adapters", summary="Every adapter, and how it stands")
-async def list_adapters(request: Request, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def list_adapters(state: State, _: Admin) -> Response:
     return json_response({"adapters": [describe_status(s) for s in state.adapters.statuses()]})
 
 
 @admin_router.get("/adapters/{name}", summary="One adapter, and how it stands")
-async def get_adapter(request: Request, name: str, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def get_adapter(state: State, name: str, _: Admin) -> Response:
     if name not in state.adapters.names:
         raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
     return json_response(describe_status(state.adapters.status(name)))
 
 
 @admin_router.post("/adapters/{name}/reload", summary="Read an adapter's files again")
-async def reload_adapter(request: Request, name: str, _: Admin) -> Response:
+async def reload_adapter(state: State, name: str, _: Admin) -> Response:
     """Answer by the files as they are now. What cannot be used changes nothing."""
-    state: ApiState = request.app.state.api
     return json_response(describe_status(await state.manager.reload(name)))
 
 
 @admin_router.post("/reload", summary="Read the files of every adapter again")
-async def reload_adapters(request: Request, _: Admin) -> Response:
+async def reload_adapters(state: State, _: Admin) -> Response:
     """One that cannot be reloaded goes on as it was, and keeps none of the others from it."""
-    state: ApiState = request.app.state.api
     outcomes = await state.manager.reload_all()
     return json_response({"adapters": [_reload_row(status, why) for status, why in outcomes]})
 

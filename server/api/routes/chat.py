@@ -7,19 +7,10 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from server.api import schemas
 from server.api.auth import KeyHolder
-from server.api.disconnect import cancel_on_disconnect
 from server.api.error_responses import json_response
-from server.api.parsing import read_body, turn_of
-from server.api.schemas import (
-    SESSION_ID,
-    ChatRequest,
-    ChatResponse,
-    ConfirmRequest,
-    refusals,
-    request_body,
-)
-from server.api.state import ApiState
+from server.api.requests import ApiState, cancel_on_disconnect, read_body, turn_of
 from server.api.streaming import AnswerStream
 from server.chat.pipeline import run_confirmation, run_turn
 from server.core.streaming import StreamListener
@@ -27,7 +18,7 @@ from server.errors import ProposalUnknown, RequestInvalid
 
 router = APIRouter(prefix="/chat", tags=["chat"])
 
-_CONVERSATION_ERRORS: Final = refusals(
+_CONVERSATION_ERRORS: Final = schemas.refusals(
     (400, "The body is not JSON, or no conversation can have such an id."),
     401,
     403,
@@ -38,25 +29,24 @@ _CONVERSATION_ERRORS: Final = refusals(
 
 @router.post(
     "",
-    response_model=ChatResponse,
-    responses=refusals(
+    response_model=schemas.ChatResponse,
+    responses=schemas.refusals(
         (400, "The body is not JSON, or the message is empty, too long or not text."),
         *(401, 403, 413, 429, 422, 503, 504),
     ),
     summary="Ask a question",
-    openapi_extra=request_body(ChatRequest),
+    openapi_extra=schemas.request_body(schemas.ChatRequest),
 )
 async def chat(request: Request, caller: KeyHolder) -> Response:
     """Answer `message` with the adapter that the key opens."""
     state: ApiState = request.app.state.api
     body = await request.body()
-    asked = read_body(ChatRequest, body, max_message_chars=state.max_message_chars)
+    asked = read_body(schemas.ChatRequest, body, max_message_chars=state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, asked.message, asked.session_id)
     listener = StreamListener() if asked.stream else None
-    work = asyncio.create_task(
-        run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
-    )
+    answering = run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
+    work = asyncio.create_task(answering)
     if listener is not None:
         return AnswerStream(work, listener, turn.session_id, turn.id, state.heartbeat_s)
     answer = await cancel_on_disconnect(request.receive, work)
@@ -65,9 +55,9 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
 
 @router.post(
     "/confirm",
-    response_model=ChatResponse,
+    response_model=schemas.ChatResponse,
     responses=_CONVERSATION_ERRORS
-    | refusals(
+    | schemas.refusals(
         (404, "The conversation has no proposal of that id."),
         (409, "It was confirmed or declined before, or is not what was shown."),
         (410, "The time to confirm it is over."),
@@ -75,27 +65,25 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
         (504, "No answer within the turn's deadline; what was begun is carried to its end."),
     ),
     summary="Say yes or no to what was proposed",
-    openapi_extra=request_body(ConfirmRequest),
+    openapi_extra=schemas.request_body(schemas.ConfirmRequest),
 )
 async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
     """Run a call that waits for a yes, once, or discard it."""
     state: ApiState = request.app.state.api
-    reply = read_body(ConfirmRequest, await request.body())
+    reply = read_body(schemas.ConfirmRequest, await request.body())
     adapter = state.adapters.opened_by(caller)
     if adapter.proposals is None:
         raise ProposalUnknown("this conversation has no proposal of that id")
     turn = turn_of(request, caller, "yes" if reply.accept else "no", reply.session_id)
-    work = asyncio.create_task(
-        run_confirmation(
-            adapter,
-            turn,
-            reply.proposal_id,
-            accept=reply.accept,
-            seal=reply.seal,
-            timeout_s=state.turn_timeout_s,
-        )
+    answering = run_confirmation(
+        adapter,
+        turn,
+        reply.proposal_id,
+        accept=reply.accept,
+        seal=reply.seal,
+        timeout_s=state.turn_timeout_s,
     )
-    answer = await cancel_on_disconnect(request.receive, work)
+    answer = await cancel_on_disconnect(request.receive, asyncio.create_task(answering))
     return json_response(answer.to_dict(turn.session_id))
 
 
@@ -109,8 +97,8 @@ async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
 async def delete_session(request: Request, session_id: str, caller: KeyHolder) -> None:
     """Forget the key's own conversation of that id, if there is one, and what waits in it."""
     state: ApiState = request.app.state.api
-    if not re.fullmatch(SESSION_ID, session_id):
-        raise RequestInvalid(f"a session id is of the form {SESSION_ID}")
+    if not re.fullmatch(schemas.SESSION_ID, session_id):
+        raise RequestInvalid(f"a session id is of the form {schemas.SESSION_ID}")
     adapter = state.adapters.opened_by(caller)
     if adapter.proposals is not None:
         await adapter.proposals.forget(caller, session_id)

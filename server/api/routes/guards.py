@@ -1,6 +1,6 @@
 """`/admin/guards`: what guards do, and changing them while the server runs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,9 +8,8 @@ from starlette.responses import Response
 
 from server.api.auth import Admin
 from server.api.error_responses import json_response
-from server.api.parsing import read_body
-from server.api.schemas import refusals, request_body
-from server.api.state import ApiState
+from server.api.requests import ApiState, State, read_body
+from server.api.schemas import EXAMPLES, refusals, request_body
 from server.core.turn import Caller
 from server.guards.changes import Change, Kind
 
@@ -30,15 +29,7 @@ router = APIRouter(
 class ChangeRequest(BaseModel):
     """One change to a guard; which fields it needs goes by `kind`."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"kind": "set_threshold", "category": "price_speculation", "number": 0.7},
-                {"kind": "allow_question", "text": "What is the price of a fee?", "number": 0.9},
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES["changes"]})
 
     kind: Kind
     category: str = Field("", max_length=100, description="For all but the allow-list.")
@@ -62,39 +53,35 @@ class TrialRequest(BaseModel):
 
 
 @router.get("", summary="Every guard, with its counts")
-async def list_guards(request: Request, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
-    guards = [
-        state.guards.get(name).describe() | {"counts": await state.guards.counts(name)}
-        for name in state.guards.names
-    ]
-    return json_response({"guards": guards})
+async def list_guards(state: State, _: Admin) -> Response:
+    return json_response({"guards": [await _describe(state, name) for name in state.guards.names]})
 
 
 @router.get("/{adapter}", summary="One guard: categories, thresholds, counts")
-async def get_guard(request: Request, adapter: str, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def get_guard(state: State, adapter: str, _: Admin) -> Response:
+    return json_response(await _describe(state, adapter))
+
+
+async def _describe(state: ApiState, adapter: str) -> dict[str, Any]:
     guard = state.guards.get(adapter)
-    return json_response(guard.describe() | {"counts": await state.guards.counts(adapter)})
+    return guard.describe() | {"counts": await state.guards.counts(adapter)}
 
 
 @router.get("/{adapter}/decisions", summary="The latest decisions, questions redacted")
 async def list_decisions(
-    request: Request,
+    state: State,
     adapter: str,
     _: Admin,
     *,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     differing: Annotated[bool, Query(description="Where a compared set differs.")] = False,
 ) -> Response:
-    state: ApiState = request.app.state.api
     rows = await state.guards.decisions(adapter, limit=limit, differing=differing)
     return json_response({"decisions": rows})
 
 
 @router.get("/{adapter}/changes", summary="Every change that was made, and by whom")
-async def list_changes(request: Request, adapter: str, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def list_changes(state: State, adapter: str, _: Admin) -> Response:
     return json_response({"changes": await state.guards.changes(adapter)})
 
 
@@ -104,8 +91,7 @@ async def list_changes(request: Request, adapter: str, _: Admin) -> Response:
     summary="Make a change; it holds at once",
     openapi_extra=request_body(ChangeRequest),
 )
-async def create_change(request: Request, adapter: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def create_change(request: Request, state: State, adapter: str, admin: Admin) -> Response:
     asked = read_body(ChangeRequest, await request.body())
     change = await state.guards.change(asked.by(admin, adapter))
     return json_response(change.to_dict(), 201)
@@ -116,8 +102,7 @@ async def create_change(request: Request, adapter: str, admin: Admin) -> Respons
     summary="Try a question, and perhaps a change, counting nothing",
     openapi_extra=request_body(TrialRequest),
 )
-async def try_guard(request: Request, adapter: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def try_guard(request: Request, state: State, adapter: str, admin: Admin) -> Response:
     asked = read_body(TrialRequest, await request.body())
     change = None if asked.change is None else asked.change.by(admin, adapter)
     return json_response(await state.guards.get(adapter).trial(asked.question, change))

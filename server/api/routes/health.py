@@ -9,8 +9,8 @@ from server import __version__
 from server.adapters.registry import AdapterStatus
 from server.api.auth import is_loopback, key_of
 from server.api.error_responses import json_response
+from server.api.requests import State
 from server.api.schemas import Health, Readiness, refusals
-from server.api.state import ApiState
 from server.errors import KeyForeign, KeyUnknown
 from server.metrics.metrics import CONTENT_TYPE
 
@@ -20,9 +20,8 @@ metrics_router = APIRouter(tags=["health"])
 
 
 @router.get("/health", response_model=Health, summary="Liveness")
-async def get_health(request: Request) -> Response:
+async def get_health(state: State) -> Response:
     """The process answers. Says nothing about adapters: that is `/ready`."""
-    state: ApiState = request.app.state.api
     return json_response({"status": "ok", "version": __version__, "instance": state.instance})
 
 
@@ -32,9 +31,8 @@ async def get_health(request: Request) -> Response:
     responses={503: {"model": Readiness, "description": "No adapter serves (yet)."}},
     summary="Readiness, adapter by adapter",
 )
-async def get_readiness(request: Request) -> Response:
+async def get_readiness(state: State) -> Response:
     """200 when at least one adapter serves; the body says which do not, and why."""
-    state: ApiState = request.app.state.api
     statuses = state.adapters.statuses()
     states = {row.state for row in statuses}
     if "ready" in states:
@@ -47,12 +45,9 @@ async def get_readiness(request: Request) -> Response:
 
 def describe_status(status: AdapterStatus) -> dict[str, object]:
     """Return the state of one adapter as JSON-ready data."""
-    row: dict[str, object] = {"name": status.name, "state": status.state}
-    if status.why:
-        row["why"] = status.why
-    if status.details:
-        row["details"] = dict(status.details)
-    return row
+    optional = {"why": status.why, "details": dict(status.details)}
+    given = {name: value for name, value in optional.items() if value}
+    return {"name": status.name, "state": status.state, **given}
 
 
 @metrics_router.get(
@@ -67,9 +62,8 @@ def describe_status(status: AdapterStatus) -> dict[str, object]:
         ),
     },
 )
-async def get_metrics(request: Request) -> Response:
+async def get_metrics(request: Request, state: State) -> Response:
     """Needs `metrics.token` as a bearer token; without one, only this machine may read."""
-    state: ApiState = request.app.state.api
     if state.metrics_token is None:
         if not is_loopback(request):
             raise KeyForeign("metrics are for this machine only, until metrics.token is set")

@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from server.api.auth import KeyHolder
 from server.api.error_responses import json_response
-from server.api.parsing import read_body
-from server.api.schemas import DETECTION_EXAMPLE, IntentRequest, refusals, request_body
-from server.api.state import ApiState
+from server.api.requests import ApiState, read_body
+from server.api.schemas import EXAMPLES, IntentRequest, refusals, request_body
 from server.errors import IntentsUndefined, TurnTimedOut
 
 router = APIRouter(tags=["intents"])
@@ -19,7 +18,7 @@ router = APIRouter(tags=["intents"])
 _DETECTION: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "The fields that the rule pack declares, and no others.",
-        "content": {"application/json": {"example": DETECTION_EXAMPLE}},
+        "content": {"application/json": {"example": EXAMPLES["detection"]}},
     }
 }
 
@@ -50,6 +49,5 @@ async def detect_by_rules(request: Request, caller: KeyHolder) -> Response:
         async with asyncio.timeout(state.turn_timeout_s):
             detection = await adapter.detect(asked.message, datetime.now(UTC))
     except TimeoutError:
-        what = f"nothing was detected within {state.turn_timeout_s:g} s"
-        raise TurnTimedOut(what) from None
+        raise TurnTimedOut(f"nothing was detected within {state.turn_timeout_s:g} s") from None
     return json_response(dict(detection.result))

@@ -5,16 +5,15 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
 from server.access.models import KeyRecord, is_key_id, issued_id
 from server.api.auth import Admin
 from server.api.error_responses import json_response
-from server.api.parsing import read_body
-from server.api.schemas import refusals, request_body
-from server.api.state import ApiState
+from server.api.requests import State, read_body
+from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
@@ -37,16 +36,10 @@ router = APIRouter(
 )
 
 
-class KeyRequest(BaseModel):
+class KeyRequest(StrictModel):
     """A key to make."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={
-            "examples": [{"adapter": "intent-agent-example", "user_id": "ana", "expires": "30d"}]
-        },
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["key"]]})
 
     adapter: str = Field(max_length=255, description="The one adapter that the key opens.")
     user_id: str | None = Field(None, max_length=255, description="Whose key it is.")
@@ -60,18 +53,14 @@ class KeyRequest(BaseModel):
     )
 
 
-class RevokeRequest(BaseModel):
+class RevokeRequest(StrictModel):
     """How a key shall end."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     myself: bool = Field(default=False, description="That the key that asks may be ended.")
 
 
-class RotateRequest(BaseModel):
+class RotateRequest(StrictModel):
     """How a key shall be replaced."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     grace: str | None = Field(
         None, max_length=40, description="How long the old key goes on, as `1h`; else it ends."
@@ -79,8 +68,7 @@ class RotateRequest(BaseModel):
 
 
 @router.get("", summary="Every key, revoked and expired ones too, without secrets")
-async def list_keys(request: Request, _: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def list_keys(state: State, _: Admin) -> Response:
     records = await state.keys.list()
     now = datetime.now(UTC)
     return json_response({"keys": [record.to_dict(now) for record in records]})
@@ -93,8 +81,7 @@ async def list_keys(request: Request, _: Admin) -> Response:
     responses=_BODY_ERRORS,
     openapi_extra=request_body(KeyRequest),
 )
-async def create_key(request: Request, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def create_key(request: Request, state: State, admin: Admin) -> Response:
     asked = read_body(KeyRequest, await request.body())
     new = new_key(**dict(asked))
     check_adapter(new.adapter, state.adapters.names)
@@ -110,8 +97,7 @@ async def create_key(request: Request, admin: Admin) -> Response:
     responses=_CHANGE_ERRORS,
     openapi_extra=request_body(RevokeRequest, required=False),
 )
-async def revoke_key(request: Request, key_id: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def revoke_key(request: Request, state: State, key_id: str, admin: Admin) -> Response:
     asked = read_body(RevokeRequest, await request.body() or b"{}")
     _check_id(key_id)
     if key_id == admin.key_id and not asked.myself:
@@ -130,8 +116,7 @@ async def revoke_key(request: Request, key_id: str, admin: Admin) -> Response:
     responses=_CHANGE_ERRORS,
     openapi_extra=request_body(RotateRequest, required=False),
 )
-async def rotate_key(request: Request, key_id: str, admin: Admin) -> Response:
-    state: ApiState = request.app.state.api
+async def rotate_key(request: Request, state: State, key_id: str, admin: Admin) -> Response:
     asked = read_body(RotateRequest, await request.body() or b"{}")
     grace = None if asked.grace is None else parse_lifetime(asked.grace)
     _check_id(key_id)

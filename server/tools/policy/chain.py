@@ -19,7 +19,7 @@ from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.library.model import Library, Template
-from server.settings.access import AccessSettings
+from server.settings.models import AccessSettings
 from server.tools.policy.checks import (
     Outcome,
     Proposal,
@@ -231,7 +231,7 @@ class PolicyChain:
             # Names alone: the call is to nothing known, or has more than anybody would read.
             names = [str(name)[:60] for name in list(call.arguments)[:50]]
             shown = replace(call, arguments=dict.fromkeys(names, REDACTED), sources={})
-        elif checks.redactor:
+        elif checks.redactor.paths:
             shown = _visible_call(checks.redactor, call)
             secrets = checks.redactor.secrets(call.arguments)
         refusal = replace(refusal, message=secrets.text(refusal.message))

@@ -11,9 +11,8 @@ from server.core.redaction import REDACTED, Redactor
 from server.core.suggestions import shown_value
 from server.core.tools import JsonType, ToolCall
 from server.core.turn import Caller
-from server.library.constraints import Constraints
 from server.library.model import BuiltinExecution, Library, Parameter, Template
-from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, ParameterType
+from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, Constraints, ParameterType
 from server.library.parameters import is_compared_with_data
 from server.tools.registry import ToolRegistry
 

@@ -24,7 +24,7 @@ from server.core.decision import (
 )
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
-from server.evaluation.scoring import evaluate
+from server.evaluation.report import evaluate
 from tests.conversation.shop import RETAIL
 from tests.conversations.running import Talks
 

@@ -1,30 +1,85 @@
-"""Requests that carry a question: read, or refused in plain words, and made a turn."""
+"""What routes work with: the running server, and the body and the turn of a request."""
 
+import asyncio
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 from uuid import uuid4
 
-from fastapi import Request
+from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
+from starlette.types import Receive
 
-from server.api.error_responses import FieldsInvalid
+from server.access.gateway import Gateway
+from server.access.keys import KeyStore
+from server.access.rate_limits import RateLimits
+from server.adapters.manager import AdapterManager
+from server.adapters.registry import Adapters
+from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
+from server.guards.manager import GuardManager
+from server.metrics.metrics import Metrics
+from server.settings.access import RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 _MAX_LANGUAGES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ApiState:
+    """All that a running server has: `app.state.api`, set when the application starts.
+
+    `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
+    """
+
+    adapters: Adapters
+    manager: AdapterManager
+    guards: GuardManager
+    keys: KeyStore
+    limits: RateLimits
+    metrics: Metrics
+    max_message_chars: int
+    turn_timeout_s: float
+    heartbeat_s: float = 15.0
+    sample_keys: bool = False
+    gateway: Gateway = field(default_factory=Gateway)
+    roles: tuple[str, ...] = RolesSettings().names
+    metrics_token: str | None = field(default=None, repr=False)
+    instance: str = field(default_factory=lambda: uuid4().hex)
+
+
+async def state_of(request: Request) -> ApiState:
+    state: ApiState = request.app.state.api
+    return state
+
+
+State = Annotated[ApiState, Depends(state_of)]
+"""For a route's parameter: the running server."""
+
+
+async def cancel_on_disconnect(receive: Receive, work: "asyncio.Task[T]") -> T:
+    """Return the result of `work`; when the client leaves, cancel it and raise ClientLeft."""
+    disconnect = asyncio.ensure_future(receive())  # all that can come after the body
+    try:
+        await asyncio.wait({work, disconnect}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        raise ClientLeft("the client left before the answer was there")
+    finally:
+        for task in (disconnect, work):
+            task.cancel()
+        await asyncio.gather(disconnect, work, return_exceptions=True)
 
 
 def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = None) -> M:
     """Return a body as its model, whatever Content-Type it came with.
 
     With `max_message_chars`, its `message` must be a question of at most that length.
-
-    Raises:
-        RequestInvalid: not JSON, or a message that is empty or too long.
-        FieldsInvalid: JSON, but not of the documented form.
+    May raise RequestInvalid or FieldsInvalid.
     """
     try:
         read = model.model_validate_json(body)
