@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from server.api import error_responses as responses
 from server.api.schemas import EXAMPLES, SESSION_ID, SessionId
-from server.core.answer import Answer
+from server.core.decision import Answer
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
 _TYPES: Final = {

@@ -21,7 +21,7 @@ from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
-from server.settings.access import RolesSettings
+from server.settings.models import RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")

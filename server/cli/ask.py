@@ -12,7 +12,7 @@ from rich.table import Table
 
 from server.cli import options
 from server.cli.output import fail, print_json, print_result, say
-from server.core.answer import Answer, Trace
+from server.core.decision import Answer, Trace
 from server.core.json import to_json
 
 

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 from server.errors import ConfigurationInvalid, Location, Problem
 from server.guards.pack import load_guards
 from server.library.model import Library
-from server.settings.adapters import AdapterSettings
-from server.settings.models import Settings
+from server.settings.adapters import AdapterGuards, AdapterSettings
+from server.settings.models import GuardsSettings, Settings
 
 T = TypeVar("T")
 
@@ -45,7 +45,8 @@ def options_of(
     threshold = _share(THRESHOLD, environ, problems)
     if problems:
         raise ConfigurationInvalid(problems)
-    shared, own = settings.guards, adapter.guards
+    shared: GuardsSettings = settings.guards
+    own: AdapterGuards = adapter.guards
     enabled = _first(enabled, own.enabled, shared.enabled)
     return GuardOptions(
         adapter=adapter.name,
