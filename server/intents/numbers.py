@@ -38,6 +38,10 @@ class Numeral(NamedTuple):
     value: int
 
 
+_MAX_PARTS: Final = 64
+"""Words that one number is made of at most: each has to be smaller than what stands before it."""
+
+
 class View(NamedTuple):
     """Text with its number words as digits, and the way back.
 
@@ -65,7 +69,7 @@ def numerals(hits: Sequence[PhraseHit], words: Sequence[str], rules: NumberRules
     while at < len(hits):
         first = hits[at]
         parts = [NumberPart(*first.entry.key)]
-        for before, hit in pairwise(hits[at:]):
+        for before, hit in pairwise(hits[at : at + _MAX_PARTS]):
             gap = words[before.last : hit.first]
             attached = words[hit.first][: hit.prefix]
             joined = bool(gap) and all(word in rules.joining_words for word in gap)
