@@ -19,7 +19,7 @@ from server.core.decision import Call, ProposalNotExecuted
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.errors import KeyRevoked, KeyUnknown, StoreUnavailable
 from server.settings.models import ConversationSettings
-from tests.access.test_audit import EVENT, SEAL
+from tests.audit.test_audit import EVENT, SEAL
 from tests.conversation.confirmations.shopfloor import floor, held_id
 from tests.support.postgresql import PASSWORD, postgresql, why_not
 from tests.tools.policy import chains

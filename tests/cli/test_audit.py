@@ -13,7 +13,7 @@ from server.audit.entry import AuditSeal, to_row
 from server.audit.table import TableSink
 from server.cli.audit import audit_app
 from server.storage.files import load_or_create_secret
-from tests.access.test_audit import EVENT
+from tests.audit.test_audit import EVENT
 
 
 @pytest.fixture
