@@ -3,13 +3,16 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from server.core.coverage import Coverage
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.core.turn import Intent
+from server.extraction.coverage import LibraryWords, asides, cover
 from server.extraction.entities import fill_entities
-from server.extraction.example_learning import learn_examples
+from server.extraction.example_learning import ANY_DAY, learn_examples
+from server.extraction.frame import Frame, ReadExample, build_frame
 from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
@@ -18,11 +21,19 @@ from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
+from server.text.senses import MessageSenses, languages_of, read_senses
 from server.text.tokens import is_digits
 
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
-_Prepared = tuple[TemplatePlan, ExampleContexts, TemplateHints | None]
+_SENSES: Final = ("senses", "")
+
+
+class _Prepared(NamedTuple):
+    plan: TemplatePlan
+    contexts: ExampleContexts
+    schema: TemplateHints | None
+    frame: Frame
 
 
 class Extractor:
@@ -36,9 +47,15 @@ class Extractor:
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
+        self._words = LibraryWords()
+        named = (domain.response.default_language, *domain.response.supported_languages)
+        self._languages: tuple[str, ...] = languages_of((), named)
 
     def prepare(self, templates: Sequence[Template]) -> None:
         """Compile `templates` now, so that no question has to wait for it."""
+        response = self._domain.response
+        named = (response.default_language, *response.supported_languages)
+        self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
         for template in templates:
             self._plan(template)
 
@@ -71,29 +88,54 @@ class Extractor:
         only: Collection[str] | None = None,
     ) -> Extraction:
         """As `extract`, for a question that has been read."""
-        plan, contexts, schema = self._plan(template)
-        if only is not None:
-            plan = _restricted(plan, only)
-        slots = SlotFilling(plan, reading, contexts, self._domain.synonyms)
+        prepared = self._plan(template)
+        plan = prepared.plan if only is None else _restricted(prepared.plan, only)
+        aside = asides(self.senses(reading), prepared.frame)
+        slots = self._slots(plan, reading, prepared.contexts)
+        slots.asides = [(clause.first, clause.last) for clause in aside]
         slots.fill_from_patterns()
         if intent is not None:
             fill_entities(slots, intent)
-        if schema is None:
+        if prepared.schema is None:
             slots.fill_recognized()
         else:
-            fill_from_schema(slots, schema)
+            fill_from_schema(slots, prepared.schema)
         return _outcome(slots, agrees=template.agrees(intent))
+
+    def senses(self, reading: ParsedText) -> MessageSenses:
+        """What the words of a question do, in its language; read once for all templates."""
+        found: MessageSenses | None = reading.memo.get(_SENSES)
+        if found is None:
+            found = reading.memo[_SENSES] = read_senses(reading.tokens, self._languages)
+        return found
+
+    def frame(self, template: Template) -> Frame:
+        """What a template's own examples teach about the words it knows."""
+        return self._plan(template).frame
+
+    def cover(self, reading: ParsedText, template: Template, found: Extraction) -> Coverage:
+        """Account for every word of a question, as a template takes it with these arguments."""
+        prepared, senses = self._plan(template), self.senses(reading)
+        aside = asides(senses, prepared.frame)
+        return cover(
+            reading, senses, prepared.plan, prepared.frame, self._words, found.sources, aside
+        )
+
+    def _slots(
+        self, plan: TemplatePlan, reading: ParsedText, contexts: ExampleContexts
+    ) -> SlotFilling:
+        return SlotFilling(plan, reading, contexts, self._domain.synonyms)
 
     def read_at(
         self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
     ) -> PlacedValue | None:
         """What stands at `place` as a value of one parameter; None when it is none at all."""
-        plan, contexts, _ = self._plan(template)
+        plan, contexts = self._plan(template)[:2]
         (one,) = (p for p in plan.parameters if p.key == name)
         reading = self.read(text, now)
         if reading.too_long:
             return None
-        slots = SlotFilling(plan, reading, contexts, self._domain.synonyms)
+        slots = self._slots(plan, reading, contexts)
         found = slots.value_at(one, *place)
         if found is None:
             return None
@@ -110,8 +152,30 @@ class Extractor:
             plan = self._planner.plan(template)
             contexts = learn_examples(plan, self._domain)
             schema = describe_parameters(plan) if has_schema_only(template) else None
-            known = self._plans[template.id] = template, (plan, contexts, schema)
+            examples = [self._read_example(text, plan, contexts) for text in template.nl_examples]
+            frame = build_frame(plan, examples, self._domain)
+            self._words.add(frame)
+            known = self._plans[template.id] = template, _Prepared(plan, contexts, schema, frame)
         return known[1]
+
+    def _read_example(
+        self, text: str, plan: TemplatePlan, contexts: ExampleContexts
+    ) -> ReadExample:
+        reading = self.read(text, ANY_DAY)
+        slots = self._slots(plan, reading, contexts)
+        slots.fill_from_patterns()
+        slots.fill_recognized()
+        places = frozenset(
+            at for one in slots.found.values() for at in range(one.first, one.last)
+        )
+        unused = frozenset(
+            span.kind
+            for start, end in reading.values
+            if slots.taken.is_free(start, end)
+            for span in reading.spans
+            if span.start == start
+        )
+        return ReadExample(reading.tokens, self.senses(reading), places, unused)
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:

@@ -48,6 +48,8 @@ class SlotFilling:
     sure: frozenset[str] = frozenset()
     taken: SpanSet = field(default_factory=SpanSet)
     refused: list[tuple[int, int]] = field(default_factory=list)
+    asides: Sequence[tuple[int, int]] = ()
+    """Words of clauses that only tell something: no optional parameter takes its value there."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
@@ -139,6 +141,7 @@ class SlotFilling:
             (self._context_score(plan, candidate), candidate)
             for candidate in self.candidates_of(plan)
             if self.taken.is_free(candidate.start, candidate.end)
+            and not (self.asides and not plan.required and self._is_aside(candidate))
         ]
         if plan.role != "choice" or plan.required or not scored:
             return scored
@@ -147,6 +150,9 @@ class SlotFilling:
     def _context_score(self, plan: ParameterPlan, candidate: Candidate) -> int:
         context = self.contexts.words.get(plan.key, NO_CONTEXT)
         return context_score(plan, candidate, self.reading.tokens, context)
+
+    def _is_aside(self, candidate: Candidate) -> bool:
+        return any(first <= candidate.first < last for first, last in self.asides)
 
     def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""

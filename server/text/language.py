@@ -38,6 +38,16 @@ WordSet = Annotated[frozenset[str], BeforeValidator(_split)]
 NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
+def _phrases(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return [phrase for part in value.split(",") if (phrase := " ".join(part.split()))]
+
+
+Phrases = Annotated[tuple[str, ...], BeforeValidator(_phrases)]
+"""Words and phrases: a list, or one text with commas between them."""
+
+
 class LanguagePart(BaseModel):
     """A part of a language file: frozen, and refusing what it does not know."""
 
@@ -193,6 +203,29 @@ WordGroup = Literal[
 TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 
+Sense = Literal[
+    "filler", "light", "negation", "exclusion", "comparison", "superlative", "quantity",
+    "restriction", "time", "direction", "arithmetic", "choice", "condition", "question",
+]  # fmt: skip
+"""What a word does to a question: nothing, hardly anything, or something of one kind."""
+
+
+class RemarkWords(LanguagePart):
+    """How a clause begins that only tells something, and the words by which it asks after all."""
+
+    opens: Phrases = ()
+    asks: Phrases = ()
+
+
+class MoodWords(LanguagePart):
+    """Openings of requests and of questions; what takes a request back, or makes it depend."""
+
+    requests: Phrases = ()
+    questions: Phrases = ()
+    refusals: Phrases = ()
+    conditions: Phrases = ()
+
+
 class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
@@ -220,6 +253,9 @@ class Language(LanguagePart):
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()
     followups: FollowupWords = FollowupWords()
+    senses: dict[Sense, Phrases] = {}
+    remarks: RemarkWords = RemarkWords()
+    moods: MoodWords = MoodWords()
     everyday_sentences: tuple[str, ...] = ()
     messages: dict[str, str] = {}
     """What the server says in its own voice, as Jinja by name."""

@@ -1,0 +1,223 @@
+"""Each word of a question, and who took it: an argument, the template, the language, or nobody."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from server.core.coverage import Coverage, CoveredWord, WordRole
+from server.core.tools import Source
+from server.extraction.frame import SIGNS, Frame
+from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.text.parsed_text import ParsedText
+from server.text.senses import BEARS_NOTHING, Clause, MessageSenses
+from server.text.spelling import SpellingIndex
+from server.text.stems import stem
+from server.text.tokens import BLOCK, is_digits, is_word
+
+_SHORTEST_SLIP: Final = 5
+_LEADS_REACH: Final = 3
+
+
+@dataclass(slots=True)
+class LibraryWords:
+    """The telling words of a whole library: which templates each is about."""
+
+    templates: dict[str, set[str]] = field(default_factory=dict)
+    _spelling: SpellingIndex | None = None
+
+    def add(self, frame: Frame) -> None:
+        for word in frame.stems:
+            self.templates.setdefault(word, set()).add(frame.template_id)
+        self._spelling = None
+
+    def near(self, word: str) -> Sequence[str]:
+        """The library's stems that are one slip of the pen away."""
+        if self._spelling is None:
+            long = (known for known in self.templates if len(known) >= _SHORTEST_SLIP - 1)
+            self._spelling = SpellingIndex(long)
+        return self._spelling.near(word)
+
+
+class _Account:
+    """The roles of the tokens, filled in from the surest to the least sure."""
+
+    def __init__(self, size: int) -> None:
+        self.roles: list[tuple[WordRole, str | None, str] | None] = [None] * size
+
+    def take(
+        self, places: range, role: WordRole, of: str | None = None, kind: str = ""
+    ) -> None:
+        for at in places:
+            if self.roles[at] is None:
+                self.roles[at] = role, of, kind
+
+
+def asides(senses: MessageSenses, frame: Frame) -> tuple[Clause, ...]:
+    """Clauses beside the request that only tell something, and name nothing it is about."""
+    if not any(clause.tells for clause in senses.clauses) or len(senses.clauses) < 2:
+        return ()
+    about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
+    return tuple(
+        clause
+        for clause in senses.clauses
+        if clause.tells and clause not in about and any(other != clause for other in about)
+    )
+
+
+def _names_frame(senses: MessageSenses, clause: Clause, frame: Frame) -> bool:
+    code = senses.reader.code
+    small = set[int]()
+    for sense in senses.senses:
+        if sense.sense in BEARS_NOTHING:
+            small.update(range(sense.first, sense.last))
+    return any(
+        stem(senses.words[at], code) in frame.stems
+        for at in range(clause.first, clause.last)
+        if at not in small and is_word(senses.words[at])
+    )
+
+
+def cover(
+    reading: ParsedText,
+    senses: MessageSenses,
+    plan: TemplatePlan,
+    frame: Frame,
+    library: LibraryWords,
+    sources: Mapping[str, Source],
+    aside: Sequence[Clause] = (),
+    licensed: Collection[str] = (),
+) -> Coverage:
+    """Account for every word of a question as one template takes it.
+
+    `sources` say where its arguments stand; `aside` are clauses that only tell something, and
+    `licensed` operators that the template's tool knows.
+    """
+    tokens = reading.tokens
+    size = len(senses.words)
+    account = _Account(size)
+    _take_values(account, reading, senses, plan, sources)
+    for clause in aside:
+        account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
+    _take_unused_values(account, reading, size)
+    _take_words(account, reading, senses, frame, library, licensed)
+    words: list[CoveredWord] = []
+    for at in range(size):
+        word = senses.words[at]
+        if not (is_word(word) or is_digits(word) or word[0] == BLOCK or word in SIGNS):
+            continue
+        role, of, kind = account.roles[at] or ("unread", None, "sign")
+        glued = (
+            words
+            and words[-1].role == role
+            and words[-1].of == of
+            and tokens.starts[at] <= words[-1].end + 1
+            and not reading.clean[words[-1].end : tokens.starts[at]].isspace()
+        )
+        if glued:  # the parts of “what's”, “2026-03-01”, “e-mail”
+            words[-1] = words[-1]._replace(end=tokens.ends[at])
+        else:
+            words.append(CoveredWord(tokens.starts[at], tokens.ends[at], role, of, kind))
+    return Coverage(reading.text, tuple(words))
+
+
+def _take_values(
+    account: _Account,
+    reading: ParsedText,
+    senses: MessageSenses,
+    plan: TemplatePlan,
+    sources: Mapping[str, Source],
+) -> None:
+    tokens, size = reading.tokens, len(senses.words)
+    by_key = {one.key: one for one in plan.parameters}
+    places: list[tuple[ParameterPlan, int, int]] = []
+    for name, source in sources.items():
+        if source.span is None or name not in by_key:
+            continue
+        start, end = source.span
+        first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
+        # The value as it was recognised: with its unit, with the time beside its date.
+        for span in reading.spans:
+            if span.start < end and start < span.end and span.kind != "quoted":
+                first, last = min(first, span.first), max(last, span.last)
+        first, last = max(first, 0), min(last, size)
+        if first < last:
+            places.append((by_key[name], first, last))
+            account.take(range(first, last), "value", name)
+    for one, first, last in places:
+        at = first - 1
+        # “for under 1500”: what usually announces such a value is part of it.
+        while at >= max(0, first - _LEADS_REACH) and account.roles[at] is None:
+            if senses.words[at] not in one.name.before:
+                break
+            account.take(range(at, at + 1), "value", one.key, "lead")
+            at -= 1
+        if last < size and senses.words[last] in one.name.after:
+            account.take(range(last, last + 1), "value", one.key, "lead")
+
+
+def _take_unused_values(account: _Account, reading: ParsedText, size: int) -> None:
+    tokens = reading.tokens
+    for start, end in reading.values:
+        first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
+        places = range(first, min(last, size))
+        if all(account.roles[at] is None for at in places):
+            kind = next((s.kind for s in reading.spans if s.start == start), "number")
+            account.take(places, "unread", None, kind)
+
+
+def _take_words(
+    account: _Account,
+    reading: ParsedText,
+    senses: MessageSenses,
+    frame: Frame,
+    library: LibraryWords,
+    licensed: Collection[str],
+) -> None:
+    words, code = senses.words, senses.reader.code
+    sense_at = {sense.first: sense for sense in senses.senses}
+    covered_by_sense = {
+        at: sense for sense in senses.senses for at in range(sense.first, sense.last)
+    }
+    for at, word in enumerate(words):
+        if account.roles[at] is not None or not (is_word(word) or word[0] == BLOCK or word in SIGNS):
+            continue
+        sense = sense_at.get(at)
+        if sense is not None:
+            places = range(sense.first, sense.last)
+            if sense.sense in BEARS_NOTHING:
+                account.take(places, "filler", None, sense.sense)
+                continue
+            if sense.phrase in frame.phrases or sense.phrase in licensed:
+                account.take(places, "operator", frame.template_id, sense.sense)
+                continue
+            is_single = sense.last - sense.first == 1
+            if not (is_single and stem(word, code) in frame.stems):
+                account.take(places, "unread", None, sense.sense)
+                continue
+        if not is_word(word):
+            known = word in frame.phrases or word in licensed
+            account.take(range(at, at + 1), "operator" if known else "unread", None, "sign")
+            continue
+        root = stem(word, code)
+        if root in frame.stems:
+            account.take(range(at, at + 1), "frame", frame.template_id)
+        elif len(word) >= _SHORTEST_SLIP and (near := library.near(root)):
+            mine = any(other in frame.stems for other in near)
+            kind = "slip" if mine else "foreign"
+            role: WordRole = "frame" if mine else "unread"
+            account.take(range(at, at + 1), role, frame.template_id if mine else None, kind)
+        elif root in library.templates:
+            account.take(range(at, at + 1), "unread", None, "foreign")
+        elif at not in covered_by_sense:
+            kind = "name" if _is_name(reading, at) else "word"
+            account.take(range(at, at + 1), "unread", None, kind)
+        else:
+            account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
+
+
+def _is_name(reading: ParsedText, at: int) -> bool:
+    """Whether a word is written with a capital where no sentence begins."""
+    tokens = reading.tokens
+    if not reading.clean[tokens.starts[at]].isupper() or at == 0:
+        return False
+    return tokens.words[at - 1] not in ".!?:"

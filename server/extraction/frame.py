@@ -1,0 +1,118 @@
+"""What a template is about: the words of its examples, and what they do with values."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from server.extraction.plan import TemplatePlan
+from server.library.model import Domain, Template
+from server.library.parameters import name_words
+from server.text.senses import BEARS_NOTHING, MessageSenses, Mood, sense_reader
+from server.text.stems import stem
+from server.text.tokens import Tokens, is_word
+
+_ONE_EXAMPLE: Final = 1
+_EXPECTED_NOVELTY: Final = 0.15
+"""Share of an example's words that no other has, where too few examples tell."""
+_DOUBT: Final = 3.0
+
+SIGNS: Final = frozenset("%+-*/=<>^€$£¥₪&@#°×÷−≥≤≠²³½¼¾~|")
+"""Signs that mean something, and are accounted for as words are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a template's own sentences teach about the words it knows.
+
+    `stems` has, for each stem, how many examples hold it; none for those of the description.
+    `phrases` are the operators that examples use, outside their values. `examples` are the
+    telling stems of each. `novelty` is the share of an example's telling words that no other
+    holds: how much that is new to expect of a question. `unused` are kinds of values that examples
+    carry and no parameter takes; `takes` those that parameters take.
+    """
+
+    template_id: str
+    language: str
+    stems: Mapping[str, int] = field(default_factory=dict)
+    phrases: frozenset[str] = frozenset()
+    moods: frozenset[Mood] = frozenset()
+    examples: tuple[frozenset[str], ...] = ()
+    novelty: float = _EXPECTED_NOVELTY
+    unused: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadExample:
+    """An example, what its words do, and which of its words stand in arguments."""
+
+    tokens: Tokens
+    senses: MessageSenses
+    values: frozenset[int]
+    unused: frozenset[str]
+
+
+def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Domain) -> Frame:
+    """Learn a template's frame from its examples as they were read."""
+    template = plan.template
+    language = examples[0].senses.reader.code if examples else "en"
+    stems: Counter[str] = Counter()
+    told: list[frozenset[str]] = []
+    phrases: set[str] = set()
+    moods: set[Mood] = set()
+    for example in examples:
+        code = example.senses.reader.code
+        telling = frozenset(telling_stems(example.senses, example.values))
+        told.append(telling)
+        words = (w for at, w in enumerate(example.senses.words) if at not in example.values)
+        stems.update({stem(word, code) for word in words if is_word(word)})
+        phrases |= {
+            sense.phrase
+            for sense in example.senses.senses
+            if sense.sense not in BEARS_NOTHING and sense.first not in example.values
+        }
+        phrases |= {w for at, w in enumerate(example.senses.words) if w in SIGNS and at not in example.values}
+        moods.add(example.senses.reader.mood(example.senses.words))
+    counts = Counter(word for words in told for word in words)
+    new = sum(1 for word, count in counts.items() if count == _ONE_EXAMPLE)
+    total = sum(counts.values())
+    described = frozenset(stem(word, language) for word in _described(template, plan, domain))
+    return Frame(
+        template_id=template.id,
+        language=language,
+        stems={**dict.fromkeys(described, 0), **stems},
+        phrases=frozenset(phrases),
+        moods=frozenset(moods),
+        examples=tuple(told),
+        novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
+        unused=frozenset().union(*(example.unused for example in examples)),
+        takes=frozenset(one.role for one in plan.parameters),
+    )
+
+
+def telling_stems(senses: MessageSenses, taken: Iterable[int] = ()) -> list[str]:
+    """Stems of the words that say what a message is about, without those `taken`."""
+    code, away = senses.reader.code, set(taken)
+    for sense in senses.senses:
+        if sense.sense in BEARS_NOTHING:
+            away.update(range(sense.first, sense.last))
+    words = (w for at, w in enumerate(senses.words) if at not in away and is_word(w))
+    return [stem(word, code) for word in words]
+
+
+def _described(template: Template, plan: TemplatePlan, domain: Domain) -> set[str]:
+    texts = [template.description, template.function_name, template.id.replace("_", " ")]
+    texts += template.tags
+    for one in plan.parameters:
+        texts += [one.parameter.description, *name_words(one.parameter.name)]
+        entity = domain.entities.get(one.parameter.type)
+        if entity is not None:
+            texts += [entity.name.replace("_", " "), *entity.synonyms]
+    words = {word for text in texts for word in Tokens(text or "").words if is_word(word)}
+    code = "en"
+    small = sense_reader(code)
+    words = {word for word in words if not small.knows([word])}
+    for word in tuple(words):
+        words.update(domain.synonyms.get(word, ()))
+    return words

@@ -1,0 +1,171 @@
+"""What speaks for and against a call, in numbers that name no word and no library."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from server.core.coverage import Coverage
+from server.extraction.frame import Frame, telling_stems
+from server.extraction.values import Extraction
+from server.library.model import Template
+from server.matching.selection import Ranking
+from server.text.senses import MessageSenses, Mood
+
+_MOST: Final = 3
+_WORDS: Final = frozenset({"word", "name", "foreign"})
+_AMOUNTS: Final = frozenset({"number", "duration", "currency"})
+_MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
+_OPERATORS: Final = (
+    "negation", "exclusion", "comparison", "superlative", "quantity", "restriction", "time",
+    "direction", "arithmetic", "choice", "condition", "question", "sign",
+)  # fmt: skip
+_TAKING: Final[Mapping[str, frozenset[str]]] = {
+    "amount": frozenset({"number", "percentage", "money", "duration", "numbers", "currency"}),
+    "moment": frozenset({"date", "datetime", "written_date", "time"}),
+}
+
+Nearness = Mapping[str, tuple[float, float]]
+"""For an unread word, how near it is to the template's words and to the rest of the library's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One template, and what a question gives to it."""
+
+    template: Template
+    frame: Frame
+    found: Extraction
+    coverage: Coverage
+    nearness: Nearness | None = None
+
+
+FEATURES: Final[tuple[str, ...]] = (
+    "head", "lead", "outside", "similarity", "missing", "complete", "agrees", "disagrees", "arguments", "free_text",
+    "unread", "unread_name", "unread_foreign", "unread_new", "names_new", "no_parameters_unread",
+    "near", "near_other", "unread_share", "frame", "no_frame", "example_share", "example_same", "longer",
+    "amounts", "amounts_taken", "amounts_usual", "amounts_no_parameters", "moments", "moments_taken", "moments_no_parameters", "other_values",
+    "defaults_unread", "remark", "leading", "slips", "licensed", "write", "question", "question_write", "statement", "statement_write",
+    "refused", "conditional", "better_elsewhere", "by_order", "novelty",
+    *_OPERATORS,
+)  # fmt: skip
+
+
+def evidence(
+    ranking: Ranking,
+    place: int,
+    candidate: Candidate,
+    others: Sequence[Candidate],
+    senses: MessageSenses,
+) -> list[float]:
+    """Return the value of each of `FEATURES` for the candidate at a place of the ranking."""
+    at = ranking.candidates[place]
+    rest = [c.probability for n, c in enumerate(ranking.candidates) if n != place]
+    best_other = max([*rest, ranking.out_of_scope], default=0.0)
+    coverage, frame, found = candidate.coverage, candidate.frame, candidate.found
+    template = candidate.template
+    counts: dict[str, int] = {}
+    for word in coverage.words:
+        if word.role == "unread":
+            counts[word.kind] = counts.get(word.kind, 0) + 1
+    unread = float(sum(counts.get(kind, 0) for kind in _WORDS))
+    near = near_other = 0.0
+    if candidate.nearness is not None:
+        for word in coverage.unread():
+            if word.kind in _WORDS:
+                mine, other = candidate.nearness.get(coverage.text[word.start : word.end].lower(), (0.0, 0.0))
+                gain = min(1.0, max(0.0, (mine - 0.4) / 0.4))
+                near += gain if mine >= other else 0.5 * gain
+                near_other += min(1.0, max(0.0, (other - mine) / 0.3))
+    roles = [word.role for word in coverage.words]
+    telling = set(telling_stems(senses)) if senses.words else set()
+    frames = sum(role == "frame" for role in roles)
+    operators = sum(role == "operator" for role in roles)
+    best = max((len(ex & telling) / len(ex) for ex in frame.examples if ex), default=0.0)
+    same = max((len(ex & telling) / len(ex | telling) for ex in frame.examples if ex | telling), default=0.0)
+    no_parameters = not template.parameters
+    amounts = float(sum(counts.get(kind, 0) for kind in _AMOUNTS))
+    moments = float(sum(counts.get(kind, 0) for kind in _MOMENTS))
+    others_values = float(sum(counts.get(k, 0) for k in counts if k not in _WORDS | _AMOUNTS | _MOMENTS and k not in _OPERATORS))
+    takes_amount = not frame.takes.isdisjoint(_TAKING["amount"])
+    takes_moment = not frame.takes.isdisjoint(_TAKING["moment"])
+    usual = not frame.unused.isdisjoint(_AMOUNTS)
+    grounding = found.grounding
+    missing = 1 - grounding.read / grounding.required if grounding.required else 0.0
+    write = template.effect == "write"
+    main = next((c for c in senses.clauses if not c.tells), None)
+    mood: Mood = senses.reader.mood(senses.words, main.first if main else 0)
+    question = mood == "question" and "question" not in frame.moods
+    statement = mood == "statement" and "statement" not in frame.moods
+    defaults = sum(source.kind == "default" for source in found.sources.values())
+    defaults += sum(p.name not in found.arguments for p in template.parameters if not p.required)
+    mine = unread + amounts + moments + sum(counts.get(k, 0) for k in _OPERATORS)
+    elsewhere = min((_left(other) for other in others), default=mine)
+    kinds = [word.kind for word in coverage.words]
+    read = [source for source in found.sources.values() if source.span is not None]
+    usual_words = max(1.0, sum(map(len, frame.examples)) / max(1, len(frame.examples)))
+    values = {
+        "head": _logit(at.probability),
+        "lead": max(-6.0, min(6.0, log((at.probability + 1e-4) / (best_other + 1e-4)))),
+        "outside": _logit(ranking.out_of_scope),
+        "similarity": at.similarity,
+        "missing": missing,
+        "complete": float(grounding.required > 0 and missing == 0),
+        "agrees": float(grounding.agrees is True),
+        "disagrees": float(grounding.agrees is False),
+        "arguments": float(min(len(read), _MOST)),
+        "free_text": float(any(s.kind in ("example", "recognizer") and n not in found.sure for n, s in found.sources.items())),
+        "unread": min(unread, _MOST),
+        "unread_name": float(min(counts.get("name", 0), 2)),
+        "unread_foreign": float(min(counts.get("foreign", 0), _MOST)),
+        "unread_new": min(unread, _MOST) * frame.novelty,
+        "names_new": min(counts.get("name", 0), 2) * frame.novelty,
+        "no_parameters_unread": min(unread, _MOST) * no_parameters,
+        "near": min(near, _MOST),
+        "near_other": min(near_other, _MOST),
+        "unread_share": unread / max(1.0, unread + frames + operators),
+        "frame": float(min(frames + operators, 4)),
+        "no_frame": float(frames == 0),
+        "example_share": best,
+        "example_same": same,
+        "longer": min(2.0, max(0.0, log((len(telling) + 1) / (usual_words + 1)))),
+        "amounts": min(amounts, 2.0),
+        "amounts_taken": min(amounts, 2.0) * takes_amount,
+        "amounts_usual": min(amounts, 2.0) * usual,
+        "amounts_no_parameters": min(amounts, 2.0) * no_parameters,
+        "moments": min(moments, 2.0),
+        "moments_taken": min(moments, 2.0) * takes_moment,
+        "moments_no_parameters": min(moments, 2.0) * no_parameters,
+        "other_values": min(others_values, 2.0),
+        "defaults_unread": float(defaults > 0 and mine > 0),
+        "remark": float("remark" in kinds),
+        "leading": float("leading" in kinds),
+        "slips": float(min(kinds.count("slip"), 2)),
+        "licensed": float(min(operators, 2)),
+        "write": float(write),
+        "question": float(question),
+        "question_write": float(question and write),
+        "statement": float(statement),
+        "statement_write": float(statement and write),
+        "refused": float(_unlicensed(senses.reader.refusal(senses.words), frame)),
+        "conditional": float(_unlicensed(senses.reader.condition(senses.words), frame)),
+        "better_elsewhere": min(_MOST, max(0.0, mine - elsewhere)),
+        "by_order": 0.0,
+        "novelty": frame.novelty,
+    }  # fmt: skip
+    for kind in _OPERATORS:
+        values[kind] = float(min(counts.get(kind, 0), 2))
+    return [values[name] for name in FEATURES]
+
+
+def _left(candidate: Candidate) -> float:
+    return float(sum(1 for _ in candidate.coverage.unread()))
+
+
+def _unlicensed(found: object, frame: Frame) -> bool:
+    return found is not None and getattr(found, "phrase", "") not in frame.phrases
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 0.0025), 0.9975)
+    return log(share / (1 - share))

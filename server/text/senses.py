@@ -1,0 +1,188 @@
+"""What the words of a message do, beside those that name things.
+
+The lists are a language's own (`senses`, `remarks` and `moods` of its file). A word in none of
+them names something, or is not known.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, NamedTuple
+
+from server.text.language import Language, Sense, load_language, shipped_names
+from server.text.tokens import Tokens, is_word
+
+_APOSTROPHES: Final = {"’": "'", "´": "'", "`": "'"}
+_CLAUSE_ENDS: Final = frozenset(",.;:!?–—\n")
+_LONGEST_READ: Final = 400
+"""Words of a message that are looked at; what is longer is no question."""
+
+BEARS_NOTHING: Final[frozenset[str]] = frozenset({"filler", "light"})
+
+Mood = Literal["request", "question", "statement"]
+
+
+class WordSense(NamedTuple):
+    """The words from `first` up to `last`, as one phrase of a language's list."""
+
+    first: int
+    last: int
+    sense: Sense
+    phrase: str
+
+
+class Clause(NamedTuple):
+    """The words from `first` up to `last`; `tells` says that it reads as a mere remark."""
+
+    first: int
+    last: int
+    tells: bool
+
+
+class _PhraseList:
+    """Phrases by their first word, found longest first."""
+
+    def __init__(self, phrases: Iterable[tuple[str, Sense]]) -> None:
+        self._phrases: dict[tuple[str, ...], tuple[Sense, str]] = {}
+        self._longest: dict[str, int] = {}
+        for phrase, sense in phrases:
+            words = tuple(Tokens(phrase).words)
+            if words and words not in self._phrases:
+                self._phrases[words] = sense, phrase
+                self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def at(self, words: Sequence[str], index: int) -> WordSense | None:
+        longest = min(self._longest.get(words[index], 0), len(words) - index)
+        for size in range(longest, 0, -1):
+            found = self._phrases.get(tuple(words[index : index + size]))
+            if found is not None:
+                return WordSense(index, index + size, *found)
+        return None
+
+    def begins(self, words: Sequence[str], index: int) -> bool:
+        return index < len(words) and self.at(words, index) is not None
+
+    def within(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
+        for index in range(first, last):
+            found = self.at(words, index)
+            if found is not None and found.last <= last:
+                return found
+        return None
+
+
+def _plain(phrases: Iterable[str]) -> _PhraseList:
+    return _PhraseList((phrase, "filler") for phrase in phrases)
+
+
+class SenseReader:
+    """Reads the senses of one language's words."""
+
+    def __init__(self, language: Language) -> None:
+        self.code = language.language
+        self._senses = _PhraseList(
+            (phrase, sense) for sense, phrases in language.senses.items() for phrase in phrases
+        )
+        self._opens, self._asks = _plain(language.remarks.opens), _plain(language.remarks.asks)
+        moods = language.moods
+        self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
+        self._refusals, self._conditions = _plain(moods.refusals), _plain(moods.conditions)
+        self._courtesies = _plain([*language.politeness.please, *language.politeness.greetings])
+        self._known = frozenset(
+            phrase
+            for sense in ("filler", "light")
+            for phrase in language.senses.get(sense, ())
+            if " " not in phrase
+        )
+
+    def knows(self, words: Sequence[str]) -> int:
+        """How many of the words are ones that any text of the language has."""
+        return sum(word in self._known for word in words)
+
+    def senses(self, words: Sequence[str]) -> list[WordSense]:
+        """Every phrase of the lists, in order, none overlapping another, the longest first."""
+        found, index = list[WordSense](), 0
+        while index < len(words):
+            sense = self._senses.at(words, index)
+            if sense is not None:
+                found.append(sense)
+            index = sense.last if sense is not None else index + 1
+        return found
+
+    def clauses(self, words: Sequence[str]) -> list[Clause]:
+        """The parts of a message between its stops and commas."""
+        clauses, first = list[Clause](), 0
+        for index in range(len(words) + 1):
+            if index == len(words) or words[index] in _CLAUSE_ENDS:
+                if any(is_word(word) for word in words[first:index]):
+                    clauses.append(Clause(first, index, self._tells(words, first, index)))
+                first = index + 1
+        return clauses
+
+    def _tells(self, words: Sequence[str], first: int, last: int) -> bool:
+        return self._opens.begins(words, first) and not self._asks.within(words, first, last)
+
+    def mood(self, words: Sequence[str], first: int = 0) -> Mood:
+        """Whether a clause that begins at `first` asks for something, about something, or tells."""
+        while (polite := self._courtesies.at(words, first) if first < len(words) else None) or (
+            first < len(words) and not is_word(words[first]) and words[first][0] != "\0"
+        ):
+            first = polite.last if polite is not None else first + 1
+        if self._requests.begins(words, first):
+            return "request"
+        if self._questions.begins(words, first):
+            return "question"
+        return "statement" if self._opens.begins(words, first) else "request"
+
+    def refusal(self, words: Sequence[str]) -> WordSense | None:
+        """What takes back what the rest of the message asks for, if anything does."""
+        return self._refusals.within(words, 0, len(words))
+
+    def condition(self, words: Sequence[str]) -> WordSense | None:
+        """What makes a request depend on something, if anything does."""
+        return self._conditions.within(words, 0, len(words))
+
+
+@cache
+def sense_reader(code: str) -> SenseReader:
+    """Return the reader of a language that ships; its lists may be empty."""
+    return SenseReader(load_language(code))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSenses:
+    """What was read of one message: `words` are those of its tokens, in plain apostrophes."""
+
+    reader: SenseReader
+    words: Sequence[str]
+    senses: Sequence[WordSense]
+    clauses: Sequence[Clause]
+
+
+def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
+    """Read a message in that of the languages which most of its small words are of."""
+    words = [_APOSTROPHES.get(word, word) for word in tokens.words[:_LONGEST_READ]]
+    reader = sense_reader(codes[0])
+    if len(codes) > 1:
+        readers = [sense_reader(code) for code in codes]
+        reader = max(readers, key=lambda one: one.knows(words))
+    return MessageSenses(reader, words, reader.senses(words), reader.clauses(words))
+
+
+def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the languages that some texts are written in, the commonest first.
+
+    `named` are languages that somebody says they are in. English where nothing tells.
+    """
+    known = [code for code in shipped_names() if load_language(code).senses]
+    counts = dict.fromkeys(known, 0)
+    for text in texts:
+        words = Tokens(text).words
+        scores = {code: sense_reader(code).knows(words) for code in known}
+        best = max(scores.values(), default=0)
+        for code, score in scores.items():
+            counts[code] += bool(best) and score == best
+    most = max(counts.values(), default=0)
+    found = [code for code in known if counts[code] * 5 >= most > 0]
+    found.sort(key=lambda code: -counts[code])
+    more = (code.partition("-")[0].lower() for code in named)
+    return tuple(dict.fromkeys([*found, *(code for code in more if code in known)])) or ("en",)
