@@ -1,6 +1,6 @@
 """Each word of a question, and who took it: an argument, the template, the language, or nobody."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,22 +20,34 @@ _LEADS_REACH: Final = 3
 
 @dataclass(slots=True)
 class LibraryWords:
-    """The telling words of a whole library: which templates each is about."""
+    """The telling words of a whole library: which templates each is about, and its values'."""
 
     templates: dict[str, set[str]] = field(default_factory=dict)
+    values: set[str] = field(default_factory=set)
+    _written: dict[str, str] = field(default_factory=dict)
     _spelling: SpellingIndex | None = None
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: Frame, values: Iterable[str]) -> None:
         for word in frame.stems:
             self.templates.setdefault(word, set()).add(frame.template_id)
+        self._written |= frame.words
+        self.values.update(values)
         self._spelling = None
 
-    def near(self, word: str) -> Sequence[str]:
-        """The library's stems that are one slip of the pen away."""
+    def near(self, word: str, senses: MessageSenses) -> Sequence[str]:
+        """Stems of the library's words that are one slip of the pen away; "" for a small word."""
         if self._spelling is None:
-            long = (known for known in self.templates if len(known) >= _SHORTEST_SLIP - 1)
-            self._spelling = SpellingIndex(long)
-        return self._spelling.near(word)
+            long = [known for known in self._written if len(known) >= _SHORTEST_SLIP - 1]
+            small = [w for w in senses.reader.small_words if len(w) >= _SHORTEST_SLIP - 1]
+            self._spelling = SpellingIndex(dict.fromkeys((*long, *small)))
+        return [self._written.get(known, "") for known in self._spelling.near(word)]
+
+    def knows(self, words: Iterable[str], code: str) -> bool:
+        """Whether any of the words is one of the library's, or of its values."""
+        return any(
+            word in self.values or stem(word, code) in self.templates or is_digits(word)
+            for word in words
+        )
 
 
 class _Account:
@@ -62,6 +74,28 @@ def asides(senses: MessageSenses, frame: Frame) -> tuple[Clause, ...]:
         for clause in senses.clauses
         if clause.tells and clause not in about and any(other != clause for other in about)
     )
+
+
+def request_clauses(senses: MessageSenses, library: LibraryWords) -> tuple[Clause, ...]:
+    """The clauses that say what is asked for: all, where nothing tells them from remarks."""
+    code = senses.reader.code
+    if len(senses.clauses) < 2:
+        return tuple(senses.clauses)
+    small = {
+        at
+        for sense in senses.senses
+        if sense.sense in BEARS_NOTHING
+        for at in range(sense.first, sense.last)
+    }
+    asking = tuple(
+        clause
+        for clause in senses.clauses
+        if not clause.tells
+        and library.knows(
+            (senses.words[at] for at in range(clause.first, clause.last) if at not in small), code
+        )
+    )
+    return asking or tuple(senses.clauses)
 
 
 def _names_frame(senses: MessageSenses, clause: Clause, frame: Frame) -> bool:
@@ -201,18 +235,25 @@ def _take_words(
         root = stem(word, code)
         if root in frame.stems:
             account.take(range(at, at + 1), "frame", frame.template_id)
-        elif len(word) >= _SHORTEST_SLIP and (near := library.near(root)):
-            mine = any(other in frame.stems for other in near)
-            kind = "slip" if mine else "foreign"
-            role: WordRole = "frame" if mine else "unread"
-            account.take(range(at, at + 1), role, frame.template_id if mine else None, kind)
         elif root in library.templates:
             account.take(range(at, at + 1), "unread", None, "foreign")
+        elif len(word) >= _SHORTEST_SLIP and (near := library.near(word, senses)):
+            _take_slip(account, at, near, frame)
         elif at not in covered_by_sense:
             kind = "name" if _is_name(reading, at) else "word"
             account.take(range(at, at + 1), "unread", None, kind)
         else:
             account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
+
+
+def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) -> None:
+    place = range(at, at + 1)
+    if any(other in frame.stems for other in near):
+        account.take(place, "frame", frame.template_id, "slip")
+    elif "" in near:
+        account.take(place, "filler", None, "slip")
+    else:
+        account.take(place, "unread", None, "foreign")
 
 
 def _is_name(reading: ParsedText, at: int) -> bool:

@@ -9,7 +9,7 @@ from server.core.coverage import Coverage
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.core.turn import Intent
-from server.extraction.coverage import LibraryWords, asides, cover
+from server.extraction.coverage import LibraryWords, asides, cover, request_clauses
 from server.extraction.entities import fill_entities
 from server.extraction.example_learning import ANY_DAY, learn_examples
 from server.extraction.frame import Frame, ReadExample, build_frame
@@ -109,6 +109,15 @@ class Extractor:
             found = reading.memo[_SENSES] = read_senses(reading.tokens, self._languages)
         return found
 
+    def request_text(self, reading: ParsedText) -> str:
+        """The question without the clauses that only tell something beside it."""
+        senses = self.senses(reading)
+        asking = request_clauses(senses, self._words)
+        if len(asking) == len(senses.clauses):
+            return reading.text
+        tokens = reading.tokens
+        return ", ".join(tokens.slice(clause.first, clause.last) for clause in asking)
+
     def frame(self, template: Template) -> Frame:
         """What a template's own examples teach about the words it knows."""
         return self._plan(template).frame
@@ -154,7 +163,8 @@ class Extractor:
             schema = describe_parameters(plan) if has_schema_only(template) else None
             examples = [self._read_example(text, plan, contexts) for text in template.nl_examples]
             frame = build_frame(plan, examples, self._domain)
-            self._words.add(frame)
+            words = {word for one in plan.parameters for word in one.choices.words()}
+            self._words.add(frame, words)
             known = self._plans[template.id] = template, _Prepared(plan, contexts, schema, frame)
         return known[1]
 

@@ -36,7 +36,10 @@ class Frame:
     language: str
     stems: Mapping[str, int] = field(default_factory=dict)
     phrases: frozenset[str] = frozenset()
-    moods: frozenset[Mood] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Its telling words as they are written, each with its stem."""
+    moods: Mapping[Mood, float] = field(default_factory=dict)
+    """The share of the examples that ask for something, ask about something, or tell."""
     examples: tuple[frozenset[str], ...] = ()
     novelty: float = _EXPECTED_NOVELTY
     unused: frozenset[str] = frozenset()
@@ -60,30 +63,33 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     stems: Counter[str] = Counter()
     told: list[frozenset[str]] = []
     phrases: set[str] = set()
-    moods: set[Mood] = set()
+    moods: Counter[Mood] = Counter()
+    written: dict[str, str] = {}
     for example in examples:
         code = example.senses.reader.code
         telling = frozenset(telling_stems(example.senses, example.values))
         told.append(telling)
-        words = (w for at, w in enumerate(example.senses.words) if at not in example.values)
+        words = [w for at, w in enumerate(example.senses.words) if at not in example.values]
         stems.update({stem(word, code) for word in words if is_word(word)})
+        written |= {word: root for word in words if (root := stem(word, code)) in telling}
         phrases |= {
             sense.phrase
             for sense in example.senses.senses
             if sense.sense not in BEARS_NOTHING and sense.first not in example.values
         }
         phrases |= {w for at, w in enumerate(example.senses.words) if w in SIGNS and at not in example.values}
-        moods.add(example.senses.reader.mood(example.senses.words))
+        moods[example.senses.reader.mood(example.senses.words)] += 1
     counts = Counter(word for words in told for word in words)
     new = sum(1 for word, count in counts.items() if count == _ONE_EXAMPLE)
     total = sum(counts.values())
-    described = frozenset(stem(word, language) for word in _described(template, plan, domain))
+    described = {word: stem(word, language) for word in _described(template, plan, domain)}
     return Frame(
         template_id=template.id,
         language=language,
-        stems={**dict.fromkeys(described, 0), **stems},
+        stems={**dict.fromkeys(described.values(), 0), **stems},
+        words=described | written,
         phrases=frozenset(phrases),
-        moods=frozenset(moods),
+        moods={mood: count / len(examples) for mood, count in moods.items()},
         examples=tuple(told),
         novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
         unused=frozenset().union(*(example.unused for example in examples)),

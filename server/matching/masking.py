@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from server.library.model import Library
 from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
+from server.text.phrases import PhraseTable
+from server.text.tokens import Tokens
 
 _NUMBERS: Final = load_language("en").numbers
 _MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
@@ -96,6 +99,44 @@ def mask(text: str) -> str:
         bare = _AFTER.sub("", bare)
     bare = _BETWEEN.sub("", bare).strip()
     return bare if _ANY_WORD.search(bare) else full  # a mere courtesy stays as it is
+
+
+class ValueMask:
+    """Puts the name of a value's kind in its place, as `mask` does for numbers and dates.
+
+    “it's dark in the garage” is about a room, not about the garage: what a domain's entities and
+    closed lists hold is named by what it is of. A library without such values has nothing to do.
+    """
+
+    def __init__(self, library: Library) -> None:
+        names: dict[str, str] = {}
+        for entity in library.domain.entities.values():
+            names |= dict.fromkeys(entity.values, _in_words(entity.name))
+        for template in library.templates.values():
+            for parameter in template.parameters:
+                if parameter.descriptor.kind == "boolean":
+                    continue
+                for word in (*parameter.enum, *parameter.choices):
+                    names.setdefault(str(word), _in_words(parameter.name))
+        self._table = PhraseTable(names)
+
+    def __call__(self, text: str) -> str:
+        """Return the masked text."""
+        return mask(self._with_names(text) if self._table else text)
+
+    def _with_names(self, text: str) -> str:
+        tokens = Tokens(text[:_LONGEST])
+        parts, done = list[str](), 0
+        for phrase in self._table.find(tokens):
+            if phrase.weak:
+                continue
+            parts += text[done : tokens.starts[phrase.first]], phrase.value
+            done = tokens.ends[phrase.last - 1]
+        return "".join((*parts, text[done:]))
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _without_data(text: str) -> Iterator[str]:

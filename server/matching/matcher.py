@@ -1,7 +1,7 @@
 """An adapter's library, open for questions."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -21,7 +21,7 @@ from server.matching.index.template_index import (
     load_snapshot,
     save_snapshot,
 )
-from server.matching.masking import mask
+from server.matching.masking import ValueMask, mask
 from server.matching.model.head_store import head_for
 from server.matching.model.training import use_one_thread
 from server.matching.model.zero_shot import Scorer
@@ -86,6 +86,7 @@ class Matcher:
     _embedder: Embedder
     _speller: Speller
     _search: ExampleSearch
+    _mask: ValueMask
     _stats: Mapping[str, Any]
 
     @classmethod
@@ -116,7 +117,7 @@ class Matcher:
         )
         report, vectors = await _synchronized(index, embedder, state_dir, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
-        texts = (entry.masked for entry in index.entries)
+        texts = (entry.text.lower() for entry in index.entries)
         speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
             tuple(library.templates),
@@ -125,6 +126,7 @@ class Matcher:
             embedder,
             speller,
             ExampleSearch(index, vectors),
+            index.mask,
             {
                 "vectors": len(index.entries),
                 "search": "resident" if resident else "chroma",
@@ -140,12 +142,20 @@ class Matcher:
 
         Empty for a question of blanks; one text where there is no slip.
         """
-        masked = mask(text)
-        return tuple(dict.fromkeys((masked, self._speller.reread(masked)))) if masked else ()
+        return self._read(text, mask)
+
+    def _read(self, text: str, masked: Callable[[str], str]) -> tuple[str, ...]:
+        plain = masked(text)
+        if not plain:
+            return ()
+        corrected = self._speller.reread(text.lower())
+        # What stands in a list of values is put right there.
+        again = plain if corrected == text.lower() else masked(corrected)
+        return tuple(dict.fromkeys((plain, again)))
 
     async def rank(self, text: str, *, limit: int) -> Ranking:
         """Return the `limit` likeliest; raise `ProviderError` or `IndexUnavailable`."""
-        readings = self.readings(text)
+        readings = self._read(text, self._mask)
         if not readings:
             return Ranking((), out_of_scope=1.0)
         # One by one: each may be known already, and the provider makes one batch of them.

@@ -10,9 +10,12 @@ from server.extraction.frame import Frame, telling_stems
 from server.extraction.values import Extraction
 from server.library.model import Template
 from server.matching.selection import Ranking
+from server.text.language import load_language
 from server.text.senses import MessageSenses, Mood
 
 _MOST: Final = 3
+_ENGLISH = load_language("en")
+_ARTICLES, _PREPOSITIONS = _ENGLISH.group("articles"), _ENGLISH.group("prepositions")
 _WORDS: Final = frozenset({"word", "name", "foreign"})
 _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
 _MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
@@ -25,7 +28,7 @@ _TAKING: Final[Mapping[str, frozenset[str]]] = {
     "moment": frozenset({"date", "datetime", "written_date", "time"}),
 }
 
-Nearness = Mapping[str, tuple[float, float]]
+Nearness = Mapping[str, tuple[float, float, float]]
 """For an unread word, how near it is to the template's words and to the rest of the library's."""
 
 
@@ -43,9 +46,9 @@ class Candidate:
 FEATURES: Final[tuple[str, ...]] = (
     "head", "lead", "outside", "similarity", "missing", "complete", "agrees", "disagrees", "arguments", "free_text",
     "unread", "unread_name", "unread_foreign", "unread_new", "names_new", "no_parameters_unread",
-    "near", "near_other", "unread_share", "frame", "no_frame", "example_share", "example_same", "longer",
+    "near", "near_other", "drop_bad", "drop_good", "inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text", "unread_share", "frame", "no_frame", "example_share", "example_same", "longer",
     "amounts", "amounts_taken", "amounts_usual", "amounts_no_parameters", "moments", "moments_taken", "moments_no_parameters", "other_values",
-    "defaults_unread", "remark", "leading", "slips", "licensed", "write", "question", "question_write", "statement", "statement_write",
+    "defaults_unread", "remark", "leading", "slips", "licensed", "write", "moods", "question_", "question_write", "statement", "statement_write",
     "refused", "conditional", "better_elsewhere", "by_order", "novelty",
     *_OPERATORS,
 )  # fmt: skip
@@ -69,14 +72,17 @@ def evidence(
         if word.role == "unread":
             counts[word.kind] = counts.get(word.kind, 0) + 1
     unread = float(sum(counts.get(kind, 0) for kind in _WORDS))
-    near = near_other = 0.0
+    near = near_other = drop_bad = drop_good = 0.0
     if candidate.nearness is not None:
         for word in coverage.unread():
             if word.kind in _WORDS:
-                mine, other = candidate.nearness.get(coverage.text[word.start : word.end].lower(), (0.0, 0.0))
+                mine, other, drop = candidate.nearness.get(coverage.text[word.start : word.end].lower(), (0.0, 0.0, 0.0))
                 gain = min(1.0, max(0.0, (mine - 0.4) / 0.4))
                 near += gain if mine >= other else 0.5 * gain
                 near_other += min(1.0, max(0.0, (other - mine) / 0.3))
+                drop_bad += min(1.0, max(0.0, drop * 5))
+                drop_good += min(1.0, max(0.0, -drop * 5))
+    places = _places(candidate, senses)
     roles = [word.role for word in coverage.words]
     telling = set(telling_stems(senses)) if senses.words else set()
     frames = sum(role == "frame" for role in roles)
@@ -95,8 +101,9 @@ def evidence(
     write = template.effect == "write"
     main = next((c for c in senses.clauses if not c.tells), None)
     mood: Mood = senses.reader.mood(senses.words, main.first if main else 0)
-    question = mood == "question" and "question" not in frame.moods
-    statement = mood == "statement" and "statement" not in frame.moods
+    question = mood == "question" and not frame.moods.get("question")
+    statement = mood == "statement" and not frame.moods.get("statement")
+    in_moods = 0.0 if not frame.moods else log((frame.moods.get(mood, 0.0) + 0.08) / 1.08)
     defaults = sum(source.kind == "default" for source in found.sources.values())
     defaults += sum(p.name not in found.arguments for p in template.parameters if not p.required)
     mine = unread + amounts + moments + sum(counts.get(k, 0) for k in _OPERATORS)
@@ -123,6 +130,9 @@ def evidence(
         "no_parameters_unread": min(unread, _MOST) * no_parameters,
         "near": min(near, _MOST),
         "near_other": min(near_other, _MOST),
+        "drop_bad": min(drop_bad, 2.0),
+        "drop_good": min(drop_good, 2.0),
+        **places,
         "unread_share": unread / max(1.0, unread + frames + operators),
         "frame": float(min(frames + operators, 4)),
         "no_frame": float(frames == 0),
@@ -143,7 +153,8 @@ def evidence(
         "slips": float(min(kinds.count("slip"), 2)),
         "licensed": float(min(operators, 2)),
         "write": float(write),
-        "question": float(question),
+        "moods": in_moods,
+        "question_": float(question),
         "question_write": float(question and write),
         "statement": float(statement),
         "statement_write": float(statement and write),
@@ -156,6 +167,58 @@ def evidence(
     for kind in _OPERATORS:
         values[kind] = float(min(counts.get(kind, 0), 2))
     return [values[name] for name in FEATURES]
+
+
+def _places(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
+    """Where the unread words stand: in the request or beside it, as its verb, before a noun."""
+    coverage = candidate.coverage
+    words = coverage.words
+    found = dict.fromkeys(("inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text"), 0.0)
+    starts = senses.starts
+    def clause_of(at: int) -> int:
+        for number, clause in enumerate(senses.clauses):
+            if starts[clause.first] <= at < (starts[clause.last] if clause.last < len(starts) else 10**9):
+                return number
+        return -1
+    weight: dict[int, int] = {}
+    for word in words:
+        if word.role in ("frame", "value", "operator"):
+            weight[clause_of(word.start)] = weight.get(clause_of(word.start), 0) + 1
+    main = max(weight, key=lambda n: (weight[n], -n), default=-1)
+    seen_telling: set[int] = set()
+    for n, word in enumerate(words):
+        clause = clause_of(word.start)
+        telling = word.role != "filler"
+        if word.role == "unread" and word.kind in _WORDS:
+            if clause == main or weight.get(clause):
+                found["inside"] += 1
+                before = words[n - 1] if n else None
+                after = words[n + 1] if n + 1 < len(words) else None
+                if clause not in seen_telling:
+                    found["verb_unread"] += 1
+                if after is not None and after.role in ("frame",) and clause_of(after.start) == clause:
+                    found["modifier"] += 1
+                if (after is not None and after.role == "value") or (before is not None and before.role == "value"):
+                    found["beside_value"] += 1
+                at = n - 1
+                while at >= 0 and coverage.text[words[at].start : words[at].end].lower() in _ARTICLES:
+                    at -= 1
+                if at >= 0 and coverage.text[words[at].start : words[at].end].lower() in _PREPOSITIONS:
+                    found["after_preposition"] += 1
+            else:
+                found["outside_clause"] += 1
+        if telling:
+            seen_telling.add(clause)
+    # Words that do something in what was taken for a name.
+    texts = [source.span for name, source in candidate.found.sources.items() if source.span and source.kind in ("example", "recognizer") and any(p.name == name and p.type == "string" for p in candidate.template.parameters)]
+    for first, last in texts:
+        for sense in senses.senses:
+            if first <= starts[sense.first] < last:
+                if sense.sense in ("negation", "question", "condition", "exclusion"):
+                    found["refusal_in_text"] += 1
+                else:
+                    found["sense_in_text"] += 1
+    return {name: min(value, 3.0) for name, value in found.items()}
 
 
 def _left(candidate: Candidate) -> float:

@@ -50,6 +50,10 @@ class PhraseTable:
     def __bool__(self) -> bool:
         return bool(self._phrases)
 
+    def words(self) -> Iterator[str]:
+        """Every word of every phrase."""
+        return (word for phrase in self._phrases for word in phrase)
+
     def lookup(self, text: str) -> tuple[bool, Any]:
         """Whether the whole `text` is a known phrase, and its value."""
         words = tuple(_significant(Tokens(text)))

@@ -94,6 +94,11 @@ class SenseReader:
             if " " not in phrase
         )
 
+    @property
+    def small_words(self) -> frozenset[str]:
+        """Single words that bear nothing, or hardly anything."""
+        return self._known
+
     def knows(self, words: Sequence[str]) -> int:
         """How many of the words are ones that any text of the language has."""
         return sum(word in self._known for word in words)
@@ -154,6 +159,7 @@ class MessageSenses:
 
     reader: SenseReader
     words: Sequence[str]
+    starts: Sequence[int]
     senses: Sequence[WordSense]
     clauses: Sequence[Clause]
 
@@ -165,7 +171,9 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
     if len(codes) > 1:
         readers = [sense_reader(code) for code in codes]
         reader = max(readers, key=lambda one: one.knows(words))
-    return MessageSenses(reader, words, reader.senses(words), reader.clauses(words))
+    return MessageSenses(
+        reader, words, tokens.starts, reader.senses(words), reader.clauses(words)
+    )
 
 
 def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from server.core.ports import Embedder, Vectors
 from server.errors import IndexUnavailable
 from server.library.model import Library, Template
 from server.matching.index.store import TemplateStore, collection_name, open_collection
-from server.matching.masking import mask
+from server.matching.masking import ValueMask
 from server.storage.files import written_whole
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class IndexEntry:
         return digest_of((self.template_id, self.kind, self.text, self.masked, fingerprint))
 
 
-def _template_entries(template: Template) -> Iterator[IndexEntry]:
+def _template_entries(template: Template, masked: ValueMask) -> Iterator[IndexEntry]:
     for example in template.nl_examples:
-        yield IndexEntry(template.id, "example", example, mask(example))
+        yield IndexEntry(template.id, "example", example, masked(example))
     # A template that says nothing of itself still has a name.
     about = template.description or _in_words(template.id)
     described = about
@@ -58,7 +58,7 @@ def _template_entries(template: Template) -> Iterator[IndexEntry]:
         name = _in_words(template.function_name or template.id)
         said = " ".join(part for part in (template.description, arguments) if part)
         described = f"{name}: {said}" if said else name
-    yield IndexEntry(template.id, "description", about, mask(described))
+    yield IndexEntry(template.id, "description", about, masked(described))
 
 
 def _in_words(name: str) -> str:
@@ -83,7 +83,8 @@ class TemplateIndex:
         self, adapter: str, library: Library, fingerprint: str, store: TemplateStore
     ) -> None:
         self.name = collection_name(adapter, library.domain.name, fingerprint)
-        entries = (e for t in library.templates.values() for e in _template_entries(t))
+        self.mask = ValueMask(library)
+        entries = (e for t in library.templates.values() for e in _template_entries(t, self.mask))
         self.entries = tuple(dict.fromkeys(entries))
         self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
         self._store = store
