@@ -9,7 +9,7 @@ from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING, Clause, MessageSenses
+from server.text.senses import ASKS_TO_BE_TOLD, BEARS_NOTHING, Clause, MessageSenses
 from server.text.spelling import SpellingIndex
 from server.text.stems import stem
 from server.text.tokens import BLOCK, is_digits, is_word
@@ -208,6 +208,7 @@ def _take_words(
     licensed: Collection[str],
 ) -> None:
     words, code = senses.words, senses.reader.code
+    _take_actions(account, senses, frame)
     sense_at = {sense.first: sense for sense in senses.senses}
     covered_by_sense = {
         at: sense for sense in senses.senses for at in range(sense.first, sense.last)
@@ -244,6 +245,23 @@ def _take_words(
             account.take(range(at, at + 1), "unread", None, kind)
         else:
             account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
+
+
+def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> None:
+    """Verbs that ask for what the template does, and those that ask for something else."""
+    code = senses.reader.code
+    for first, last, groups in senses.actions:
+        place = range(first, last)
+        known = all(stem(senses.words[at], code) in frame.stems for at in place)
+        if any(account.roles[at] is not None for at in place) or known:
+            continue
+        if not groups.isdisjoint(frame.actions):
+            account.take(place, "frame", frame.template_id, "action")
+        elif not any(
+            sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
+            for sense in senses.senses
+        ) or ASKS_TO_BE_TOLD in groups:
+            account.take(place, "unread", None, "action")
 
 
 def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) -> None:

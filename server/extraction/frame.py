@@ -8,7 +8,14 @@ from typing import Final
 from server.extraction.plan import TemplatePlan
 from server.library.model import Domain, Template
 from server.library.parameters import name_words
-from server.text.senses import BEARS_NOTHING, MessageSenses, Mood, sense_reader
+from server.text.senses import (
+    ASKS_TO_BE_TOLD,
+    BEARS_NOTHING,
+    MessageSenses,
+    Mood,
+    read_senses,
+    sense_reader,
+)
 from server.text.stems import stem
 from server.text.tokens import Tokens, is_word
 
@@ -40,6 +47,8 @@ class Frame:
     """Its telling words as they are written, each with its stem."""
     moods: Mapping[Mood, float] = field(default_factory=dict)
     """The share of the examples that ask for something, ask about something, or tell."""
+    actions: frozenset[int] = frozenset()
+    """Groups of verbs by which its examples ask."""
     examples: tuple[frozenset[str], ...] = ()
     novelty: float = _EXPECTED_NOVELTY
     unused: frozenset[str] = frozenset()
@@ -65,6 +74,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     phrases: set[str] = set()
     moods: Counter[Mood] = Counter()
     written: dict[str, str] = {}
+    actions: set[int] = set()
     for example in examples:
         code = example.senses.reader.code
         telling = frozenset(telling_stems(example.senses, example.values))
@@ -78,6 +88,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             if sense.sense not in BEARS_NOTHING and sense.first not in example.values
         }
         phrases |= {w for at, w in enumerate(example.senses.words) if w in SIGNS and at not in example.values}
+        actions.update(*(action.groups for action in example.senses.actions))
         moods[example.senses.reader.mood(example.senses.words)] += 1
     counts = Counter(word for words in told for word in words)
     new = sum(1 for word, count in counts.items() if count == _ONE_EXAMPLE)
@@ -90,11 +101,21 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         words=described | written,
         phrases=frozenset(phrases),
         moods={mood: count / len(examples) for mood, count in moods.items()},
+        actions=frozenset(actions | _named_actions(template, plan)),
         examples=tuple(told),
         novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
         unused=frozenset().union(*(example.unused for example in examples)),
         takes=frozenset(one.role for one in plan.parameters),
     )
+
+
+def _named_actions(template: Template, plan: TemplatePlan) -> set[int]:
+    """Groups of the verbs that a template's id and description begin with."""
+    found: set[int] = set()
+    for text in (template.id.replace("_", " "), template.description):
+        read = read_senses(Tokens(text), ("en",))
+        found.update(*(action.groups for action in read.actions))
+    return found | ({ASKS_TO_BE_TOLD} if template.effect == "read" else set())
 
 
 def telling_stems(senses: MessageSenses, taken: Iterable[int] = ()) -> list[str]:

@@ -16,7 +16,7 @@ from server.text.senses import MessageSenses, Mood
 _MOST: Final = 3
 _ENGLISH = load_language("en")
 _ARTICLES, _PREPOSITIONS = _ENGLISH.group("articles"), _ENGLISH.group("prepositions")
-_WORDS: Final = frozenset({"word", "name", "foreign"})
+_WORDS: Final = frozenset({"word", "name", "foreign", "action"})
 _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
 _MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
 _OPERATORS: Final = (
@@ -45,8 +45,8 @@ class Candidate:
 
 FEATURES: Final[tuple[str, ...]] = (
     "head", "lead", "outside", "similarity", "missing", "complete", "agrees", "disagrees", "arguments", "free_text",
-    "unread", "unread_name", "unread_foreign", "unread_new", "names_new", "no_parameters_unread",
-    "near", "near_other", "drop_bad", "drop_good", "inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text", "unread_share", "frame", "no_frame", "example_share", "example_same", "longer",
+    "unread", "unread_action", "action_far", "actions", "unread_name", "unread_foreign", "unread_new", "names_new", "no_parameters_unread",
+    "near", "near_other", "drop_bad", "drop_good", "inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text", "value_inside", "value_outside", "operator_inside", "operator_outside", "unread_share", "frame", "no_frame", "example_share", "example_same", "longer",
     "amounts", "amounts_taken", "amounts_usual", "amounts_no_parameters", "moments", "moments_taken", "moments_no_parameters", "other_values",
     "defaults_unread", "remark", "leading", "slips", "licensed", "write", "moods", "question_", "question_write", "statement", "statement_write",
     "refused", "conditional", "better_elsewhere", "by_order", "novelty",
@@ -73,16 +73,19 @@ def evidence(
             counts[word.kind] = counts.get(word.kind, 0) + 1
     unread = float(sum(counts.get(kind, 0) for kind in _WORDS))
     near = near_other = drop_bad = drop_good = 0.0
+    gains: dict[int, float] = {}
     if candidate.nearness is not None:
         for word in coverage.unread():
             if word.kind in _WORDS:
                 mine, other, drop = candidate.nearness.get(coverage.text[word.start : word.end].lower(), (0.0, 0.0, 0.0))
                 gain = min(1.0, max(0.0, (mine - 0.4) / 0.4))
-                near += gain if mine >= other else 0.5 * gain
+                gain = gain if mine >= other else 0.5 * gain
+                gains[word.start] = gain
+                near += gain
                 near_other += min(1.0, max(0.0, (other - mine) / 0.3))
                 drop_bad += min(1.0, max(0.0, drop * 5))
                 drop_good += min(1.0, max(0.0, -drop * 5))
-    places = _places(candidate, senses)
+    places = _places(candidate, senses, gains)
     roles = [word.role for word in coverage.words]
     telling = set(telling_stems(senses)) if senses.words else set()
     frames = sum(role == "frame" for role in roles)
@@ -123,6 +126,7 @@ def evidence(
         "arguments": float(min(len(read), _MOST)),
         "free_text": float(any(s.kind in ("example", "recognizer") and n not in found.sure for n, s in found.sources.items())),
         "unread": min(unread, _MOST),
+        "unread_action": float(min(counts.get("action", 0), 2)),
         "unread_name": float(min(counts.get("name", 0), 2)),
         "unread_foreign": float(min(counts.get("foreign", 0), _MOST)),
         "unread_new": min(unread, _MOST) * frame.novelty,
@@ -133,6 +137,8 @@ def evidence(
         "drop_bad": min(drop_bad, 2.0),
         "drop_good": min(drop_good, 2.0),
         **places,
+        "action_far": sum(1 - gains.get(w.start, 0.0) for w in coverage.unread() if w.kind == "action"),
+        "actions": float(any(word.kind == "action" and word.role == "frame" for word in coverage.words)),
         "unread_share": unread / max(1.0, unread + frames + operators),
         "frame": float(min(frames + operators, 4)),
         "no_frame": float(frames == 0),
@@ -169,11 +175,11 @@ def evidence(
     return [values[name] for name in FEATURES]
 
 
-def _places(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
+def _places(candidate: Candidate, senses: MessageSenses, gains: Mapping[int, float]) -> dict[str, float]:
     """Where the unread words stand: in the request or beside it, as its verb, before a noun."""
     coverage = candidate.coverage
     words = coverage.words
-    found = dict.fromkeys(("inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text"), 0.0)
+    found = dict.fromkeys(("inside", "outside_clause", "verb_unread", "modifier", "after_preposition", "in_slot", "beside_value", "sense_in_text", "refusal_in_text", "value_inside", "value_outside", "operator_inside", "operator_outside"), 0.0)
     starts = senses.starts
     def clause_of(at: int) -> int:
         for number, clause in enumerate(senses.clauses):
@@ -191,22 +197,26 @@ def _places(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
         telling = word.role != "filler"
         if word.role == "unread" and word.kind in _WORDS:
             if clause == main or weight.get(clause):
-                found["inside"] += 1
+                found["inside"] += 1 - gains.get(word.start, 0.0)
                 before = words[n - 1] if n else None
                 after = words[n + 1] if n + 1 < len(words) else None
                 if clause not in seen_telling:
-                    found["verb_unread"] += 1
+                    found["verb_unread"] += 1 - gains.get(word.start, 0.0)
                 if after is not None and after.role in ("frame",) and clause_of(after.start) == clause:
-                    found["modifier"] += 1
+                    found["modifier"] += 1 - gains.get(word.start, 0.0)
                 if (after is not None and after.role == "value") or (before is not None and before.role == "value"):
-                    found["beside_value"] += 1
+                    found["beside_value"] += 1 - gains.get(word.start, 0.0)
                 at = n - 1
                 while at >= 0 and coverage.text[words[at].start : words[at].end].lower() in _ARTICLES:
                     at -= 1
                 if at >= 0 and coverage.text[words[at].start : words[at].end].lower() in _PREPOSITIONS:
-                    found["after_preposition"] += 1
+                    found["after_preposition"] += 1 - gains.get(word.start, 0.0)
             else:
                 found["outside_clause"] += 1
+        elif word.role == "unread" and word.kind in _AMOUNTS | _MOMENTS:
+            found["value_inside" if clause == main or weight.get(clause) else "value_outside"] += 1
+        elif word.role == "unread" and word.kind in _OPERATORS:
+            found["operator_inside" if clause == main or weight.get(clause) else "operator_outside"] += 1
         if telling:
             seen_telling.add(clause)
     # Words that do something in what was taken for a name.

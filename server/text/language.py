@@ -254,6 +254,8 @@ class Language(LanguagePart):
     replies: ReplyWords = ReplyWords()
     followups: FollowupWords = FollowupWords()
     senses: dict[Sense, Phrases] = {}
+    actions: tuple[Phrases, ...] = ()
+    """Groups of verbs that ask for the same to be done; the first is of asking to be told."""
     remarks: RemarkWords = RemarkWords()
     moods: MoodWords = MoodWords()
     everyday_sentences: tuple[str, ...] = ()

@@ -39,6 +39,18 @@ class Clause(NamedTuple):
     tells: bool
 
 
+class Action(NamedTuple):
+    """A verb at the words from `first` up to `last`, and the groups of verbs it is one of."""
+
+    first: int
+    last: int
+    groups: frozenset[int]
+
+
+ASKS_TO_BE_TOLD: Final = 0
+"""The group of verbs by which people ask to be told something."""
+
+
 class _PhraseList:
     """Phrases by their first word, found longest first."""
 
@@ -86,6 +98,13 @@ class SenseReader:
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
         self._refusals, self._conditions = _plain(moods.refusals), _plain(moods.conditions)
+        groups: dict[str, set[int]] = {}
+        for number, group in enumerate(language.actions):
+            for phrase in group:
+                groups.setdefault(phrase, set()).add(number)
+        self._actions = _plain(groups)
+        self._groups = {phrase: frozenset(numbers) for phrase, numbers in groups.items()}
+        self._articles = language.group("articles") | language.group("prepositions") - {"to"}
         self._courtesies = _plain([*language.politeness.please, *language.politeness.greetings])
         self._known = frozenset(
             phrase
@@ -126,6 +145,28 @@ class SenseReader:
     def _tells(self, words: Sequence[str], first: int, last: int) -> bool:
         return self._opens.begins(words, first) and not self._asks.within(words, first, last)
 
+    def actions(self, words: Sequence[str], senses: Sequence[WordSense]) -> list[Action]:
+        """The verbs by which a message asks for something: those that its clauses begin with."""
+        bears_nothing = {
+            at
+            for sense in senses
+            if sense.sense in BEARS_NOTHING
+            for at in range(sense.first, sense.last)
+        }
+        found, begins = list[Action](), True
+        for index, word in enumerate(words):
+            if word in _CLAUSE_ENDS or word in ("and", "then"):
+                begins = True
+                continue
+            if begins or (index and words[index - 1] == "to"):
+                is_noun = index > 0 and words[index - 1] in self._articles
+                action = None if is_noun else self._actions.at(words, index)
+                if action is not None:
+                    groups = self._groups[action.phrase]
+                    found.append(Action(action.first, action.last, groups))
+            begins = begins and (index in bears_nothing or not is_word(word))
+        return found
+
     def mood(self, words: Sequence[str], first: int = 0) -> Mood:
         """Whether a clause that begins at `first` asks for something, about something, or tells."""
         while (polite := self._courtesies.at(words, first) if first < len(words) else None) or (
@@ -162,6 +203,7 @@ class MessageSenses:
     starts: Sequence[int]
     senses: Sequence[WordSense]
     clauses: Sequence[Clause]
+    actions: Sequence[Action] = ()
 
 
 def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
@@ -171,9 +213,9 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
     if len(codes) > 1:
         readers = [sense_reader(code) for code in codes]
         reader = max(readers, key=lambda one: one.knows(words))
-    return MessageSenses(
-        reader, words, tokens.starts, reader.senses(words), reader.clauses(words)
-    )
+    senses = reader.senses(words)
+    clauses, actions = reader.clauses(words), reader.actions(words, senses)
+    return MessageSenses(reader, words, tokens.starts, senses, clauses, actions)
 
 
 def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, ...]:
