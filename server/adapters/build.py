@@ -25,8 +25,10 @@ from server.library.model import Library
 from server.llm.models import AdapterModels, build_llm_decider, build_models
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
+from server.retrievers.choice import least_confidence
 from server.retrievers.followups.decider import FollowUpDecider
 from server.retrievers.implementations.intent.agent import PackQuestionDecider
+from server.retrievers.verifier import shipped_verifier
 from server.settings.models import AdapterSettings
 from server.text.language import everyday_sentences
 from server.tools.executor import ToolExecutor
@@ -65,6 +67,8 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
     if not loaded.usable or kind is None or library is None or registry is None:
         raise ConfigurationInvalid(loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
+    extractor = Extractor(library.domain)
+    await asyncio.to_thread(extractor.prepare, tuple(library.templates.values()))
     matcher = await Matcher.open(
         adapter.name,
         library,
@@ -73,16 +77,19 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
         search=settings.matching.search,
         resident_max_vectors=settings.matching.resident_max_vectors,
         state_dir=settings.data_dir / "heads",
+        telling=extractor.telling_words(),
     )
+    verifier = await asyncio.to_thread(shipped_verifier)
     parts = DeciderDependencies(
         adapter=adapter.name,
         library=library,
         matcher=matcher,
-        extractor=Extractor(library.domain),
-        confidence_threshold=config.confidence_threshold,
+        extractor=extractor,
+        confidence_threshold=least_confidence(config, verifier),
         max_templates=config.max_templates,
         clarify_margin=settings.matching.clarify_margin,
         intent_tools=config.policy.intent_tools,
+        verifier=verifier,
     )
     python = PythonCalls(loaded.functions)
     http = HttpCalls.of(library, egress=egress_policy(adapter))

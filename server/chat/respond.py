@@ -127,10 +127,10 @@ def respond(
             metadata = {"options": options, "match": describe_match(matches[0], {})["match"]}
         case ClarifyingQuestion(content, confidence, why):
             metadata["why"] = why
-        case NoMatch(why, matches, unused):
+        case NoMatch(why, matches, unread, objection):
             confidence = matches[0].confidence if matches else 0.0
             nearest = describe_options(library, matches[:_MAX_NEAREST])
-            context = {"nearest": nearest, "unused": unused, "why": why}
+            context = {"nearest": nearest, "unused": unread, "objection": objection, "why": why}
             content = phrase(library, "no_match", context, language)
             metadata = {"why": why, "nearest": nearest}
         case Cancelled(cancelled):

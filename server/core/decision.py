@@ -7,6 +7,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Literal
 
+from server.core.coverage import NO_COVERAGE, Coverage
 from server.core.tools import Source, ToolCall
 
 
@@ -51,6 +52,7 @@ class Call:
     call: ToolCall
     proposed: ProposedAction | None = None
     otherwise: "Decision | None" = None
+    coverage: Coverage = NO_COVERAGE
 
 
 Origin = Literal["template", "conversation"]
@@ -114,6 +116,7 @@ class MissingArguments:
     missing: tuple[MissingParameter, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
+    coverage: Coverage = NO_COVERAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class Clarify:
     """Two or more templates are too close to choose between, best first."""
 
     options: tuple[Match, ...]
+    coverage: Coverage = NO_COVERAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +138,17 @@ class ClarifyingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """Nothing fits. `nearest` are the closest templates, best first, `unused` values of no use."""
+    """Nothing fits. `nearest` are the closest templates, best first.
+
+    `unread` are the words that were in the way of the nearest, as they were written, and
+    `objection` is what kind of words they are where they speak against doing anything at all.
+    """
 
     why: str
     nearest: tuple[Match, ...] = ()
-    unused: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    objection: str = ""
+    coverage: Coverage = NO_COVERAGE
 
 
 @dataclass(frozen=True, slots=True)

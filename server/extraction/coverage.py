@@ -132,7 +132,7 @@ def cover(
     _take_values(account, reading, senses, plan, sources)
     for clause in aside:
         account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
-    _take_unused_values(account, reading, size)
+    _take_unused_values(account, reading, senses)
     _take_words(account, reading, senses, frame, library, licensed)
     words: list[CoveredWord] = []
     for at in range(size):
@@ -171,7 +171,8 @@ def _take_values(
         first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
         # The value as it was recognised: with its unit, with the time beside its date.
         for span in reading.spans:
-            if span.start < end and start < span.end and span.kind != "quoted":
+            touches = span.kind == "currency" and (span.last == first or span.first == last)
+            if touches or (span.start < end and start < span.end and span.kind != "quoted"):
                 first, last = min(first, span.first), max(last, span.last)
         first, last = max(first, 0), min(last, size)
         if first < last:
@@ -189,12 +190,14 @@ def _take_values(
             account.take(range(last, last + 1), "value", one.key, "lead")
 
 
-def _take_unused_values(account: _Account, reading: ParsedText, size: int) -> None:
-    tokens = reading.tokens
+def _take_unused_values(account: _Account, reading: ParsedText, senses: MessageSenses) -> None:
+    tokens, size = reading.tokens, len(senses.words)
     for start, end in reading.values:
         first, last = tokens.index_at(start), tokens.index_at(end - 1) + 1
         places = range(first, min(last, size))
         if all(account.roles[at] is None for at in places):
+            if all(senses.words[at] in senses.reader.small_words for at in places):
+                continue  # the “one” of “this one”
             kind = next((s.kind for s in reading.spans if s.start == start), "number")
             account.take(places, "unread", None, kind)
 
@@ -222,7 +225,7 @@ def _take_words(
             if sense.sense in BEARS_NOTHING:
                 account.take(places, "filler", None, sense.sense)
                 continue
-            if sense.phrase in frame.phrases or sense.phrase in licensed:
+            if sense.phrase.removesuffix("s") in frame.phrases or sense.phrase in frame.phrases or sense.phrase in licensed:
                 account.take(places, "operator", frame.template_id, sense.sense)
                 continue
             is_single = sense.last - sense.first == 1
@@ -232,6 +235,10 @@ def _take_words(
         if not is_word(word):
             known = word in frame.phrases or word in licensed
             account.take(range(at, at + 1), "operator" if known else "unread", None, "sign")
+            continue
+        around = covered_by_sense.get(at)
+        if sense is None and around is not None and around.sense in BEARS_NOTHING:
+            account.take(range(at, at + 1), "filler", None, around.sense)
             continue
         root = stem(word, code)
         if root in frame.stems:

@@ -27,6 +27,7 @@ from server.text.tokens import is_digits
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
 _SENSES: Final = ("senses", "")
+_SHORTEST_TELLING: Final = 2
 
 
 class _Prepared(NamedTuple):
@@ -117,6 +118,13 @@ class Extractor:
             return reading.text
         tokens = reading.tokens
         return ", ".join(tokens.slice(clause.first, clause.last) for clause in asking)
+
+    def telling_words(self) -> dict[str, tuple[str, ...]]:
+        """The words that say what each template prepared is about, by its id."""
+        return {
+            name: tuple(w for w in prepared.frame.words if len(w) > _SHORTEST_TELLING)
+            for name, (_, prepared) in self._plans.items()
+        }
 
     def frame(self, template: Template) -> Frame:
         """What a template's own examples teach about the words it knows."""

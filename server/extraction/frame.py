@@ -80,7 +80,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         telling = frozenset(telling_stems(example.senses, example.values))
         told.append(telling)
         words = [w for at, w in enumerate(example.senses.words) if at not in example.values]
-        stems.update({stem(word, code) for word in words if is_word(word)})
+        stems.update(telling)
         written |= {word: root for word in words if (root := stem(word, code)) in telling}
         phrases |= {
             sense.phrase

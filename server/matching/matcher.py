@@ -1,6 +1,7 @@
 """An adapter's library, open for questions."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,6 +26,7 @@ from server.matching.masking import ValueMask, mask
 from server.matching.model.head_store import head_for
 from server.matching.model.training import use_one_thread
 from server.matching.model.zero_shot import Scorer
+from server.matching.nearness import LibraryVectors, Nearness
 from server.matching.selection import Ranking, TemplateCandidate
 from server.text.spelling import Speller
 
@@ -76,6 +78,21 @@ class ExampleSearch:
         return found
 
 
+    async def similarities(self, readings: Vectors, template: str) -> Vectors:
+        """Return how near each of the readings (n, d) is to the nearest text of a template."""
+        places, _ = self._groups[template]
+        if isinstance(self._source, TemplateIndex):
+            vectors = await self._source.vectors(self._source.ids[places])
+        else:
+            vectors = self._source[places]
+        nearest: Vectors = (readings @ vectors.T).max(axis=1)
+        return nearest
+
+
+def _without(text: str, word: str) -> str:
+    return re.sub(rf"\b{re.escape(word)}\b", " ", text, flags=re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Matcher:
     """Ranks templates by how likely a question means them. Open with `Matcher.open`."""
@@ -87,6 +104,7 @@ class Matcher:
     _speller: Speller
     _search: ExampleSearch
     _mask: ValueMask
+    _words: LibraryVectors
     _stats: Mapping[str, Any]
 
     @classmethod
@@ -100,10 +118,12 @@ class Matcher:
         search: SearchMode = "auto",
         resident_max_vectors: int = 200_000,
         state_dir: Path,
+        telling: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """Bring the index in step with the library, and learn its head where that is due.
 
-        Heads are kept in `state_dir`. An unchanged library embeds and learns nothing. Raises
+        Heads are kept in `state_dir`. `telling` are the words that say what each template is
+        about, to which others can be compared. An unchanged library embeds and learns nothing. Raises
         `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
         """
         if not library.templates:
@@ -118,6 +138,7 @@ class Matcher:
         report, vectors = await _synchronized(index, embedder, state_dir, resident=resident)
         head, learnt = await head_for(index, library, vectors, embedder, state_dir)
         texts = (entry.text.lower() for entry in index.entries)
+        words = await LibraryVectors.learn(telling or {}, embedder, state_dir, index.name)
         speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
             tuple(library.templates),
@@ -127,6 +148,7 @@ class Matcher:
             speller,
             ExampleSearch(index, vectors),
             index.mask,
+            words,
             {
                 "vectors": len(index.entries),
                 "search": "resident" if resident else "chroma",
@@ -173,6 +195,26 @@ class Matcher:
             for template, place, (similarity, text) in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, out_of_scope=shares.item(-1), readings=readings)
+
+    async def nearness(
+        self, text: str, words: Sequence[str], templates: Sequence[str]
+    ) -> dict[str, dict[str, Nearness]]:
+        """How near words of a question are to each template's; raises as `rank`."""
+        readings = [self._mask(text)]
+        readings += [self._mask(_without(text, word)) or readings[0] for word in words]
+        texts = [*words, *readings]
+        vectors = np.vstack(await asyncio.gather(*(self._embedder.embed([t]) for t in texts)))
+        singles, wholes = vectors[: len(words)], vectors[len(words) :]
+        found: dict[str, dict[str, Nearness]] = {}
+        for template in templates:
+            near = self._words.near(singles, template)
+            likeness = await self._search.similarities(wholes, template)
+            gains = likeness[1:] - likeness[0]
+            found[template] = {
+                word: one._replace(without=float(gain))
+                for word, one, gain in zip(words, near, gains, strict=True)
+            }
+        return found
 
     def stats(self) -> dict[str, Any]:
         """What is indexed and how it is searched, as JSON-ready data."""

@@ -47,32 +47,6 @@ _MOST_LEFT_OVER: Final = 2
 _AGREES: Final = log(20)
 _FAR_LIKELIER: Final = 1.5
 """So many times likelier before anything was read, it is no near tie that evidence may decide."""
-_WORST: Final = _NOTHING_FOUND + _MOST_LEFT_OVER * _LEFT_OVER
-_MOST: Final = {False: _COMPLETE, True: _COMPLETE + _AGREES}
-"""The most that can speak for a candidate, without and with something that the rules found."""
-_SURE: Final = 0.95
-"""As good as certain: what others find in the question changes nothing that is shown."""
-
-
-def in_reach(ranking: Ranking, *, rules: bool) -> Sequence[TemplateCandidate]:
-    """The candidates that may still be chosen; `rules` say if rules may speak for one."""
-    candidates = ranking.candidates
-    least = candidates[0].probability / exp(_MOST[rules] - _WORST) if candidates else 0.0
-    return [candidate for candidate in candidates if candidate.probability >= least]
-
-
-def is_settled(
-    ranking: Ranking, first: ArgumentCoverage, *, floor: float, margin: float, rules: bool
-) -> bool:
-    """Whether the likeliest candidate is chosen whatever the others find in the question."""
-    if first.agrees is False or first.unused or first.read < first.required:
-        return False
-    best, *others = ranking.candidates
-    weight = best.probability * exp(_evidence(first))
-    rivals = sum(other.probability for other in others)
-    rest = max(0.0, 1 - best.probability - rivals)
-    total = weight + rivals * exp(_MOST[rules]) + rest
-    return weight >= total * max(_SURE, floor, (1 + margin) / 2)
 
 
 def choose_template(

@@ -1,35 +1,23 @@
 """What retrievers are built from, and how most decide: match, extract, choose."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch, Trace
+from server.core.coverage import NO_COVERAGE, Coverage
+from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch, Trace
 from server.core.turn import Turn
-from server.extraction.extractor import Extractor
 from server.extraction.values import Extraction, note_ambiguous_dates
-from server.library.model import Library, TemplateKind
-from server.matching.matcher import Matcher
-from server.matching.selection import Ranking, choose_template, in_reach, is_settled
+from server.library.model import TemplateKind
+from server.matching.selection import Ranking
+from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
+from server.retrievers.dependencies import DeciderDependencies
+from server.retrievers.evidence import Candidate
+from server.text.parsed_text import ParsedText
 
 
-@dataclass(frozen=True, slots=True)
-class DeciderDependencies:
-    """An open library and the two readers over it, with the adapter's own settings.
+__all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_for_template"]
 
-    `implementation:` names a class that is called with exactly one of these, and that
-    has the methods of `server.core.ports.Decider`.
-    """
-
-    adapter: str
-    library: Library
-    matcher: Matcher
-    extractor: Extractor
-    confidence_threshold: float
-    max_templates: int
-    clarify_margin: float
-    intent_tools: Mapping[str, tuple[str, ...]] | None = None
-    """The templates that each intent allows, where the adapter says so."""
+_LEAST_LIKELY: Final = 0.01
+"""Templates that are less likely are not looked at: nothing in a question makes up for that."""
 
 
 class TemplateRetriever:
@@ -50,8 +38,11 @@ class TemplateRetriever:
             IndexUnavailable: the vector store is the search, and cannot be used.
         """
         parts = self._parts
+        # What "tomorrow" means depends on the server's time zone.
+        reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
         with trace.stage("match") as details:
-            ranking = await parts.matcher.rank(turn.text, limit=parts.max_templates)
+            asked = parts.extractor.request_text(reading)
+            ranking = await parts.matcher.rank(asked, limit=parts.max_templates)
             details["candidates"] = [
                 {
                     "template_id": each.template_id,
@@ -64,71 +55,70 @@ class TemplateRetriever:
             details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)
         with trace.stage("extract") as details:
-            extractions = self._extract_candidates(turn, ranking)
+            candidates = self._read_candidates(turn, reading, ranking)
             details["found"] = [
                 {
-                    "template_id": template_id,
-                    "arguments": dict(found.arguments),
-                    "missing": [missing.name for missing in found.missing],
-                    "unused": list(found.grounding.unused),
+                    "template_id": one.template.id,
+                    "arguments": dict(one.found.arguments),
+                    "missing": [missing.name for missing in one.found.missing],
+                    "unread": list(one.coverage.phrases("unread")),
                 }
-                for template_id, found in extractions.items()
+                for one in candidates
+            ]
+        with trace.stage("verify") as details:
+            judged = await judge(parts, asked, reading, ranking, candidates)
+            details["judged"] = [
+                {
+                    "template_id": one.match.template_id,
+                    "confidence": round(one.match.confidence, 4),
+                    "against": one.against,
+                }
+                for one in judged
             ]
         with trace.stage("choose") as details:
-            chosen = choose_template(
-                ranking,
-                {name: found.grounding for name, found in extractions.items()},
-                floor=parts.confidence_threshold,
-                margin=parts.clarify_margin,
-            )
-            if isinstance(chosen, Clarify):
-                ids = [option.template_id for option in chosen.options]
-                why = chosen.options[0].why
-                details |= {"decision": "ask which is meant", "options": ids, "why": why}
-                return chosen
-            if isinstance(chosen, NoMatch):
-                details |= {"decision": "nothing fits", "why": chosen.why}
-                return chosen
-            decision = call_or_ask(parts, chosen, extractions[chosen.template_id])
-            verb = "call" if isinstance(decision, Call) else "ask for what is missing"
-            details |= {
-                "decision": verb,
-                "template_id": chosen.template_id,
-                "confidence": round(chosen.confidence, 4),
-                "why": chosen.why,
-            }
+            chosen = choose(parts, judged, ranking)
+            decision: Decision
+            if isinstance(chosen, Judged):
+                one = chosen.candidate
+                decision = call_or_ask(parts, chosen.match, one.found, one.coverage)
+            else:
+                decision = chosen
+            details |= describe_choice(decision)
         return decision
 
     async def close(self) -> None:
         """Nothing to give back: store and embedder belong to who opened them."""
 
-    def _extract_candidates(self, turn: Turn, ranking: Ranking) -> dict[str, Extraction]:
-        """What the question gives to each candidate that could be chosen, the likeliest first."""
-        parts, rules = self._parts, turn.intent is not None
-        # What "tomorrow" means depends on the server's time zone.
-        reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
-        floor, margin = parts.confidence_threshold, parts.clarify_margin
-        extractions: dict[str, Extraction] = {}
-        for candidate in in_reach(ranking, rules=rules):
-            template = parts.library.templates[candidate.template_id]
-            found = parts.extractor.extract_from(reading, template, intent=turn.intent)
-            extractions[template.id] = found
-            if len(extractions) == 1 and is_settled(
-                ranking, found.grounding, floor=floor, margin=margin, rules=rules
-            ):
+    def _read_candidates(
+        self, turn: Turn, reading: ParsedText, ranking: Ranking
+    ) -> list[Candidate]:
+        """What the question gives to each template it may mean, the likeliest first."""
+        parts, candidates = self._parts, list[Candidate]()
+        for ranked in ranking.candidates:
+            if candidates and ranked.probability < _LEAST_LIKELY and turn.intent is None:
                 break
-        return extractions
+            template = parts.library.templates[ranked.template_id]
+            found = parts.extractor.extract_from(reading, template, intent=turn.intent)
+            coverage = parts.extractor.cover(reading, template, found)
+            frame = parts.extractor.frame(template)
+            candidates.append(Candidate(ranked, template, frame, found, coverage))
+            if len(candidates) == 1 and is_settled(ranking, candidates[0]):
+                break
+        return candidates
 
 
 def call_or_ask(
-    parts: DeciderDependencies, match: Match, found: Extraction
+    parts: DeciderDependencies,
+    match: Match,
+    found: Extraction,
+    coverage: Coverage = NO_COVERAGE,
 ) -> Call | MissingArguments:
     """The call of the template that was matched, or the question for what it still needs."""
     sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
     if found.missing:
-        return MissingArguments(match, found.missing, found.arguments, sources)
+        return MissingArguments(match, found.missing, found.arguments, sources, coverage)
     template = parts.library.templates[match.template_id]
-    return Call(match, template.call(found.arguments, sources))
+    return Call(match, template.call(found.arguments, sources), coverage=coverage)
 
 
 def decide_for_template(

@@ -9,14 +9,17 @@ from server.core.coverage import Coverage
 from server.extraction.frame import Frame, telling_stems
 from server.extraction.values import Extraction
 from server.library.model import Template
-from server.matching.selection import Ranking
+from server.matching.nearness import Nearness
+from server.matching.selection import Ranking, TemplateCandidate
+from server.retrievers.requests import is_licensed, mood_of
 from server.text.language import load_language
-from server.text.senses import MessageSenses, Mood
+from server.text.senses import MessageSenses
 
 _MOST: Final = 3
+_FAR: Final = Nearness(0.0, 0.0)
 _ENGLISH = load_language("en")
 _ARTICLES, _PREPOSITIONS = _ENGLISH.group("articles"), _ENGLISH.group("prepositions")
-_WORDS: Final = frozenset({"word", "name", "foreign", "action"})
+WORDS: Final = frozenset({"word", "name", "foreign", "action"})
 _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
 _MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
 _OPERATORS: Final = (
@@ -28,19 +31,19 @@ _TAKING: Final[Mapping[str, frozenset[str]]] = {
     "moment": frozenset({"date", "datetime", "written_date", "time"}),
 }
 
-Nearness = Mapping[str, tuple[float, float, float]]
-"""For an unread word, how near it is to the template's words and to the rest of the library's."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One template, and what a question gives to it."""
+    """One template, and what a question gives to it.
 
+    `nearness` tells of unread words, lower-cased, how near they are to the template's own.
+    """
+
+    ranked: TemplateCandidate
     template: Template
     frame: Frame
     found: Extraction
     coverage: Coverage
-    nearness: Nearness | None = None
+    nearness: Mapping[str, Nearness] | None = None
 
 
 FEATURES: Final[tuple[str, ...]] = (
@@ -56,14 +59,13 @@ FEATURES: Final[tuple[str, ...]] = (
 
 def evidence(
     ranking: Ranking,
-    place: int,
     candidate: Candidate,
     others: Sequence[Candidate],
     senses: MessageSenses,
 ) -> list[float]:
-    """Return the value of each of `FEATURES` for the candidate at a place of the ranking."""
-    at = ranking.candidates[place]
-    rest = [c.probability for n, c in enumerate(ranking.candidates) if n != place]
+    """Return the value of each of `FEATURES` for one candidate of a ranking."""
+    at = candidate.ranked
+    rest = [c.probability for c in ranking.candidates if c is not at]
     best_other = max([*rest, ranking.out_of_scope], default=0.0)
     coverage, frame, found = candidate.coverage, candidate.frame, candidate.found
     template = candidate.template
@@ -71,13 +73,13 @@ def evidence(
     for word in coverage.words:
         if word.role == "unread":
             counts[word.kind] = counts.get(word.kind, 0) + 1
-    unread = float(sum(counts.get(kind, 0) for kind in _WORDS))
+    unread = float(sum(counts.get(kind, 0) for kind in WORDS))
     near = near_other = drop_bad = drop_good = 0.0
     gains: dict[int, float] = {}
     if candidate.nearness is not None:
         for word in coverage.unread():
-            if word.kind in _WORDS:
-                mine, other, drop = candidate.nearness.get(coverage.text[word.start : word.end].lower(), (0.0, 0.0, 0.0))
+            if word.kind in WORDS:
+                mine, other, drop = candidate.nearness.get(coverage.text[word.start : word.end].lower(), _FAR)
                 gain = min(1.0, max(0.0, (mine - 0.4) / 0.4))
                 gain = gain if mine >= other else 0.5 * gain
                 gains[word.start] = gain
@@ -95,15 +97,14 @@ def evidence(
     no_parameters = not template.parameters
     amounts = float(sum(counts.get(kind, 0) for kind in _AMOUNTS))
     moments = float(sum(counts.get(kind, 0) for kind in _MOMENTS))
-    others_values = float(sum(counts.get(k, 0) for k in counts if k not in _WORDS | _AMOUNTS | _MOMENTS and k not in _OPERATORS))
+    others_values = float(sum(counts.get(k, 0) for k in counts if k not in WORDS | _AMOUNTS | _MOMENTS and k not in _OPERATORS))
     takes_amount = not frame.takes.isdisjoint(_TAKING["amount"])
     takes_moment = not frame.takes.isdisjoint(_TAKING["moment"])
     usual = not frame.unused.isdisjoint(_AMOUNTS)
     grounding = found.grounding
     missing = 1 - grounding.read / grounding.required if grounding.required else 0.0
     write = template.effect == "write"
-    main = next((c for c in senses.clauses if not c.tells), None)
-    mood: Mood = senses.reader.mood(senses.words, main.first if main else 0)
+    mood = mood_of(senses)
     question = mood == "question" and not frame.moods.get("question")
     statement = mood == "statement" and not frame.moods.get("statement")
     in_moods = 0.0 if not frame.moods else log((frame.moods.get(mood, 0.0) + 0.08) / 1.08)
@@ -164,8 +165,8 @@ def evidence(
         "question_write": float(question and write),
         "statement": float(statement),
         "statement_write": float(statement and write),
-        "refused": float(_unlicensed(senses.reader.refusal(senses.words), frame)),
-        "conditional": float(_unlicensed(senses.reader.condition(senses.words), frame)),
+        "refused": float(any(not is_licensed(one, senses, frame) for one in senses.refusals())),
+        "conditional": float(any(not is_licensed(one, senses, frame) for one in senses.conditions())),
         "better_elsewhere": min(_MOST, max(0.0, mine - elsewhere)),
         "by_order": 0.0,
         "novelty": frame.novelty,
@@ -195,7 +196,7 @@ def _places(candidate: Candidate, senses: MessageSenses, gains: Mapping[int, flo
     for n, word in enumerate(words):
         clause = clause_of(word.start)
         telling = word.role != "filler"
-        if word.role == "unread" and word.kind in _WORDS:
+        if word.role == "unread" and word.kind in WORDS:
             if clause == main or weight.get(clause):
                 found["inside"] += 1 - gains.get(word.start, 0.0)
                 before = words[n - 1] if n else None
@@ -233,10 +234,6 @@ def _places(candidate: Candidate, senses: MessageSenses, gains: Mapping[int, flo
 
 def _left(candidate: Candidate) -> float:
     return float(sum(1 for _ in candidate.coverage.unread()))
-
-
-def _unlicensed(found: object, frame: Frame) -> bool:
-    return found is not None and getattr(found, "phrase", "") not in frame.phrases
 
 
 def _logit(share: float) -> float:

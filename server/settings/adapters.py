@@ -66,8 +66,10 @@ class AdapterConfig(Strict):
     """The `domain.yaml`."""
     template_library_path: RootedPaths = Field(min_length=1)
     """Template files or globs: one, or a list."""
-    confidence_threshold: float = Field(default=0.6, ge=0, le=1)
-    """Least calibrated probability at which a template may answer."""
+    max_wrong: float = Field(default=0.03, gt=0, le=0.5)
+    """The largest share of questions that may be answered wrongly; it sets the threshold."""
+    confidence_threshold: float | None = Field(default=None, ge=0, le=1)
+    """Least calibrated probability at which a template may answer, instead of `max_wrong`."""
     max_templates: int = Field(default=5, ge=1, le=100)
     """Most templates that are considered for one question."""
     intents: RootedPath | None = None

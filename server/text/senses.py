@@ -4,7 +4,7 @@ The lists are a language's own (`senses`, `remarks` and `moods` of its file). A 
 them names something, or is not known.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -160,12 +160,25 @@ class SenseReader:
                 continue
             if begins or (index and words[index - 1] == "to"):
                 is_noun = index > 0 and words[index - 1] in self._articles
-                action = None if is_noun else self._actions.at(words, index)
-                if action is not None:
-                    groups = self._groups[action.phrase]
-                    found.append(Action(action.first, action.last, groups))
+                if not is_noun and (action := self._action_at(words, index)) is not None:
+                    found.append(action)
             begins = begins and (index in bears_nothing or not is_word(word))
         return found
+
+    def _action_at(self, words: Sequence[str], index: int) -> Action | None:
+        whole = self._actions.at(words, index)
+        if whole is not None and whole.last - whole.first > 1:
+            return Action(whole.first, whole.last, self._groups[whole.phrase])
+        # “switch the lights off”: a particle may stand apart from its verb.
+        for at in range(index + 2, len(words)):
+            if words[at] in _CLAUSE_ENDS:
+                break
+            apart = self._groups.get(f"{words[index]} {words[at]}")
+            if apart is not None:
+                return Action(index, index + 1, apart)
+        if whole is None:
+            return None
+        return Action(whole.first, whole.last, self._groups[whole.phrase])
 
     def mood(self, words: Sequence[str], first: int = 0) -> Mood:
         """Whether a clause that begins at `first` asks for something, about something, or tells."""
@@ -179,13 +192,13 @@ class SenseReader:
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
 
-    def refusal(self, words: Sequence[str]) -> WordSense | None:
-        """What takes back what the rest of the message asks for, if anything does."""
-        return self._refusals.within(words, 0, len(words))
+    def refusal(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
+        """What takes back what the words ask for, if anything does."""
+        return self._refusals.within(words, first, last)
 
-    def condition(self, words: Sequence[str]) -> WordSense | None:
+    def condition(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
         """What makes a request depend on something, if anything does."""
-        return self._conditions.within(words, 0, len(words))
+        return self._conditions.within(words, first, last)
 
 
 @cache
@@ -204,6 +217,20 @@ class MessageSenses:
     senses: Sequence[WordSense]
     clauses: Sequence[Clause]
     actions: Sequence[Action] = ()
+
+    def asking(self) -> Sequence[Clause]:
+        """The clauses that do not merely tell something; all, where every one does."""
+        return [clause for clause in self.clauses if not clause.tells] or self.clauses
+
+    def refusals(self) -> Iterator[WordSense]:
+        """What takes back what the message asks for."""
+        found = (self.reader.refusal(self.words, c.first, c.last) for c in self.asking())
+        return (sense for sense in found if sense is not None)
+
+    def conditions(self) -> Iterator[WordSense]:
+        """What makes the request depend on something."""
+        found = (self.reader.condition(self.words, c.first, c.last) for c in self.asking())
+        return (sense for sense in found if sense is not None)
 
 
 def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:

@@ -1,0 +1,223 @@
+"""Which template a question means, and whether it is sure enough to be called."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, log
+from typing import Any, Final
+
+from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
+from server.matching.nearness import Nearness
+from server.matching.selection import Ranking, choose_template
+from server.retrievers.dependencies import DeciderDependencies
+from server.retrievers.evidence import WORDS, Candidate, evidence
+from server.retrievers.requests import Objection, objection
+from server.retrievers.verifier import Verifier, probability
+from server.settings.adapters import AdapterConfig
+from server.text.parsed_text import ParsedText
+from server.text.senses import MessageSenses
+
+_RULES_AGREE: Final = log(20)
+"""What it weighs that a template declares to be for what the rule engine found."""
+_OBJECTED: Final = 0.02
+"""How likely a call still is that the message speaks against."""
+_ASKED_FOR: Final = 0.6
+"""The share of the threshold at which missing arguments are asked for: that does nothing yet."""
+_FAR_AHEAD: Final = 3.0
+_MOST_COMPARED: Final = 4
+"""Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
+_MOST_NEAR: Final = 3
+WITHOUT_EXAMPLES: Final = 0.6
+"""The threshold for templates that have a description alone, which nothing was learnt from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its confidence; `against` says what speaks against doing it."""
+
+    candidate: Candidate
+    match: Match
+    objection: Objection | None = None
+
+    @property
+    def against(self) -> str:
+        return f"{self.objection.kind}: {self.objection.words}" if self.objection else ""
+
+
+def least_confidence(config: AdapterConfig, verifier: Verifier) -> float:
+    """Return the threshold of an adapter: as it is written, or what its risk comes to."""
+    if config.confidence_threshold is not None:
+        return config.confidence_threshold
+    return verifier.threshold(config.max_wrong)
+
+
+def is_settled(ranking: Ranking, best: Candidate) -> bool:
+    """Whether the likeliest candidate reads every word, so that no other could read more."""
+    others = [one.probability for one in ranking.candidates[1:2]]
+    ahead = not others or best.ranked.probability > _FAR_AHEAD * others[0]
+    complete = not best.found.missing and best.found.grounding.agrees is None
+    return ahead and complete and not any(best.coverage.unread()) and bool(best.frame.examples)
+
+
+async def judge(
+    parts: DeciderDependencies,
+    asked: str,
+    reading: ParsedText,
+    ranking: Ranking,
+    candidates: Sequence[Candidate],
+) -> list[Judged]:
+    """Say of each candidate how likely it is what was asked for, the likeliest first.
+
+    Raises:
+        ProviderError: unread words had to be compared, and cannot be embedded.
+    """
+    senses = parts.extractor.senses(reading)
+    verifier = parts.verifier
+    found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
+    near = [one for one in found if _may_gain(one)][:_MOST_NEAR]
+    words = sorted({word for one in near for word in _unread_words(one.candidate)})
+    if near and 0 < len(words) <= _MOST_COMPARED:
+        ids = [one.candidate.template.id for one in near]
+        nearness = await parts.matcher.nearness(asked, words, ids)
+        compared = [_with_nearness(one, nearness) for one in candidates]
+        found = [_judged(verifier, ranking, one, compared, senses) for one in compared]
+    found.sort(key=lambda one: -one.match.confidence)
+    return found
+
+
+def choose(
+    parts: DeciderDependencies, judged: Sequence[Judged], ranking: Ranking
+) -> Judged | Clarify | NoMatch:
+    """Return the candidate that is meant, the few that may be, or none."""
+    if not judged:
+        return NoMatch("there is nothing in the question to match")
+    best = judged[0]
+    if not best.candidate.template.nl_examples:
+        return _choose_by_description(parts, judged, ranking)
+    threshold = parts.confidence_threshold
+    options = tuple(one.match for one in judged)
+    floor = threshold * (_ASKED_FOR if best.candidate.found.missing else 1.0)
+    coverage = best.candidate.coverage
+    if best.objection is None and best.match.confidence >= floor:
+        others = [one.match for one in judged[1:2]]
+        match = replace(best.match, runner_up=others[0]) if others else best.match
+        return replace(best, match=match)
+    close = [one for one in judged if _is_close(one, best, parts.clarify_margin)]
+    if len(close) > 1 and sum(one.match.confidence for one in close) >= threshold:
+        return Clarify(tuple(one.match for one in close), coverage)
+    unread = coverage.phrases("unread")
+    if best.objection is not None:
+        kind, words = best.objection
+        why = f"“{words}” speaks against {best.match.template_id}"
+        return NoMatch(why, options, (words,), kind, coverage)
+    why = f"the likeliest template is {best.match.confidence:.0%} sure, and {floor:.0%} is needed"
+    if ranking.out_of_scope > 0.5:
+        why = f"the question is most likely for no template at all ({ranking.out_of_scope:.0%})"
+    elif unread:
+        why += f"; it has no use for {', '.join(unread)}"
+    return NoMatch(why, options, unread, coverage=coverage)
+
+
+def describe_choice(decision: Decision) -> dict[str, Any]:
+    """What was decided, as the trace tells it."""
+    match decision:
+        case Clarify(options):
+            ids = [option.template_id for option in options]
+            return {"decision": "ask which is meant", "options": ids, "why": options[0].why}
+        case Call(match) | MissingArguments(match):
+            called = isinstance(decision, Call)
+            return {
+                "decision": "call" if called else "ask for what is missing",
+                "template_id": match.template_id,
+                "confidence": round(match.confidence, 4),
+                "why": match.why,
+            }
+        case NoMatch(why):
+            return {"decision": "nothing fits", "why": why}
+    return {}
+
+
+def _judged(
+    verifier: Verifier,
+    ranking: Ranking,
+    candidate: Candidate,
+    candidates: Sequence[Candidate],
+    senses: MessageSenses,
+) -> Judged:
+    others = [one for one in candidates if one is not candidate]
+    score = verifier.score(evidence(ranking, candidate, others, senses))
+    agrees = candidate.found.grounding.agrees
+    if agrees is not None:
+        score = score + _RULES_AGREE if agrees else -inf
+    against = objection(candidate.template, candidate.frame, senses, candidate.coverage)
+    confidence = 0.0 if score == -inf else probability(score)
+    if against is not None:
+        confidence *= _OBJECTED
+    return Judged(candidate, _match(candidate, confidence), against)
+
+
+def _match(candidate: Candidate, confidence: float) -> Match:
+    ranked, found = candidate.ranked, candidate.found
+    why = [f"{confidence:.0%} sure; nearest to “{ranked.nearest_example}”"]
+    grounding = found.grounding
+    if grounding.agrees is not None:
+        why.append(f"it is {'' if grounding.agrees else 'not '}for what the rules found")
+    if grounding.required:
+        read = f"{grounding.read} of {grounding.required} arguments"
+        held = "every argument" if grounding.read == grounding.required else read
+        why.append(f"the question holds {held} it needs")
+    if unread := candidate.coverage.phrases("unread"):
+        why.append("it has no use for " + ", ".join(unread[:3]))
+    return Match(
+        template_id=ranked.template_id,
+        confidence=confidence,
+        similarity=ranked.similarity,
+        why="; ".join(why),
+        nearest_example=ranked.nearest_example,
+    )
+
+
+def _unread_words(candidate: Candidate) -> set[str]:
+    coverage = candidate.coverage
+    return {
+        coverage.text[word.start : word.end].lower()
+        for word in coverage.unread()
+        if word.kind in WORDS
+    }
+
+
+def _may_gain(judged: Judged) -> bool:
+    """Whether it can matter how near the unread words of a candidate are to its own."""
+    return judged.objection is None and bool(_unread_words(judged.candidate))
+
+
+def _with_nearness(
+    candidate: Candidate, nearness: Mapping[str, Mapping[str, Nearness]]
+) -> Candidate:
+    near = nearness.get(candidate.template.id)
+    return candidate if near is None else replace(candidate, nearness=near)
+
+
+def _is_close(one: Judged, best: Judged, margin: float) -> bool:
+    return (
+        one.objection is None
+        and best.match.confidence - one.match.confidence < margin
+        and not any(one.candidate.coverage.unread())
+    )
+
+
+def _choose_by_description(
+    parts: DeciderDependencies, judged: Sequence[Judged], ranking: Ranking
+) -> Judged | Clarify | NoMatch:
+    """Choose where the likeliest template has no examples: by likeness and arguments alone."""
+    groundings = {one.candidate.template.id: one.candidate.found.grounding for one in judged}
+    floor = min(parts.confidence_threshold, WITHOUT_EXAMPLES)
+    margin = parts.clarify_margin
+    chosen = choose_template(ranking, groundings, floor=floor, margin=margin)
+    if not isinstance(chosen, Match):
+        return chosen
+    best = next(one for one in judged if one.candidate.template.id == chosen.template_id)
+    if best.objection is not None:
+        kind, words = best.objection
+        why = f"“{words}” speaks against {chosen.template_id}"
+        return NoMatch(why, (chosen,), (words,), kind, best.candidate.coverage)
+    return replace(best, match=chosen)

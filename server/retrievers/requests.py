@@ -1,0 +1,79 @@
+"""Whether a message asks for what a template does, by its form: not, if, why, except.
+
+What takes a request back or makes it depend on something is never overlooked, whatever a model or
+a rule says of the rest: only the template's own examples can say that such a word belongs there.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+from server.core.coverage import Coverage
+from server.extraction.frame import Frame
+from server.library.model import Template
+from server.text.senses import MessageSenses, Mood, WordSense
+from server.text.stems import stem
+
+_BINDING: Final = frozenset({"negation", "exclusion", "condition", "restriction"})
+"""Kinds of operators that no call may leave unread."""
+
+Kind = Literal["negation", "exclusion", "condition", "restriction", "question", "action"]
+
+
+class Objection(NamedTuple):
+    """Why a message does not ask for this: the words that say so, and of what kind they are."""
+
+    kind: Kind
+    words: str
+
+
+def objection(
+    template: Template, frame: Frame, senses: MessageSenses, coverage: Coverage
+) -> Objection | None:
+    """Return what in a message speaks against doing what the template does, if anything does."""
+    for word in coverage.unread():
+        if word.kind in _BINDING:
+            kind: Kind = word.kind  # type: ignore[assignment]
+            return Objection(kind, coverage.text[word.start : word.end])
+    for found in senses.refusals():
+        if not is_licensed(found, senses, frame):
+            return Objection("negation", _text(coverage, senses, found))
+    for found in senses.conditions():
+        if not is_licensed(found, senses, frame):
+            return Objection("condition", _text(coverage, senses, found))
+    if template.effect == "write":
+        asked = mood_of(senses)
+        if asked == "question" and not frame.moods.get("question"):
+            return Objection("question", _first_words(coverage, senses))
+        for word in coverage.unread():
+            if word.kind == "action":
+                return Objection("action", coverage.text[word.start : word.end])
+    return None
+
+
+def mood_of(senses: MessageSenses) -> Mood:
+    """Whether the part of a message that is no remark asks for something, or about it."""
+    first = next((clause.first for clause in senses.asking()), 0)
+    return senses.reader.mood(senses.words, first)
+
+
+def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
+    """Whether the template's own examples use these words."""
+    if found.phrase in frame.phrases:
+        return True
+    code = senses.reader.code
+    words = senses.words[found.first : found.last]
+    return all(stem(word, code) in frame.stems for word in words)
+
+
+def _text(coverage: Coverage, senses: MessageSenses, found: WordSense) -> str:
+    start = senses.starts[found.first]
+    last = senses.starts[found.last - 1] + len(senses.words[found.last - 1])
+    return coverage.text[start:last]
+
+
+def _first_words(coverage: Coverage, senses: MessageSenses) -> str:
+    clause = next(iter(senses.asking()), None)
+    if clause is None:
+        return ""
+    last = min(clause.last, clause.first + 2)
+    end = senses.starts[last - 1] + len(senses.words[last - 1])
+    return coverage.text[senses.starts[clause.first] : end]
