@@ -104,7 +104,9 @@ class SenseReader:
                 groups.setdefault(phrase, set()).add(number)
         self._actions = _plain(groups)
         self._groups = {phrase: frozenset(numbers) for phrase, numbers in groups.items()}
-        self._articles = language.group("articles") | language.group("prepositions") - {"to"}
+        self._articles = language.group("articles")
+        self._prepositions = language.group("prepositions")
+        self._before_nouns = self._articles | self._prepositions - {"to"}
         self._courtesies = _plain([*language.politeness.please, *language.politeness.greetings])
         self._known = frozenset(
             phrase
@@ -117,6 +119,12 @@ class SenseReader:
     def small_words(self) -> frozenset[str]:
         """Single words that bear nothing, or hardly anything."""
         return self._known
+
+    def is_article(self, word: str) -> bool:
+        return word in self._articles
+
+    def is_preposition(self, word: str) -> bool:
+        return word in self._prepositions
 
     def knows(self, words: Sequence[str]) -> int:
         """How many of the words are ones that any text of the language has."""
@@ -159,7 +167,7 @@ class SenseReader:
                 begins = True
                 continue
             if begins or (index and words[index - 1] == "to"):
-                is_noun = index > 0 and words[index - 1] in self._articles
+                is_noun = index > 0 and words[index - 1] in self._before_nouns
                 if not is_noun and (action := self._action_at(words, index)) is not None:
                     found.append(action)
             begins = begins and (index in bears_nothing or not is_word(word))
