@@ -189,7 +189,7 @@ def _text_context(
     about = f"{plan.template.description} {plan.template.id}".lower().replace("_", " ")
     described = {word for word in about.split() if word.isalpha()}
     capitals = [s.reading.clean[s.reading.tokens.starts[s.first]].isupper() for s in slots]
-    later = {word for slot in slots for word in slot.words[1:]}
+    later = {word for slot in slots for word in slot.words[1:] if len(word) > 1}
     small = not later.isdisjoint(_FUNCTION_WORDS)
     titled = any(_begins_with_article(slot) for slot in slots)
     return TextContext(
@@ -333,6 +333,11 @@ def _after_preposition(example: SlotFilling) -> Place | None:
     tokens = example.reading.tokens
     found = [index for index, word in enumerate(tokens.words) if word in _PREPOSITIONS]
     free = [index for index in found if example.taken.has_room(tokens, index, index + 1)]
-    place = name_from(example.reading, example.taken, free[0] + 1) if len(free) == 1 else None
+    if len(free) != 1:
+        return None
+    fillers = (
+        one.first for one in sense_reader("en").senses(tokens.words) if one.sense == "filler"
+    )
+    place = name_from(example.reading, example.taken, free[0] + 1, ends=frozenset(fillers))
     at_end = place is not None and not any(map(is_word, tokens.words[place[1] :]))
     return place if at_end else None

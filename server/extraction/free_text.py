@@ -15,6 +15,7 @@ from server.extraction.text_edges import (
     is_capital,
     name_runs,
     snapped,
+    unknown_runs,
 )
 from server.extraction.values import Candidate, SpanSet
 from server.text.dates import PRESENT
@@ -108,6 +109,9 @@ def find_text(
         if solid and _acceptable(context, reading, place, edges):
             upper = reading.clean[reading.tokens.starts[place[0]]].isupper()
             found.append((points + (context.capitalised and upper), place))
+    if not found and alone and plan.required and edges is not NO_EDGES:
+        left = _left_over(context, reading, taken, edges)
+        return text_at(reading, left)._replace(doubtful=True) if left else None
     if not found:
         return None
     points, place = min(found, key=lambda one: (-one[0], one[1][0]))
@@ -116,6 +120,41 @@ def find_text(
     rivals = {one for score, one in found if score == points and not _overlaps(one, [place])}
     doubtful = bool(rivals) or _in_doubt(context, reading, taken, place, runs, edges)
     return text._replace(doubtful=doubtful and edges is not NO_EDGES)
+
+
+def _left_over(
+    context: TextContext, reading: ParsedText, taken: SpanSet, edges: TextEdges
+) -> Place | None:
+    """The only words of a question that nothing else accounts for, where they may be the value.
+
+    They stand after an article, a preposition or another value, unless what they are is
+    written with capitals: then they are as many as the examples have, in a question without any.
+    """
+    tokens = reading.tokens
+    if context.sentences or not context.plain:
+        return None
+    runs = [run for run in unknown_runs(reading, taken, edges) if run[0] not in edges.asides]
+    if context.names:
+        plain = not any(
+            is_capital(reading, index) and taken.has_room(tokens, index, index + 1)
+            for index in range(1, len(tokens))
+        )
+        sizes = context.lengths - {1}
+        found = [run for run in runs if plain and run[1] - run[0] in sizes]
+        return found[0] if len(found) == 1 else None
+    marked = [run for run in runs if _is_marked(reading, taken, run[0])]
+    return marked[0] if len(marked) == 1 else None
+
+
+def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
+    """Whether a thing is likely to be named there: after an article, “of”, or a number."""
+    tokens = reading.tokens
+    if first == 0:
+        return False
+    before = tokens.words[first - 1]
+    if before in _ARTICLES | _PREPOSITIONS or before == "of":
+        return True
+    return is_word(before) and not taken.has_room(tokens, first - 1, first)
 
 
 def _led_elsewhere(context: TextContext, tokens: Tokens, first: int) -> bool:
@@ -148,9 +187,9 @@ def _in_doubt(
         # A capital at the beginning of a sentence says little: Mark Jones, and Mark Nora Weiss.
         begins = first == 0 or tokens.words[first - 1] in ".?!" or is_initial(reading, first - 1)
         return begins and bool(context.lengths) and size not in context.lengths
-    if not context.sentences and context.lengths:
-        if size > max(context.lengths) + _MORE_THAN_SHOWN:
-            return True
+    longest = max(context.lengths, default=size) + _MORE_THAN_SHOWN
+    if size > longest and not context.sentences:
+        return True
     if last == len(tokens) or not is_word(tokens.words[last]):
         return False
     if context.sentences:
@@ -200,12 +239,15 @@ def _scored_places(
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
             known = context.leads.get(lead)
             place = _led_to(context, reading, taken, index, known, edges) if known else None
-            if place and not lead and context.capitalised and not _overlaps(place, runs):
-                if runs or place[0] in edges.known:
+            if not known or not place:
+                continue
+            if not lead and context.capitalised and not _overlaps(place, runs):
+                shown = place[1] - place[0] in context.lengths - {1}
+                ended = tokens.word(place[1]) in known
+                if runs or place[0] in edges.known or not (shown or ended):
                     continue  # to stand at the beginning says too little
-            if place:
-                yield (points if lead else _ONE_WORD), place
-    for points, first, whole in _announced(plan, tokens, edges, sentences=sentences, alone=alone):
+            yield (points if lead else _ONE_WORD), place
+    for points, first, whole in _announced(plan, reading, edges, sentences=sentences, alone=alone):
         if tokens.word(first) == _QUOTE:
             yield points, (first, first + 1)
             continue
@@ -226,18 +268,19 @@ def _scored_places(
             if tuple(tokens.words[first : first + length]) in context.known:
                 yield _KNOWN, (first, first + length)
     if edges is NO_EDGES:
-        shown = capital_runs(reading, taken) if context.capitalised else []
-        if len(shown) == 1:
-            yield _CAPITALS, shown[0]
+        capitals = capital_runs(reading, taken) if context.capitalised else []
+        if len(capitals) == 1:
+            yield _CAPITALS, capitals[0]
 
 
 def _announced(
-    plan: ParameterPlan, tokens: Tokens, edges: TextEdges, *, sentences: bool, alone: bool
+    plan: ParameterPlan, reading: ParsedText, edges: TextEdges, *, sentences: bool, alone: bool
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield points, the first word of what is announced, and whether it is a whole sentence.
 
     By the parameter's name (title: Buy milk); when `alone`, by usual leads: in Oslo, called Kim.
     """
+    tokens = reading.tokens
     own = plan.name.before - plan.name.leads
     topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
     usual = _LEADS["called"].union(*(_LEADS[t] for t in topics)) | {":"}
@@ -249,7 +292,9 @@ def _announced(
                 first += 1
             phrase = tokens.words[index + 1] == ":" and tokens.word(first) in _OPENING_A_PHRASE
             yield _NAMED, first, sentences or phrase
-        elif word in own and is_word(following) and index + 1 not in edges.known:
+        elif word in own and (colon := _announcing_colon(reading, index + 1, edges)) is not None:
+            yield _NAMED, colon + 1, True
+        elif word in own and is_word(following) and index + 1 not in edges.ends:
             before = tokens.word(index - 1)
             if index == 0 or before == "," or before in _JOINTS:
                 yield _NAMED, index + 1, sentences
@@ -341,6 +386,9 @@ def bounded_name(
         return place
     if is_hollow(reading, place, edges):
         return None
+    colon = _announcing_colon(reading, first, edges)
+    if colon is not None and colon + 1 < last:
+        return colon + 1, last
     if context.sentences or not context.plain:
         return place
     while first < last and first in edges.empty & edges.ends and not is_capital(reading, first):
@@ -431,7 +479,8 @@ def _announcing_colon(reading: ParsedText, first: int, edges: TextEdges) -> int 
     for index in range(first, min(first + _LONGEST_BETWEEN, len(tokens))):
         if tokens.words[index] == ":":
             return None if tokens.glued(index + 1) else index
-        if not is_word(tokens.words[index]) or index not in edges.known:
+        addressed = first < index and tokens.words[first] in _PREPOSITIONS  # for the maid
+        if not is_word(tokens.words[index]) or not (addressed or index in edges.known):
             return None
     return None
 

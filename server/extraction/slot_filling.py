@@ -137,12 +137,14 @@ class SlotFilling:
         place = bounded_name(context, self.reading, (captured.first, captured.last), self.edges)
         if place is None:
             return None
-        if not (plan.required and context.plain) or place == (captured.first, captured.last):
+        announced = self.reading.tokens.word(place[0] - 1) == ":"
+        bounded = announced or (plan.required and context.plain)
+        if not bounded or place == (captured.first, captured.last):
             return captured
         tokens = self.reading.tokens
         start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
         found = captured_value(plan, self.candidates_of, self.reading, start, end)
-        return found and found._replace(doubtful=place[0] > captured.first)
+        return found and found._replace(doubtful=place[0] > captured.first and not announced)
 
     def assign_group(self, group: Group) -> None:
         """Give each parameter of the group the value that is its own."""

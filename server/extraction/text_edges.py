@@ -174,6 +174,24 @@ def _joins(reading: ParsedText, taken: SpanSet, first: int, last: int, *, titles
     return all(word in small or word in _GLUE for word in between)
 
 
+def unknown_runs(reading: ParsedText, taken: SpanSet, edges: TextEdges) -> list[Place]:
+    """Words in a row that no argument has taken and nothing knows, with what is glued to them."""
+    tokens = reading.tokens
+    runs: list[Place] = []
+    for index, word in enumerate(tokens.words):
+        free = taken.has_room(tokens, index, index + 1)
+        if not free or index in edges.known or index in reading.moments:
+            continue
+        follows = bool(runs) and runs[-1][1] == index
+        glued = follows and tokens.glued(index) and (word in _HYPHENS or word[0].isalnum())
+        if is_word(word) or glued:
+            if follows:
+                runs[-1] = runs[-1][0], index + 1
+            else:
+                runs.append((index, index + 1))
+    return runs
+
+
 def snapped(reading: ParsedText, place: Place, runs: Sequence[Place]) -> Place:
     """Return the name with capitals that `place` was meant for; `place` itself where it has none.
 
