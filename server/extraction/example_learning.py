@@ -105,7 +105,9 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
         for example in _without(examples, slots):
             text = find_text(one, learned, example.reading, example.taken, alone=alone)
             if text is not None and text.kind == "example":
-                slots.append(ExampleSlot(example.reading, text.first, text.last))
+                ends = frozenset[int]() if learned.sentences else _fillers(example.reading)
+                last = min((at for at in ends if text.first < at < text.last), default=text.last)
+                slots.append(ExampleSlot(example.reading, text.first, last))
         lonely = alone or len(plan.groups["text"]) == 1
         if lonely and learned.names and not learned.sentences:
             rest = [
@@ -326,6 +328,12 @@ def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
     best = max(found.values(), key=len, default=[])
     different = {slot.words for slot in best}
     return best if len(different) > 1 and 2 * len(best) >= len(examples) else []
+
+
+def _fillers(reading: ParsedText) -> frozenset[int]:
+    """Where words stand that are never part of a name."""
+    senses = sense_reader("en").senses(reading.tokens.words)
+    return frozenset(one.first for one in senses if one.sense == "filler")
 
 
 def _after_preposition(example: SlotFilling) -> Place | None:

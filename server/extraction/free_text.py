@@ -37,6 +37,8 @@ _NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
 _OPENING_A_PHRASE: Final = _ARTICLES | _PRONOUNS
 """Words after which a text that is announced by its name and a colon is a whole phrase."""
 _JOINTS: Final = _group("list_joints")
+_LEADING: Final = frozenset[str]().union(*_LEADS.values()) & (_PREPOSITIONS | {"of"})
+"""Words after which a thing is named, and not a clause: of, with, about; but not so, because."""
 _LOOSE: Final = _POLITE | _PREPOSITIONS | _ARTICLES
 """Words with which no name ends."""
 _SENTENCE_ENDS: Final = frozenset("?!;|")
@@ -96,6 +98,7 @@ def find_text(
     """
     by_capitals = context.names and not context.sentences and edges is not NO_EDGES
     runs = name_runs(reading, taken, edges, titles=context.titles) if by_capitals else []
+    runs = [_without_verb(context, reading, run) for run in runs]
     spare = [run for run in runs if run[0] not in edges.asides] or (runs if plan.required else [])
     own = [run for run in spare if not _led_elsewhere(context, reading.tokens, run[0])]
     found: list[tuple[int, Place]] = []
@@ -133,7 +136,7 @@ def _left_over(
     tokens = reading.tokens
     if context.sentences or not context.plain:
         return None
-    runs = [run for run in unknown_runs(reading, taken, edges) if run[0] not in edges.asides]
+    runs = unknown_runs(reading, taken, edges)
     if context.names:
         plain = not any(
             is_capital(reading, index) and taken.has_room(tokens, index, index + 1)
@@ -141,9 +144,12 @@ def _left_over(
         )
         sizes = context.lengths - {1}
         found = [run for run in runs if plain and run[1] - run[0] in sizes]
-        return found[0] if len(found) == 1 else None
-    marked = [run for run in runs if _is_marked(reading, taken, run[0])]
-    return marked[0] if len(marked) == 1 else None
+    else:
+        found = [run for run in runs if _is_marked(reading, taken, run[0])]
+    written = [run for run in found if is_capital(reading, run[0])]
+    asked = [run for run in written or found if run[0] not in edges.asides]
+    found = asked or written or found
+    return found[0] if len(found) == 1 else None
 
 
 def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
@@ -152,9 +158,18 @@ def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
     if first == 0:
         return False
     before = tokens.words[first - 1]
-    if before in _ARTICLES | _PREPOSITIONS or before == "of":
+    if before in _ARTICLES or before in _LEADING:
         return True
     return is_word(before) and not taken.has_room(tokens, first - 1, first)
+
+
+def _without_verb(context: TextContext, reading: ParsedText, run: Place) -> Place:
+    """Leave out the first word of a sentence, where the rest is as long as the names shown."""
+    first, last = run
+    size = sum(map(is_word, reading.tokens.words[first:last]))
+    if context.titles or not begins_sentence(reading, first) or size in context.lengths:
+        return run
+    return (first + 1, last) if size - 1 in context.lengths else run
 
 
 def _led_elsewhere(context: TextContext, tokens: Tokens, first: int) -> bool:
@@ -190,6 +205,8 @@ def _in_doubt(
     longest = max(context.lengths, default=size) + _MORE_THAN_SHOWN
     if size > longest and not context.sentences:
         return True
+    if not context.sentences and says_nothing_new(context, reading, place, edges):
+        return True
     if last == len(tokens) or not is_word(tokens.words[last]):
         return False
     if context.sentences:
@@ -204,6 +221,17 @@ def _in_doubt(
         free = after < len(tokens) and taken.has_room(tokens, after, after + 1)
         return free and after not in reading.moments and after not in edges.known
     return not any(following in ends for ends in context.leads.values())
+
+
+def says_nothing_new(
+    context: TextContext, reading: ParsedText, place: Place, edges: TextEdges
+) -> bool:
+    """Whether all words there are known for other things than values: the rolls of 5 rolls."""
+    words = reading.tokens.words[slice(*place)]
+    return tuple(words) not in context.known and all(
+        index in edges.known or not is_word(word)
+        for index, word in zip(range(*place), words, strict=True)
+    )
 
 
 def is_initial(reading: ParsedText, index: int) -> bool:
@@ -239,7 +267,7 @@ def _scored_places(
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
             known = context.leads.get(lead)
             place = _led_to(context, reading, taken, index, known, edges) if known else None
-            if not known or not place:
+            if not known or not place or (not lead and runs and (alone or only)):
                 continue
             if not lead and context.capitalised and not _overlaps(place, runs):
                 shown = place[1] - place[0] in context.lengths - {1}
@@ -260,7 +288,9 @@ def _scored_places(
             yield points, place
     if alone or only:
         for run in runs:
-            yield (_SMALL if _led_elsewhere(context, tokens, run[0]) else _CAPITALS), run
+            verb = run[1] - run[0] == 1 < len(runs) and begins_sentence(reading, run[0])
+            weak = verb or _led_elsewhere(context, tokens, run[0])
+            yield (_SMALL if weak else _CAPITALS), run
     if not alone:
         return
     for length in {len(words) for words in context.known}:

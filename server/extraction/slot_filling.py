@@ -15,6 +15,7 @@ from server.extraction.free_text import (
     TextContext,
     bounded_name,
     find_text,
+    says_nothing_new,
     text_at,
 )
 from server.extraction.lists import find_numbers, find_words
@@ -140,7 +141,10 @@ class SlotFilling:
         announced = self.reading.tokens.word(place[0] - 1) == ":"
         bounded = announced or (plan.required and context.plain)
         if not bounded or place == (captured.first, captured.last):
-            return captured
+            nothing = plan.required and not context.sentences and bool(context.known)
+            place = captured.first, captured.last
+            doubtful = nothing and says_nothing_new(context, self.reading, place, self.edges)
+            return captured._replace(doubtful=doubtful)
         tokens = self.reading.tokens
         start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
         found = captured_value(plan, self.candidates_of, self.reading, start, end)
