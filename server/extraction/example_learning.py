@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from server.extraction.assignment import ContextWords, Words
 from server.extraction.free_text import (
-    Place,
     TextContext,
     capital_runs,
     find_text,
@@ -17,10 +16,12 @@ from server.extraction.free_text import (
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
+from server.extraction.text_edges import Place, TextEdges, is_capital, name_runs
 from server.extraction.value_kinds import GROUPS
 from server.library.model import Domain
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
+from server.text.senses import BEARS_NOTHING, sense_reader
 from server.text.tokens import BLOCK, Tokens, is_word
 
 ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -34,6 +35,8 @@ _SENTENCE_LEADS: Final = _group("sentence_leads") | {":"}
 _GENERIC: Final = _ARTICLES | _group("generic_leads")
 """Words that stand before too many things to lead to a value alone."""
 _APOSTROPHES: Final = frozenset("'’")
+_SENSES_OF_VERBS: Final = BEARS_NOTHING | {"negation"}
+"""Senses of what stands after the subject of a sentence: has, just, never."""
 _LONGEST_VALUE: Final = 8
 _MAX_EXAMPLES: Final = 40
 
@@ -102,7 +105,15 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
         for example in _without(examples, slots):
             text = find_text(one, learned, example.reading, example.taken, alone=alone)
             if text is not None and text.kind == "example":
-                slots.append(ExampleSlot(example.reading, text.first, text.last))
+                ends = frozenset[int]() if learned.sentences else _fillers(example.reading)
+                last = min((at for at in ends if text.first < at < text.last), default=text.last)
+                slots.append(ExampleSlot(example.reading, text.first, last))
+        lonely = alone or len(plan.groups["text"]) == 1
+        if lonely and learned.names and not learned.sentences:
+            rest = [
+                (example, _shown_name(learned, example)) for example in _without(examples, slots)
+            ]
+            slots += [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
         texts[one.key] = _text_context(plan, slots, values, sentences=is_phrase)
     return ExampleContexts(_context_words(known), texts)
 
@@ -180,12 +191,19 @@ def _text_context(
     about = f"{plan.template.description} {plan.template.id}".lower().replace("_", " ")
     described = {word for word in about.split() if word.isalpha()}
     capitals = [s.reading.clean[s.reading.tokens.starts[s.first]].isupper() for s in slots]
+    later = {word for slot in slots for word in slot.words[1:] if len(word) > 1}
+    small = not later.isdisjoint(_FUNCTION_WORDS)
+    titled = any(_begins_with_article(slot) for slot in slots)
     return TextContext(
         leads={lead: frozenset(ends) for lead, ends in leads.items()},
         known=frozenset(slot.words for slot in slots),
         vocabulary=frozenset((everything | described) - inside - set(values)),
-        sentences=sentences or any(_reads_as_sentence(slot.words) for slot in slots),
+        sentences=sentences or any(_reads_as_sentence(slot) for slot in slots),
         capitalised=bool(capitals) and all(capitals),
+        names=bool(capitals) and 3 * sum(capitals) >= 2 * len(capitals),
+        titles=titled or (bool(capitals) and all(capitals) and small),
+        plain=bool(slots) and not small,
+        lengths=frozenset(sum(map(is_word, slot.words)) for slot in slots),
     )
 
 
@@ -201,7 +219,26 @@ def _lead_words(left: Words) -> Iterable[Words]:
         yield left[-1:]
 
 
-def _reads_as_sentence(words: Words) -> bool:
+def _begins_with_article(slot: ExampleSlot) -> bool:
+    """Whether an article with a capital belongs to the value: The Hobbit."""
+    words, first = slot.reading.tokens.words, slot.first
+    if words[first] not in _ARTICLES:
+        first -= 1
+    return first > 0 and words[first] in _ARTICLES and is_capital(slot.reading, first)
+
+
+def _is_name(slot: ExampleSlot) -> bool:
+    """Whether all words of the value but the small ones are written with capitals."""
+    words = slot.reading.tokens.words
+    spoken = [at for at in range(slot.first, slot.last) if is_word(words[at])]
+    telling = [at for at in spoken if words[at] not in _FUNCTION_WORDS]
+    return len(telling) > 1 and all(is_capital(slot.reading, at) for at in telling)
+
+
+def _reads_as_sentence(slot: ExampleSlot) -> bool:
+    words = slot.words
+    if _is_name(slot) or _begins_with_article(slot):
+        return False
     return len(words) > 4 or words[0] in _ARTICLES or not _PREPOSITIONS.isdisjoint(words[1:])
 
 
@@ -210,12 +247,43 @@ def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> l
     for example in _without(examples, known):
         runs = capital_runs(example.reading, example.taken)
         if len(runs) == 1:
-            found.append(ExampleSlot(example.reading, *runs[0]))
+            first, last = runs[0]
+            first -= _begins_with_subject(example.reading, first, last)
+            found.append(ExampleSlot(example.reading, first, last))
     found += _differing(_without(examples, [*known, *found]))
     if not known and not found:
         return _led_alike(examples)
     rest = [(e, _after_preposition(e)) for e in _without(examples, [*known, *found])]
     return found + [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
+
+
+def _begins_with_subject(reading: ParsedText, first: int, last: int) -> bool:
+    """Whether the word before is part of a name that begins the sentence: Mia Rossi has come."""
+    words = reading.tokens.words
+    if first != 1 or not is_capital(reading, 0) or words[0] in _FUNCTION_WORDS:
+        return False
+    following = words[last : last + 3]
+    if not following or following[0] in _PREPOSITIONS:
+        return False
+    senses = sense_reader("en").senses(following)
+    tells = bool(senses) and senses[0].first == 0 and senses[0].sense in _SENSES_OF_VERBS
+    return tells or following[0] == ","
+
+
+def _shown_name(context: TextContext, example: SlotFilling) -> Place | None:
+    """The only name with capitals that is as long as those shown, at the beginning as well."""
+    edges = example_edges(example.reading, [context])
+    runs = name_runs(example.reading, example.taken, edges, titles=context.titles)
+    places = [place for run in runs for place in (run, (run[0] + 1, run[1]))]
+    fitting = [place for place in places if place[1] - place[0] in context.lengths - {0, 1}]
+    return fitting[0] if len(runs) == 1 and fitting else None
+
+
+def example_edges(reading: ParsedText, contexts: Iterable[TextContext]) -> TextEdges:
+    """What an example's words are to its names, as far as the examples themselves tell."""
+    vocabulary = _FUNCTION_WORDS.union(*(context.vocabulary for context in contexts))
+    known = (index for index, word in enumerate(reading.tokens.words) if word in vocabulary)
+    return TextEdges(known=frozenset(known))
 
 
 def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
@@ -262,11 +330,22 @@ def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
     return best if len(different) > 1 and 2 * len(best) >= len(examples) else []
 
 
+def _fillers(reading: ParsedText) -> frozenset[int]:
+    """Where words stand that are never part of a name."""
+    senses = sense_reader("en").senses(reading.tokens.words)
+    return frozenset(one.first for one in senses if one.sense == "filler")
+
+
 def _after_preposition(example: SlotFilling) -> Place | None:
     """The last words of an example after its only preposition: "weather for rome"."""
     tokens = example.reading.tokens
     found = [index for index, word in enumerate(tokens.words) if word in _PREPOSITIONS]
     free = [index for index in found if example.taken.has_room(tokens, index, index + 1)]
-    place = name_from(example.reading, example.taken, free[0] + 1) if len(free) == 1 else None
+    if len(free) != 1:
+        return None
+    fillers = (
+        one.first for one in sense_reader("en").senses(tokens.words) if one.sense == "filler"
+    )
+    place = name_from(example.reading, example.taken, free[0] + 1, ends=frozenset(fillers))
     at_end = place is not None and not any(map(is_word, tokens.words[place[1] :]))
     return place if at_end else None

@@ -11,13 +11,14 @@ from server.core.tools import Source
 from server.core.turn import Intent
 from server.extraction.coverage import LibraryWords, asides, cover, request_clauses
 from server.extraction.entities import fill_entities
-from server.extraction.example_learning import ANY_DAY, learn_examples
+from server.extraction.example_learning import ANY_DAY, example_edges, learn_examples
 from server.extraction.frame import Frame, ReadExample, build_frame
 from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
+from server.extraction.text_edges import text_edges
 from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
@@ -94,6 +95,10 @@ class Extractor:
         aside = asides(self.senses(reading), prepared.frame)
         slots = self._slots(plan, reading, prepared.contexts)
         slots.asides = [(clause.first, clause.last) for clause in aside]
+        if plan.groups["text"] and prepared.schema is None:
+            slots.edges = text_edges(
+                reading, self.senses(reading), prepared.frame, self._words.templates, slots.asides
+            )
         slots.fill_from_patterns()
         if intent is not None:
             fill_entities(slots, intent)
@@ -181,11 +186,10 @@ class Extractor:
     ) -> ReadExample:
         reading = self.read(text, ANY_DAY)
         slots = self._slots(plan, reading, contexts)
+        slots.edges = example_edges(reading, contexts.texts.values())
         slots.fill_from_patterns()
         slots.fill_recognized()
-        places = frozenset(
-            at for one in slots.found.values() for at in range(one.first, one.last)
-        )
+        places = frozenset(at for one in slots.found.values() for at in range(one.first, one.last))
         unused = frozenset(
             span.kind
             for start, end in reading.values
@@ -236,7 +240,8 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     read = sum(one.key in slots.found for one in required)
     coverage = ArgumentCoverage(len(required), read, unused, agrees)
     given = {k for k, source in sources.items() if source.kind in ("template_pattern", "intent")}
-    return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given)
+    doubtful = frozenset(k for k, one in slots.found.items() if one.doubtful)
+    return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given, doubtful)
 
 
 def _unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:

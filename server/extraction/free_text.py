@@ -1,13 +1,24 @@
 """Free text: a city, a title, a message; where it stands, and where it ends."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
+from server.extraction.text_edges import (
+    NO_EDGES,
+    Place,
+    TextEdges,
+    begins_sentence,
+    is_capital,
+    name_runs,
+    snapped,
+    unknown_runs,
+)
 from server.extraction.values import Candidate, SpanSet
+from server.text.dates import PRESENT
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.tokens import BLOCK, Tokens, is_word
@@ -23,6 +34,13 @@ _LEADS: Final = _ENGLISH.leads
 _SET_PHRASES: Final = _group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
 _NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
+_OPENING_A_PHRASE: Final = _ARTICLES | _PRONOUNS
+"""Words after which a text that is announced by its name and a colon is a whole phrase."""
+_JOINTS: Final = _group("list_joints")
+_LEADING: Final = frozenset[str]().union(*_LEADS.values()) & (_PREPOSITIONS | {"of"})
+"""Words after which a thing is named, and not a clause: of, with, about; but not so, because."""
+_LOOSE: Final = _POLITE | _PREPOSITIONS | _ARTICLES
+"""Words with which no name ends."""
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
 _LONGEST_NAME: Final = 12
@@ -32,10 +50,10 @@ _LONGEST_BETWEEN: Final = 8
 _QUOTE: Final = BLOCK + "quoted"
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
-_TWO_WORDS, _NAMED, _ONE_WORD, _USUAL, _KNOWN, _CAPITALS = 60, 50, 40, 30, 25, 20
+_TWO_WORDS, _NAMED, _ONE_WORD, _USUAL, _KNOWN, _CAPITALS, _SMALL = 60, 50, 40, 30, 25, 20, 10
 _SOLID: Final = _NAMED
-
-Place = tuple[int, int]
+_MORE_THAN_SHOWN: Final = 1
+"""How many words a name may have more than those of the examples, before it is in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +62,9 @@ class TextContext:
 
     `leads` are the one or two words before it, none at the beginning, and for each the words
     that came right after the value, "" where it may end the sentence. `sentences` says that
-    values read as whole phrases, in which prepositions end nothing.
+    values read as whole phrases, in which prepositions end nothing. Values are `capitalised`
+    when all begin with a capital, `names` when most do, and `titles` when there are small words
+    in them; `plain` ones have none. `lengths` are how many words they have.
     """
 
     leads: Mapping[Words, frozenset[str]] = field(default_factory=dict)
@@ -52,28 +72,171 @@ class TextContext:
     vocabulary: frozenset[str] = frozenset()
     sentences: bool = False
     capitalised: bool = False
+    names: bool = False
+    titles: bool = False
+    plain: bool = False
+    lengths: frozenset[int] = frozenset()
 
 
 NO_TEXT_CONTEXT: Final = TextContext()
 
 
 def find_text(
-    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
+    plan: ParameterPlan,
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    *,
+    alone: bool,
+    only: bool = False,
+    edges: TextEdges = NO_EDGES,
 ) -> Candidate | None:
     """The text that the question gives for `plan`, or None when nothing says where it is.
 
-    `alone` says that no other free text is looked for, so that weaker evidence will do.
+    `alone` says that no other required free text is looked for, so that weaker evidence will
+    do; `only`, that the template has no other free text at all.
     """
-    found = []
-    for points, place in _scored_places(plan, context, reading, taken, alone=alone):
-        if _acceptable(context, reading, place) and (points >= _SOLID or plan.required):
+    by_capitals = context.names and not context.sentences and edges is not NO_EDGES
+    runs = name_runs(reading, taken, edges, titles=context.titles) if by_capitals else []
+    runs = [_without_verb(context, reading, run) for run in runs]
+    spare = [run for run in runs if run[0] not in edges.asides] or (runs if plan.required else [])
+    own = [run for run in spare if not _led_elsewhere(context, reading.tokens, run[0])]
+    found: list[tuple[int, Place]] = []
+    for points, place in _scored_places(
+        plan, context, reading, taken, alone=alone, only=only, edges=edges, runs=spare
+    ):
+        place = snapped(reading, place, runs)
+        if own and context.capitalised and not _overlaps(place, runs):
+            points = min(points, _SMALL)
+        solid = points >= _SOLID or plan.required or (only and [place] == spare == own)
+        if solid and _acceptable(context, reading, place, edges):
             upper = reading.clean[reading.tokens.starts[place[0]]].isupper()
             found.append((points + (context.capitalised and upper), place))
+    if not found and alone and plan.required and edges is not NO_EDGES:
+        left = _left_over(context, reading, taken, edges)
+        return text_at(reading, left)._replace(doubtful=True) if left else None
     if not found:
         return None
     points, place = min(found, key=lambda one: (-one[0], one[1][0]))
     learned = points in (_TWO_WORDS, _TWO_WORDS + 1, _ONE_WORD, _ONE_WORD + 1)
-    return text_at(reading, place, "example" if learned else "recognizer")
+    text = text_at(reading, place, "example" if learned else "recognizer")
+    rivals = {one for score, one in found if score == points and not _overlaps(one, [place])}
+    doubtful = bool(rivals) or _in_doubt(context, reading, taken, place, runs, edges)
+    return text._replace(doubtful=doubtful and edges is not NO_EDGES)
+
+
+def _left_over(
+    context: TextContext, reading: ParsedText, taken: SpanSet, edges: TextEdges
+) -> Place | None:
+    """The only words of a question that nothing else accounts for, where they may be the value.
+
+    They stand after an article, a preposition or another value, unless what they are is
+    written with capitals: then they are as many as the examples have, in a question without any.
+    """
+    tokens = reading.tokens
+    if context.sentences or not context.plain:
+        return None
+    runs = unknown_runs(reading, taken, edges)
+    if context.names:
+        plain = not any(
+            is_capital(reading, index) and taken.has_room(tokens, index, index + 1)
+            for index in range(1, len(tokens))
+        )
+        sizes = context.lengths - {1}
+        found = [run for run in runs if plain and run[1] - run[0] in sizes]
+    else:
+        found = [run for run in runs if _is_marked(reading, taken, run[0])]
+    written = [run for run in found if is_capital(reading, run[0])]
+    asked = [run for run in written or found if run[0] not in edges.asides]
+    found = asked or written or found
+    return found[0] if len(found) == 1 else None
+
+
+def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
+    """Whether a thing is likely to be named there: after an article, “of”, or a number."""
+    tokens = reading.tokens
+    if first == 0:
+        return False
+    before = tokens.words[first - 1]
+    if before in _ARTICLES or before in _LEADING:
+        return True
+    return is_word(before) and not taken.has_room(tokens, first - 1, first)
+
+
+def _without_verb(context: TextContext, reading: ParsedText, run: Place) -> Place:
+    """Leave out the first word of a sentence, where the rest is as long as the names shown."""
+    first, last = run
+    size = sum(map(is_word, reading.tokens.words[first:last]))
+    if context.titles or not begins_sentence(reading, first) or size in context.lengths:
+        return run
+    return (first + 1, last) if size - 1 in context.lengths else run
+
+
+def _led_elsewhere(context: TextContext, tokens: Tokens, first: int) -> bool:
+    """Whether a preposition stands before it that leads to no such value in the examples."""
+    lead = first - 1
+    while tokens.word(lead) in _ARTICLES and lead > 0:
+        lead -= 1
+    word = tokens.word(lead)
+    return word in _PREPOSITIONS and not any(word in known for known in context.leads)
+
+
+def _overlaps(place: Place, runs: Sequence[Place]) -> bool:
+    return any(run[0] < place[1] and place[0] < run[1] for run in runs)
+
+
+def _in_doubt(
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    place: Place,
+    runs: Sequence[Place],
+    edges: TextEdges,
+) -> bool:
+    """Whether no known edge settles where the text ends, or it is longer than any that is shown."""
+    tokens, (first, last) = reading.tokens, place
+    size = sum(map(is_word, tokens.words[first:last]))
+    if tokens.words[first] == _QUOTE:
+        return False
+    if place in runs:
+        # A capital at the beginning of a sentence says little: Mark Jones, and Mark Nora Weiss.
+        begins = first == 0 or tokens.words[first - 1] in ".?!" or is_initial(reading, first - 1)
+        return begins and bool(context.lengths) and size not in context.lengths
+    longest = max(context.lengths, default=size) + _MORE_THAN_SHOWN
+    if size > longest and not context.sentences:
+        return True
+    if not context.sentences and says_nothing_new(context, reading, place, edges):
+        return True
+    if last == len(tokens) or not is_word(tokens.words[last]):
+        return False
+    if context.sentences:
+        return True  # cut short by another argument
+    if last in edges.ends or last in reading.moments or not taken.has_room(tokens, last, last + 1):
+        return False
+    following = tokens.words[last]
+    if following in _NAME_ENDS:
+        after = last + 1
+        while tokens.word(after) in _ARTICLES:
+            after += 1
+        free = after < len(tokens) and taken.has_room(tokens, after, after + 1)
+        return free and after not in reading.moments and after not in edges.known
+    return not any(following in ends for ends in context.leads.values())
+
+
+def says_nothing_new(
+    context: TextContext, reading: ParsedText, place: Place, edges: TextEdges
+) -> bool:
+    """Whether all words there are known for other things than values: the rolls of 5 rolls."""
+    words = reading.tokens.words[slice(*place)]
+    return tuple(words) not in context.known and all(
+        index in edges.known or not is_word(word)
+        for index, word in zip(range(*place), words, strict=True)
+    )
+
+
+def is_initial(reading: ParsedText, index: int) -> bool:
+    """Whether a word with a capital begins the sentence there."""
+    return begins_sentence(reading, index) and is_capital(reading, index)
 
 
 def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") -> Candidate:
@@ -86,40 +249,68 @@ def text_at(reading: ParsedText, place: Place, kind: SourceKind = "recognizer") 
 
 
 def _scored_places(
-    plan: ParameterPlan, context: TextContext, reading: ParsedText, taken: SpanSet, *, alone: bool
+    plan: ParameterPlan,
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    *,
+    alone: bool,
+    only: bool,
+    edges: TextEdges,
+    runs: Sequence[Place],
 ) -> Iterator[tuple[int, Place]]:
     tokens = reading.tokens
     sentences = context.sentences or "saying" in plan.name.topics
+    ends = edges.ends if context.plain else frozenset[int]()
     for index in range(min(len(tokens), _MAX_LEADS)):
         pair = tuple(tokens.words[max(0, index - 2) : index])
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
-            ends = context.leads.get(lead)
-            place = _led_to(context, reading, taken, index, ends) if ends else None
-            if place:
-                yield (points if lead else _ONE_WORD), place
-    for points, first, whole in _announced(plan, tokens, sentences=sentences, alone=alone):
+            known = context.leads.get(lead)
+            place = _led_to(context, reading, taken, index, known, edges) if known else None
+            if not known or not place or (not lead and runs and (alone or only)):
+                continue
+            if not lead and context.capitalised and not _overlaps(place, runs):
+                shown = place[1] - place[0] in context.lengths - {1}
+                ended = tokens.word(place[1]) in known
+                if runs or place[0] in edges.known or not (shown or ended):
+                    continue  # to stand at the beginning says too little
+            yield (points if lead else _ONE_WORD), place
+    for points, first, whole in _announced(plan, reading, edges, sentences=sentences, alone=alone):
         if tokens.word(first) == _QUOTE:
             yield points, (first, first + 1)
-        elif place := (sentence_from if whole else name_from)(reading, taken, first):
+            continue
+        place = (
+            _phrase_from(reading, taken, first, edges)
+            if whole
+            else name_from(reading, taken, first, ends=ends)
+        )
+        if place:
             yield points, place
+    if alone or only:
+        for run in runs:
+            verb = run[1] - run[0] == 1 < len(runs) and begins_sentence(reading, run[0])
+            weak = verb or _led_elsewhere(context, tokens, run[0])
+            yield (_SMALL if weak else _CAPITALS), run
     if not alone:
         return
     for length in {len(words) for words in context.known}:
         for first in range(min(len(tokens) - length + 1, _MAX_LEADS)):
             if tuple(tokens.words[first : first + length]) in context.known:
                 yield _KNOWN, (first, first + length)
-    runs = capital_runs(reading, taken) if context.capitalised else []
-    if len(runs) == 1:
-        yield _CAPITALS, runs[0]
+    if edges is NO_EDGES:
+        capitals = capital_runs(reading, taken) if context.capitalised else []
+        if len(capitals) == 1:
+            yield _CAPITALS, capitals[0]
 
 
 def _announced(
-    plan: ParameterPlan, tokens: Tokens, *, sentences: bool, alone: bool
+    plan: ParameterPlan, reading: ParsedText, edges: TextEdges, *, sentences: bool, alone: bool
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield points, the first word of what is announced, and whether it is a whole sentence.
 
     By the parameter's name (title: Buy milk); when `alone`, by usual leads: in Oslo, called Kim.
     """
+    tokens = reading.tokens
     own = plan.name.before - plan.name.leads
     topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
     usual = _LEADS["called"].union(*(_LEADS[t] for t in topics)) | {":"}
@@ -127,15 +318,27 @@ def _announced(
         following = tokens.word(index + 1)
         if word in own and (following in (":", "=", _QUOTE) or following in FILLERS):
             first = index + 1
-            while tokens.word(first) in FILLERS:
+            while tokens.word(first) in FILLERS - _ARTICLES:
                 first += 1
-            yield _NAMED, first, sentences
+            phrase = tokens.words[index + 1] == ":" and tokens.word(first) in _OPENING_A_PHRASE
+            yield _NAMED, first, sentences or phrase
+        elif word in own and (colon := _announcing_colon(reading, index + 1, edges)) is not None:
+            yield _NAMED, colon + 1, True
+        elif word in own and is_word(following) and index + 1 not in edges.ends:
+            before = tokens.word(index - 1)
+            if index == 0 or before == "," or before in _JOINTS:
+                yield _NAMED, index + 1, sentences
         if alone and word in usual:
             yield _USUAL, index + 1, sentences or (word == ":" and "called" in plan.name.topics)
 
 
 def _led_to(
-    context: TextContext, reading: ParsedText, taken: SpanSet, first: int, ends: frozenset[str]
+    context: TextContext,
+    reading: ParsedText,
+    taken: SpanSet,
+    first: int,
+    ends: frozenset[str],
+    edges: TextEdges,
 ) -> Place | None:
     tokens = reading.tokens
     if "" not in ends:
@@ -143,8 +346,10 @@ def _led_to(
         last = next((i for i in range(first + 1, stop) if tokens.words[i] in ends), None)
         return None if last is None else _content(tokens, taken, first, last)
     if context.sentences:
-        return sentence_from(reading, taken, first)
-    place = name_from(reading, taken, first)
+        return _phrase_from(reading, taken, first, edges)
+    stops = edges.ends if context.plain else frozenset[int]()
+    skip = _POSSESSIVES if context.titles else _ARTICLES
+    place = name_from(reading, taken, first, skip=skip, ends=stops)
     if place is None:
         return None
     first, last = place
@@ -168,10 +373,12 @@ def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | N
     return (first, last) if all(w[0].isalnum() or w in "-'.’&" for w in words) else None
 
 
-def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool:
+def _acceptable(context: TextContext, reading: ParsedText, place: Place, edges: TextEdges) -> bool:
     words = reading.tokens.words[place[0] : place[1]]
     if words == [_QUOTE]:
         return True
+    if is_hollow(reading, place, edges):
+        return False
     if not context.sentences and words[0] in _PRONOUNS:
         return False
     plain = [word for word in words if word[0].isalnum()]
@@ -184,13 +391,56 @@ def _acceptable(context: TextContext, reading: ParsedText, place: Place) -> bool
     return not all(word in _FUNCTION_WORDS or word in context.vocabulary for word in plain)
 
 
+def is_hollow(reading: ParsedText, place: Place, edges: TextEdges) -> bool:
+    """Whether the words there name nothing, as pronouns do; a capital within a sentence does."""
+    words = reading.tokens.words
+    spoken = [index for index in range(*place) if words[index][0].isalnum()]
+    if all(words[index] in _PRONOUNS for index in spoken):
+        return True
+    return all(
+        index in edges.empty
+        and (index == 0 or not is_capital(reading, index) or begins_sentence(reading, index))
+        for index in spoken
+    )
+
+
+def bounded_name(
+    context: TextContext, reading: ParsedText, place: Place, edges: TextEdges
+) -> Place | None:
+    """Return what of `place` is a name: without small words before it, up to one that ends it.
+
+    None where nothing there names anything.
+    """
+    first, last = place
+    if reading.tokens.words[first] == _QUOTE:
+        return place
+    if is_hollow(reading, place, edges):
+        return None
+    colon = _announcing_colon(reading, first, edges)
+    if colon is not None and colon + 1 < last:
+        return colon + 1, last
+    if context.sentences or not context.plain:
+        return place
+    while first < last and first in edges.empty & edges.ends and not is_capital(reading, first):
+        first += 1
+    stops = (at for at in range(first + 1, last) if at in edges.ends)
+    end = next((at for at in stops if not is_capital(reading, at)), last)
+    return _trimmed(reading.tokens, first, end)
+
+
 def name_from(
-    reading: ParsedText, taken: SpanSet, first: int, *, skip: frozenset[str] = _ARTICLES
+    reading: ParsedText,
+    taken: SpanSet,
+    first: int,
+    *,
+    skip: frozenset[str] = _ARTICLES,
+    ends: frozenset[int] = frozenset(),
 ) -> Place | None:
     """Return the name that begins at the word `first`, after words to `skip`, or None.
 
     It ends with its sentence, at a preposition, at a comma without a capital letter behind it
-    (Paris, France), and before any date, time or other argument.
+    (Paris, France), before any date, time or other argument, and before a word in small
+    letters at one of the places in `ends`.
     """
     tokens = reading.tokens
     while tokens.word(first) in skip:
@@ -206,12 +456,19 @@ def name_from(
             word == "," and not _capital(reading, last + 1)
         ):
             break
+        if last > first and last in ends and not is_capital(reading, last):
+            break
         last += 1
     return _trimmed(tokens, first, last)
 
 
-def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | None:
-    """The words from `first` to the end of the sentence, or to another argument."""
+def sentence_from(
+    reading: ParsedText, taken: SpanSet, first: int, *, trailing: frozenset[str] = _POLITE
+) -> Place | None:
+    """The words from `first` to the end of the message, or to another argument.
+
+    Words of `trailing` at its end are left out.
+    """
     tokens = reading.tokens
     while tokens.word(first) in (":", ",", "-", "that"):
         first += 1
@@ -221,7 +478,41 @@ def sentence_from(reading: ParsedText, taken: SpanSet, first: int) -> Place | No
         is_data = tokens.words[last] in (BLOCK + "array", BLOCK + "object")
         if is_data or not taken.has_room(tokens, last, last + 1):
             return _trimmed(tokens, first, last)
-    return _trimmed(tokens, first, max(first, len(tokens)), only_polite=True)
+    return _trimmed(tokens, first, max(first, len(tokens)), trailing)
+
+
+def _phrase_from(reading: ParsedText, taken: SpanSet, first: int, edges: TextEdges) -> Place | None:
+    """As `sentence_from`, without what announces the text, and what leads to the next argument."""
+    tokens = reading.tokens
+    colon = _announcing_colon(reading, first, edges)
+    if colon is None and tokens.word(first - 1) == ":":
+        colon = first - 1
+    if colon is None or edges is NO_EDGES:
+        place = sentence_from(reading, taken, first)
+    else:
+        place = sentence_from(reading, taken, colon + 1, trailing=_POLITE - PRESENT)
+        if place and place[1] == len(tokens) - 1 and tokens.words[-1] in "?!":
+            place = place[0], len(tokens)  # the mark of what is said, and not of who says it
+    if place is None or edges is NO_EDGES:
+        return place
+    first, last = place
+    if last < len(tokens) and tokens.words[last] not in _SENTENCE_ENDS | {".", ","}:
+        comma = next((at for at in range(last - 1, first, -1) if tokens.words[at] == ","), None)
+        if comma is not None and all(at in edges.known for at in range(comma + 1, last)):
+            return _trimmed(tokens, first, comma, _POLITE)
+    return place
+
+
+def _announcing_colon(reading: ParsedText, first: int, edges: TextEdges) -> int | None:
+    """The colon before which only known words stand: for the maid: knock first."""
+    tokens = reading.tokens
+    for index in range(first, min(first + _LONGEST_BETWEEN, len(tokens))):
+        if tokens.words[index] == ":":
+            return None if tokens.glued(index + 1) else index
+        addressed = first < index and tokens.words[first] in _PREPOSITIONS  # for the maid
+        if not is_word(tokens.words[index]) or not (addressed or index in edges.known):
+            return None
+    return None
 
 
 def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
@@ -243,8 +534,9 @@ def _capital(reading: ParsedText, index: int) -> bool:
     return word not in _FUNCTION_WORDS or (word != "i" and len(word) == 1)
 
 
-def _trimmed(tokens: Tokens, first: int, last: int, *, only_polite: bool = False) -> Place | None:
-    trailing = _POLITE if only_polite else _POLITE | _PREPOSITIONS | _ARTICLES
+def _trimmed(
+    tokens: Tokens, first: int, last: int, trailing: frozenset[str] = _LOOSE
+) -> Place | None:
     while last > first:
         word = tokens.words[last - 1]
         if word not in trailing and (word[0].isalnum() or word in (")", "]", "%", "+", "#")):

@@ -10,10 +10,18 @@ from server.core.tools import Source
 from server.extraction.assignment import NO_CONTEXT, ContextWords, Scored, assign, context_score
 from server.extraction.candidates import find_boolean, find_candidates, up_to_today
 from server.extraction.fields import Keys, find_cell, find_data, find_field, find_fields, named_keys
-from server.extraction.free_text import NO_TEXT_CONTEXT, TextContext, find_text, text_at
+from server.extraction.free_text import (
+    NO_TEXT_CONTEXT,
+    TextContext,
+    bounded_name,
+    find_text,
+    says_nothing_new,
+    text_at,
+)
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
@@ -50,6 +58,8 @@ class SlotFilling:
     refused: list[tuple[int, int]] = field(default_factory=list)
     asides: Sequence[tuple[int, int]] = ()
     """Words of clauses that only tell something: no optional parameter takes its value there."""
+    edges: TextEdges = NO_EDGES
+    """What the words of the question are to its names."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
@@ -110,6 +120,8 @@ class SlotFilling:
                 candidate = captured_value(plan, self.candidates_of, self.reading, start, end)
                 if candidate is not None and plan.role in ("field", "fields"):
                     candidate = self._as_key(plan, candidate)
+                if candidate is not None and plan.role == "text":
+                    candidate = self._bounded(plan, candidate)
                 if candidate is None or not self.taken.is_free(candidate.start, candidate.end):
                     continue
                 if not candidate.problem:
@@ -117,6 +129,26 @@ class SlotFilling:
                     return
                 self.problems.setdefault(plan.key, candidate.problem)
                 self.refused.append((start, end))
+
+    def _bounded(self, plan: ParameterPlan, captured: Candidate) -> Candidate | None:
+        """A text that a pattern captured, up to its known edges; None where it names nothing."""
+        if self.edges is NO_EDGES or captured.problem:
+            return captured
+        context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
+        place = bounded_name(context, self.reading, (captured.first, captured.last), self.edges)
+        if place is None:
+            return None
+        announced = self.reading.tokens.word(place[0] - 1) == ":"
+        bounded = announced or (plan.required and context.plain)
+        if not bounded or place == (captured.first, captured.last):
+            nothing = plan.required and not context.sentences and bool(context.known)
+            place = captured.first, captured.last
+            doubtful = nothing and says_nothing_new(context, self.reading, place, self.edges)
+            return captured._replace(doubtful=doubtful)
+        tokens = self.reading.tokens
+        start, end = tokens.starts[place[0]], tokens.ends[place[1] - 1]
+        found = captured_value(plan, self.candidates_of, self.reading, start, end)
+        return found and found._replace(doubtful=place[0] > captured.first and not announced)
 
     def assign_group(self, group: Group) -> None:
         """Give each parameter of the group the value that is its own."""
@@ -163,7 +195,15 @@ class SlotFilling:
         self, plan: ParameterPlan, required: Sequence[ParameterPlan]
     ) -> Candidate | None:
         context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
-        return find_text(plan, context, self.reading, self.taken, alone=[plan] == required)
+        return find_text(
+            plan,
+            context,
+            self.reading,
+            self.taken,
+            alone=[plan] == required,
+            only=len(self.plan.groups["text"]) == 1,
+            edges=self.edges,
+        )
 
     @cached_property
     def _sentences(self) -> list[Candidate]:

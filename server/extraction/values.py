@@ -60,7 +60,8 @@ class Candidate(NamedTuple):
     """A value for a parameter, and where it stands: in characters, and in words.
 
     A lower `rank` is tried first. `hinted` ones need words around them that say whose they are;
-    `fit` is how much the value itself says so. One with a `problem` is never taken.
+    `fit` is how much the value itself says so. One with a `problem` is never taken. A text is
+    `doubtful` when no known edge settles where it begins and ends.
     """
 
     start: int
@@ -73,6 +74,7 @@ class Candidate(NamedTuple):
     hinted: bool = False
     problem: str = ""
     fit: int = 0
+    doubtful: bool = False
 
     def overlaps(self, other: "Candidate") -> bool:
         return self.start < other.end and other.start < self.end
@@ -170,7 +172,8 @@ class Extraction:
     """The arguments a question gives to a template.
 
     `arguments` and `sources` have the same keys, in the order of the parameters. `missing` are
-    parameters without a usable value, `sure` those whose value is no other's.
+    parameters without a usable value, `sure` those whose value is no other's. `doubtful` are
+    texts of which no known edge settles where they begin and end.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -178,6 +181,7 @@ class Extraction:
     missing: tuple[MissingParameter, ...] = ()
     grounding: ArgumentCoverage = field(default_factory=ArgumentCoverage)
     sure: frozenset[str] = field(default=frozenset(), compare=False)
+    doubtful: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
