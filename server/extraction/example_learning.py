@@ -16,6 +16,7 @@ from server.extraction.free_text import (
     sentence_from,
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.role_learning import learn_arrangements
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.value_kinds import GROUPS
 from server.library.model import Domain
@@ -104,7 +105,8 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
             if text is not None and text.kind == "example":
                 slots.append(ExampleSlot(example.reading, text.first, text.last))
         texts[one.key] = _text_context(plan, slots, values, sentences=is_phrase)
-    return ExampleContexts(_context_words(known), texts)
+    words = _context_words(known)
+    return ExampleContexts(words, texts, learn_arrangements(plan, examples, words))
 
 
 def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:

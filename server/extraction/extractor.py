@@ -218,7 +218,8 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     read = sum(one.key in slots.found for one in required)
     coverage = ArgumentCoverage(len(required), read, unused, agrees)
     given = {k for k, source in sources.items() if source.kind in ("template_pattern", "intent")}
-    return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given)
+    sure = slots.sure | given
+    return Extraction(arguments, sources, tuple(missing), coverage, sure, slots.by_order)
 
 
 def _unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:

@@ -170,7 +170,9 @@ class Extraction:
     """The arguments a question gives to a template.
 
     `arguments` and `sources` have the same keys, in the order of the parameters. `missing` are
-    parameters without a usable value, `sure` those whose value is no other's.
+    parameters without a usable value, `sure` those whose value is no other's. `by_order` are those
+    whose role rests on the order of mention alone, though another value was there that they could
+    have been confused with, or though a value that they need is asked for instead of given.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -178,6 +180,7 @@ class Extraction:
     missing: tuple[MissingParameter, ...] = ()
     grounding: ArgumentCoverage = field(default_factory=ArgumentCoverage)
     sure: frozenset[str] = field(default=frozenset(), compare=False)
+    by_order: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
