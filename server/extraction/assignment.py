@@ -6,11 +6,17 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from server.extraction.plan import ParameterPlan
+from server.extraction.value_kinds import GROUPS
 from server.extraction.values import HINT, Candidate
 from server.text.language import load_language
 from server.text.tokens import Tokens
 
 Scored = Sequence[tuple[int, Candidate]]
+Place = tuple[int, int]
+"""The words from the first up to the last of a value."""
+
+_ROLES: Final = load_language("en").roles
+_STARTS, _ENDS = _ROLES.starts, _ROLES.ends
 
 _RANGES: Final = {(("from",), ("to",)), (("min",), ("max",))}
 
@@ -22,25 +28,35 @@ class Assignment:
     """What each parameter got.
 
     `sure` are those whose value could be nothing else; `unclear` has the values of a required
-    parameter between which nothing decides.
+    parameter between which nothing decides. `by_order` are those that have one of several values
+    for no other reason than the order in which these were mentioned.
     """
 
     chosen: Mapping[str, Candidate]
     sure: frozenset[str]
     unclear: Mapping[str, Sequence[Candidate]]
+    by_order: frozenset[str] = frozenset()
 
 
-def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assignment:
+def assign(
+    plans: Sequence[ParameterPlan],
+    scored: Mapping[str, Scored],
+    arranged: Mapping[str, Place] | None = None,
+    contested: Sequence[Place] = (),
+) -> Assignment:
     """Give each value to at most one parameter.
 
-    What the words around it claim goes there; the rest goes in order of mention to as many
-    required parameters as possible, then to an optional one, if no other could mean it. A
-    required parameter gets a value with a problem only if nothing better remains.
+    What the words around it claim goes there, then what the examples arrange so: `arranged` has
+    the words of such values. The rest goes in order of mention to as many required parameters as
+    possible, then to an optional one, if no other could mean it. A required parameter gets a
+    value with a problem only if nothing better remains. Values at `contested` places stand as
+    the examples have them in more than one role.
     """
     sure = _claimed(plans, scored)
-    open_plans = [plan for plan in plans if plan.key not in sure]
+    held = sure | _arranged(scored, sure, arranged or {})
+    open_plans = [plan for plan in plans if plan.key not in held]
     placement = _Placement(
-        {plan.key: _open_to(plan, scored[plan.key], sure.values()) for plan in open_plans}
+        {plan.key: _open_to(plan, scored[plan.key], held.values()) for plan in open_plans}
     )
     required = [plan for plan in open_plans if plan.required]
     for plan in required:
@@ -52,12 +68,56 @@ def assign(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> Assi
         if plan.key not in placement.placed:
             others = [other.key for other in optional if other is not plan]
             placement.place_if_alone(plan.key, others)
-    chosen = sure | placement.placed
+    chosen = held | placement.placed
     alternatives = {plan.key: placement.alternatives(plan.key) for plan in required}
     alternatives |= {key: _equally_sure(key, scored[key], chosen) for key in sure}
+    swaps = placement.swaps()
+    for key, _ in swaps:
+        if (placement.placed[key].first, placement.placed[key].last) in contested:
+            alternatives[key] = placement.exchangeable(key)
     unclear = {key: values for key, values in alternatives.items() if len(values) > 1}
     no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
-    return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear)
+    by_name = {plan.key: plan for plan in open_plans}
+    by_order = {
+        key
+        for key, other in swaps
+        if not _is_range(by_name[key], by_name[other], placement.placed)
+    }
+    return Assignment(
+        chosen, frozenset(chosen if no_doubt else sure), unclear, frozenset(by_order)
+    )
+
+
+def _arranged(
+    scored: Mapping[str, Scored], sure: Mapping[str, Candidate], arranged: Mapping[str, Place]
+) -> dict[str, Candidate]:
+    """What the arrangement gives to parameters; nothing where the words beside a value object."""
+    held: dict[str, Candidate] = {}
+    for key, (first, last) in arranged.items():
+        for name, claimed in sure.items():
+            overlaps = claimed.first < last and first < claimed.last
+            if overlaps is not (name == key):
+                return {}
+        if key not in sure and key in scored:
+            here = [one for _, one in scored[key] if one.first < last and first < one.last]
+            usable = [one for one in here if not one.problem]
+            if not usable:
+                return {}
+            held[key] = usable[0]
+    return held
+
+
+def _is_range(
+    one: ParameterPlan, other: ParameterPlan, placed: Mapping[str, Candidate]
+) -> bool:
+    """Whether they are the ends of a range, the lower one first, as no order need tell."""
+    if one.role != other.role or GROUPS[one.role] == "claim":
+        return False
+    for low, high in ((one, other), (other, one)):
+        named = low.name.has(_STARTS) and high.name.has(_ENDS)
+        if named or (low.name.topics[:1], high.name.topics[:1]) in _RANGES:
+            return bool(placed[low.key].value <= placed[high.key].value)
+    return False
 
 
 def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
@@ -120,6 +180,28 @@ class _Placement:
             self.placed[other] = moved
             del self.placed[key]
         return False
+
+    def swaps(self) -> list[tuple[str, str]]:
+        """Pairs of parameters that could as well have each other's values."""
+        return [
+            (key, other)
+            for key, mine in self.placed.items()
+            for other, theirs in self.placed.items()
+            if key != other and mine.value != theirs.value
+            if not mine.problem and not theirs.problem
+            if (a := self._at(key, theirs)) and (b := self._at(other, mine))
+            if a.rank + b.rank <= mine.rank + theirs.rank
+        ]
+
+    def _at(self, key: str, place: Candidate) -> Candidate | None:
+        here = (one for one in self._choices[key] if one.overlaps(place) and not one.problem)
+        return next(here, None)
+
+    def exchangeable(self, key: str) -> Sequence[Candidate]:
+        """What the parameter has, and what it could have instead, though others now do."""
+        mine = self.placed[key]
+        others = [k for one, k in self.swaps() if one == key]
+        return (mine, *(c for k in others if (c := self._at(key, self.placed[k]))))
 
     def alternatives(self, key: str) -> Sequence[Candidate]:
         """What the parameter has, and what it could as well have had."""

@@ -15,6 +15,7 @@ from server.extraction.free_text import (
     sentence_from,
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.role_learning import learn_arrangements
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.text_edges import Place, TextEdges, is_capital, name_runs
 from server.extraction.value_kinds import GROUPS
@@ -115,7 +116,8 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
             ]
             slots += [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
         texts[one.key] = _text_context(plan, slots, values, sentences=is_phrase)
-    return ExampleContexts(_context_words(known), texts)
+    words = _context_words(known)
+    return ExampleContexts(words, texts, learn_arrangements(plan, examples, words))
 
 
 def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:

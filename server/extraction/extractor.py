@@ -241,7 +241,10 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     coverage = ArgumentCoverage(len(required), read, unused, agrees)
     given = {k for k, source in sources.items() if source.kind in ("template_pattern", "intent")}
     doubtful = frozenset(k for k, one in slots.found.items() if one.doubtful)
-    return Extraction(arguments, sources, tuple(missing), coverage, slots.sure | given, doubtful)
+    sure = slots.sure | given
+    return Extraction(
+        arguments, sources, tuple(missing), coverage, sure, doubtful, slots.by_order
+    )
 
 
 def _unsupported_operators(template: Template, reading: ParsedText) -> tuple[str, ...]:

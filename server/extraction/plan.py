@@ -11,7 +11,18 @@ from server.extraction.value_kinds import GROUPS, Group, Name, take_apart, takes
 from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
+from server.library.parameters import name_words
+from server.text.language import load_language
 from server.text.phrases import PhraseTable
+
+_ENGLISH: Final = load_language("en")
+_COMMUTATIVE: Final = _ENGLISH.roles.commutative
+_HOLLOW: Final = (
+    _ENGLISH.group("hollow_names")
+    | _ENGLISH.group("number_names")
+    | _ENGLISH.numbers.ordinals.keys()
+    | _ENGLISH.numbers.words.keys()
+)
 
 NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
@@ -47,6 +58,8 @@ class TemplatePlan:
     groups: Mapping[Group, tuple[ParameterPlan, ...]]
     counts_time: bool
     """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
+    interchangeable: frozenset[str]
+    """Parameters between which it makes no difference whose a value is: the operands of a sum."""
 
 
 class Planner:
@@ -74,7 +87,8 @@ class Planner:
             for group in GROUPS.values()
         }
         counts = any(plan.role == "duration" or plan.name.unit for plan in groups["amount"])
-        return TemplatePlan(template, parameters, groups, counts)
+        alike = _interchangeable(template, groups)
+        return TemplatePlan(template, parameters, groups, counts, alike)
 
     def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
@@ -117,6 +131,27 @@ class Planner:
                 for synonym in self._domain.synonyms.get(word.lower(), ()):
                     choices.setdefault(synonym, value)
         return choices
+
+
+def _interchangeable(
+    template: Template, groups: Mapping[Group, tuple[ParameterPlan, ...]]
+) -> frozenset[str]:
+    named = f"{template.execution.operation} {template.id} {template.function_name}"
+    words = {word for part in named.split() for word in name_words(part)}
+    if words.isdisjoint(_COMMUTATIVE):
+        return frozenset()
+    return frozenset(
+        one.key
+        for plans in groups.values()
+        if len(plans) > 1 and len({_said(one.key) for one in plans}) == 1
+        for one in plans
+    )
+
+
+def _said(name: str) -> tuple[str, ...]:
+    """What a name says, beside the letter or number that tells it from its like."""
+    words = name_words(name)
+    return tuple(w for w in words if len(w) > 1 and not w.isdigit() and w not in _HOLLOW)
 
 
 def _type_patterns(descriptor: ParameterType) -> DomainType | None:

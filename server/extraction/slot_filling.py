@@ -7,7 +7,15 @@ from typing import Final
 
 from server.core.suggestions import join_words
 from server.core.tools import Source
-from server.extraction.assignment import NO_CONTEXT, ContextWords, Scored, assign, context_score
+from server.extraction.arrangements import Arrangements, Shape, places_of, shape_of, unknowns
+from server.extraction.assignment import (
+    NO_CONTEXT,
+    ContextWords,
+    Place,
+    Scored,
+    assign,
+    context_score,
+)
 from server.extraction.candidates import find_boolean, find_candidates, up_to_today
 from server.extraction.fields import Keys, find_cell, find_data, find_field, find_fields, named_keys
 from server.extraction.free_text import (
@@ -35,6 +43,7 @@ class ExampleContexts:
 
     words: Mapping[str, ContextWords] = field(default_factory=dict)
     texts: Mapping[str, TextContext] = field(default_factory=dict)
+    arrangements: Mapping[Group, Arrangements] = field(default_factory=dict)
 
 
 @dataclass
@@ -42,8 +51,9 @@ class SlotFilling:
     """Fills the parameters of one template from one reading, the surest evidence first.
 
     Call `fill_from_patterns`, then `fill_recognized`. `sources` tells where a value came from
-    that was not found here; `sure` are parameters whose value could be nothing else; `refused`
-    are places that a pattern read as a value that its parameter cannot have.
+    that was not found here; `sure` are parameters whose value could be nothing else, `by_order`
+    those that have one of several only because of the order of mention; `refused` are places that
+    a pattern read as a value that its parameter cannot have.
     """
 
     plan: TemplatePlan
@@ -54,6 +64,7 @@ class SlotFilling:
     problems: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     sure: frozenset[str] = frozenset()
+    by_order: frozenset[str] = frozenset()
     taken: SpanSet = field(default_factory=SpanSet)
     refused: list[tuple[int, int]] = field(default_factory=list)
     asides: Sequence[tuple[int, int]] = ()
@@ -153,13 +164,58 @@ class SlotFilling:
     def assign_group(self, group: Group) -> None:
         """Give each parameter of the group the value that is its own."""
         plans = self.unfilled(group)
-        if plans:
-            self.assign(plans, {plan.key: self.scored(plan) for plan in plans})
+        if not plans:
+            return
+        scored = {plan.key: self.scored(plan) for plan in plans}
+        arranged = self._arranged(group, scored)
+        self.assign(plans, scored, *arranged)
+        known = self.contexts.arrangements.get(group)
+        if group == "amount" and unknowns(self.reading.tokens) - (known.asked if known else set()):
+            self.by_order |= {plan.key for plan in self.plan.groups[group]} & self.found.keys()
 
-    def assign(self, plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> None:
+    def places(self, group: Group, scored: Mapping[str, Scored]) -> list[Place]:
+        """Where values of the group stand, given away or not."""
+        given = [self.found[p.key] for p in self.plan.groups[group] if p.key in self.found]
+        return places_of([*given, *(one for pairs in scored.values() for _, one in pairs)])
+
+    def shape(self, group: Group, places: Sequence[Place], known: Set[str] | None) -> Shape:
+        """The words around those values, without what other arguments took."""
+        own = {plan.key for plan in self.plan.groups[group]}
+        others = [(one.first, one.last) for key, one in self.found.items() if key not in own]
+        return shape_of(self.reading, places, others, known)
+
+    def _arranged(
+        self, group: Group, scored: Mapping[str, Scored]
+    ) -> tuple[dict[str, Place], list[Place]]:
+        """Which values are whose by the examples' arrangement, and those that two fit."""
+        known = self.contexts.arrangements.get(group)
+        places = self.places(group, scored) if known else []
+        if not known or len(places) < 2:
+            return {}, []
+        fitting = known.fit(self.shape(group, places, known.words))
+        if fitting.unclear:
+            return {}, places
+        given = {key: one for key, one in self.found.items() if key in fitting.roles}
+        arranged = {key: place for key, place in zip(fitting.roles, places, strict=False) if key}
+        for key, one in given.items():
+            first, last = arranged.pop(key)
+            if last <= one.first or one.last <= first:
+                return {}, []
+        return arranged, []
+
+    def assign(
+        self,
+        plans: Sequence[ParameterPlan],
+        scored: Mapping[str, Scored],
+        arranged: Mapping[str, Place] | None = None,
+        contested: Sequence[Place] = (),
+    ) -> None:
         """Give each of the parameters the value that is its own, or say what is unclear."""
-        assignment = assign(plans, scored)
+        assignment = assign(plans, scored, arranged, contested)
         self.sure |= assignment.sure
+        self.by_order |= {
+            key for key in assignment.by_order if key not in self.plan.interchangeable
+        }
         for plan in plans:
             if unclear := assignment.unclear.get(plan.key):
                 values = [show_value(one.value) for one in unclear[:_MOST_NAMED]]

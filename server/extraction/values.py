@@ -173,7 +173,9 @@ class Extraction:
 
     `arguments` and `sources` have the same keys, in the order of the parameters. `missing` are
     parameters without a usable value, `sure` those whose value is no other's. `doubtful` are
-    texts of which no known edge settles where they begin and end.
+    texts of which no known edge settles where they begin and end, and `by_order` those whose role
+    rests on the order of mention alone, though another value was there that they could have been
+    confused with, or though a value that they need is asked for instead of given.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -182,6 +184,7 @@ class Extraction:
     grounding: ArgumentCoverage = field(default_factory=ArgumentCoverage)
     sure: frozenset[str] = field(default=frozenset(), compare=False)
     doubtful: frozenset[str] = field(default=frozenset(), compare=False)
+    by_order: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

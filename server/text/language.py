@@ -226,6 +226,23 @@ class MoodWords(LanguagePart):
     conditions: Phrases = ()
 
 
+class RoleWords(LanguagePart):
+    """How words around values say what each is for.
+
+    `small` words say nothing of that. After one of `turning` the second of two values may as well
+    be the first in rank: 5 from 20. `commutative` operations take theirs in any order. `starts`
+    and `ends` are in the names of parameters that are the ends of a range. `unknown` phrases stand
+    where a value would, and ask for it: 45 is 15 % of what.
+    """
+
+    small: WordSet = NO_WORDS
+    turning: WordSet = NO_WORDS
+    commutative: WordSet = NO_WORDS
+    starts: WordSet = NO_WORDS
+    ends: WordSet = NO_WORDS
+    unknown: Phrases = ()
+
+
 class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
@@ -242,6 +259,7 @@ class Language(LanguagePart):
     leads: dict[str, WordSet] = {}
     follows: dict[str, WordSet] = {}
     topics: dict[str, WordSet] = {}
+    roles: RoleWords = RoleWords()
     units: dict[TimeUnit, WordSet] = {}
     measures: dict[str, WordSet] = {}
     times: dict[str, time] = {}
