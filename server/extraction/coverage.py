@@ -8,6 +8,7 @@ from server.core.coverage import Coverage, CoveredWord, WordRole
 from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.senses import ASKS_TO_BE_TOLD, BEARS_NOTHING, Clause, MessageSenses
 from server.text.spelling import SpellingIndex
@@ -16,6 +17,8 @@ from server.text.tokens import BLOCK, is_digits, is_word
 
 _SHORTEST_SLIP: Final = 5
 _LEADS_REACH: Final = 3
+_LISTS: Final = frozenset({"numbers"})
+_JOINTS: Final = load_language("en").group("list_joints")
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class _Account:
         self.roles: list[tuple[WordRole, str | None, str] | None] = [None] * size
 
     def take(
-        self, places: range, role: WordRole, of: str | None = None, kind: str = ""
+        self, places: Iterable[int], role: WordRole, of: str | None = None, kind: str = ""
     ) -> None:
         for at in places:
             if self.roles[at] is None:
@@ -177,7 +180,10 @@ def _take_values(
         first, last = max(first, 0), min(last, size)
         if first < last:
             places.append((by_key[name], first, last))
-            account.take(range(first, last), "value", name)
+            held: Iterable[int] = range(first, last)
+            if by_key[name].role in _LISTS:
+                held = [at for at in held if _is_member(at, reading, senses)]
+            account.take(held, "value", name)
     for one, first, last in places:
         at = first - 1
         # “for under 1500”: what usually announces such a value is part of it.
@@ -188,6 +194,14 @@ def _take_values(
             at -= 1
         if last < size and senses.words[last] in one.name.after:
             account.take(range(last, last + 1), "value", one.key, "lead")
+
+
+def _is_member(at: int, reading: ParsedText, senses: MessageSenses) -> bool:
+    """Whether a word between the first and the last member of a list is one, or joins them."""
+    word = senses.words[at]
+    if not is_word(word) or word in _JOINTS:
+        return True
+    return any(span.first <= at < span.last for span in reading.spans)
 
 
 def _take_unused_values(account: _Account, reading: ParsedText, senses: MessageSenses) -> None:
@@ -257,8 +271,8 @@ def _take_words(
 def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> None:
     """Verbs that ask for what the template does, and those that ask for something else."""
     code = senses.reader.code
-    for first, last, groups in senses.actions:
-        place = range(first, last)
+    for action in senses.actions:
+        first, groups, place = action.first, action.groups, action.places
         known = all(stem(senses.words[at], code) in frame.stems for at in place)
         if any(account.roles[at] is not None for at in place) or known:
             continue

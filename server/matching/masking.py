@@ -109,15 +109,22 @@ class ValueMask:
     """
 
     def __init__(self, library: Library) -> None:
-        names: dict[str, str] = {}
+        listed: dict[str, dict[str, str]] = {}
+        for template in library.templates.values():
+            own = listed.setdefault(template.id, {})
+            for parameter in template.parameters:
+                if parameter.descriptor.kind != "boolean":
+                    words = map(str, (*parameter.enum, *parameter.choices))
+                    own |= dict.fromkeys((w.lower() for w in words), _in_words(parameter.name))
+        names = {word: name for own in listed.values() for word, name in own.items()}
+        # A word that tells another template apart is no mere value: “sum” of “sum of 3 and 4”.
+        for template in library.templates.values():
+            said = " ".join((*template.nl_examples, template.description)).lower()
+            for word in [word for word in names if word in said]:
+                if word not in listed[template.id] and re.search(rf"\b{re.escape(word)}\b", said):
+                    del names[word]
         for entity in library.domain.entities.values():
             names |= dict.fromkeys(entity.values, _in_words(entity.name))
-        for template in library.templates.values():
-            for parameter in template.parameters:
-                if parameter.descriptor.kind == "boolean":
-                    continue
-                for word in (*parameter.enum, *parameter.choices):
-                    names.setdefault(str(word), _in_words(parameter.name))
         self._table = PhraseTable(names)
 
     def __call__(self, text: str) -> str:

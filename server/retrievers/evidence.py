@@ -33,6 +33,8 @@ _FAR: Final = Nearness(0.0, 0.0)
 _NEAR_FROM, _NEAR_TO = 0.4, 0.8
 """Cosines between which two words become near in meaning."""
 _FEW, _SEVERAL = 2.0, 3.0
+_LEAST_SHARE, _MOST_SHARE = 0.005, 0.93
+_MOST_LEAD: Final = 2.5
 _EVEN: Final = 0.08
 """What a mood counts that no example is in."""
 
@@ -91,7 +93,7 @@ def _of_matching(ranking: Ranking, candidate: Candidate) -> dict[str, float]:
     lead = log((at.probability + 1e-4) / (best_other + 1e-4))
     return {
         "head": _logit(at.probability),
-        "lead": max(-6.0, min(6.0, lead)),
+        "lead": max(-4.0, min(_MOST_LEAD, lead)),
         "outside": _logit(ranking.out_of_scope),
         "similarity": at.similarity,
         "disagrees": float(candidate.found.grounding.agrees is False),
@@ -275,5 +277,6 @@ def _before(at: int, candidate: Candidate) -> Iterator[str]:
 
 
 def _logit(share: float) -> float:
-    share = min(max(share, 0.0025), 0.9975)
+    """Log-odds, up to where more of them says nothing more."""
+    share = min(max(share, _LEAST_SHARE), _MOST_SHARE)
     return log(share / (1 - share))

@@ -40,11 +40,20 @@ class Clause(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A verb at the words from `first` up to `last`, and the groups of verbs it is one of."""
+    """A verb at the words from `first` up to `last`, and the groups of verbs it is one of.
+
+    `particle` is the place of a part of it that stands apart: the “off” of “switch it off”.
+    """
 
     first: int
     last: int
     groups: frozenset[int]
+    particle: int | None = None
+
+    @property
+    def places(self) -> Sequence[int]:
+        places = [*range(self.first, self.last)]
+        return places if self.particle is None else [*places, self.particle]
 
 
 ASKS_TO_BE_TOLD: Final = 0
@@ -183,7 +192,7 @@ class SenseReader:
                 break
             apart = self._groups.get(f"{words[index]} {words[at]}")
             if apart is not None:
-                return Action(index, index + 1, apart)
+                return Action(index, index + 1, apart, at)
         if whole is None:
             return None
         return Action(whole.first, whole.last, self._groups[whole.phrase])
