@@ -165,9 +165,7 @@ class Extractor:
         slots = self._slots(plan, reading, contexts)
         slots.fill_from_patterns()
         slots.fill_recognized()
-        places = frozenset(
-            at for one in slots.found.values() for at in range(one.first, one.last)
-        )
+        places = frozenset(at for one in slots.found.values() for at in range(one.first, one.last))
         unused = frozenset(
             span.kind
             for start, end in reading.values
