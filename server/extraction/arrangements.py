@@ -169,5 +169,3 @@ def roles_in(chosen: Mapping[str, Candidate], places: Sequence[Place]) -> Roles:
         next((k for (f, e), k in owners.items() if f < last and first < e), "")
         for first, last in places
     )
-
-

@@ -9,7 +9,7 @@ from server.extraction.plan import ParameterPlan
 from server.extraction.value_kinds import GROUPS
 from server.extraction.values import HINT, Candidate
 from server.text.language import load_language
-from server.text.tokens import Tokens
+from server.text.tokens import Tokens, is_digits, is_word
 
 Scored = Sequence[tuple[int, Candidate]]
 Place = tuple[int, int]
@@ -79,13 +79,9 @@ def assign(
     no_doubt = len(required) == 1 and len(placement.placed) == 1 and not unclear
     by_name = {plan.key: plan for plan in open_plans}
     by_order = {
-        key
-        for key, other in swaps
-        if not _is_range(by_name[key], by_name[other], placement.placed)
+        key for key, other in swaps if not _is_range(by_name[key], by_name[other], placement.placed)
     }
-    return Assignment(
-        chosen, frozenset(chosen if no_doubt else sure), unclear, frozenset(by_order)
-    )
+    return Assignment(chosen, frozenset(chosen if no_doubt else sure), unclear, frozenset(by_order))
 
 
 def _arranged(
@@ -107,9 +103,7 @@ def _arranged(
     return held
 
 
-def _is_range(
-    one: ParameterPlan, other: ParameterPlan, placed: Mapping[str, Candidate]
-) -> bool:
+def _is_range(one: ParameterPlan, other: ParameterPlan, placed: Mapping[str, Candidate]) -> bool:
     """Whether they are the ends of a range, the lower one first, as no order need tell."""
     if one.role != other.role or GROUPS[one.role] == "claim":
         return False
@@ -138,7 +132,8 @@ def _open_to(plan: ParameterPlan, scored: Scored, sure: Iterable[Candidate]) -> 
 
 def _claimed(plans: Sequence[ParameterPlan], scored: Mapping[str, Scored]) -> dict[str, Candidate]:
     claims = [
-        ((-points, bool(one.problem), order, one.rank, one.start), plan.key, one)
+        # What one parameter cannot have and another can is no claim of the first.
+        ((bool(one.problem), -points, order, one.rank, one.start), plan.key, one)
         for order, plan in enumerate(plans)
         for points, one in scored[plan.key][:_MAX_TRIED]
         if points >= HINT
@@ -295,7 +290,9 @@ def assign_by_points(
 FILLERS: Final = load_language("en").group("value_fillers") | frozenset("=:#")
 """What may stand between the words that announce a value and the value."""
 
+_SIGNS: Final = frozenset("$€£¥₪")
 _REACH: Final = 3
+_BOUND: Final = 4
 _NAMED_BEFORE, _NAMED_AFTER, _PAIR, _SINGLE = 6, 5, 6, 3
 
 Words = tuple[str, ...]
@@ -312,10 +309,56 @@ class ContextWords:
 NO_CONTEXT: Final = ContextWords()
 
 
+def _phrases(*phrases: tuple[str, ...]) -> frozenset[Words]:
+    return frozenset(tuple(phrase.split()) for group in phrases for phrase in group)
+
+
+_BEFORE: Final = {"min": _phrases(_ROLES.at_least), "max": _phrases(_ROLES.at_most)}
+_AFTER: Final = {"min": _phrases(_ROLES.at_least_after), "max": _phrases(_ROLES.at_most_after)}
+_LONGEST_BOUND: Final = 3
+
+
+def bound_at(candidate: Candidate, tokens: Tokens) -> str:
+    """Which bound the words around the value make it, min or max; empty for none."""
+    first, last = candidate.first, candidate.last
+    while tokens.word(first - 1) in _SIGNS:
+        first -= 1
+    while tokens.word(last) in _SIGNS:
+        last += 1
+    for size in range(_LONGEST_BOUND, 0, -1):
+        left = tuple(tokens.words[max(0, first - size) : first])
+        right = tuple(tokens.words[last : last + size])
+        beyond = tuple(tokens.words[last + 1 : last + 1 + size])  # 3 orders at most
+        for bound in _BEFORE:
+            if left in _BEFORE[bound]:
+                return bound
+            if size > 1 and beyond in _AFTER[bound] and is_word(tokens.word(last)):
+                return bound
+            # In "80 sqm, max 900" it is the next value that is bound.
+            if right in _AFTER[bound] and not is_digits(tokens.word(last + size)):
+                return bound
+    return ""
+
+
 def context_score(
     plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
 ) -> int:
     """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
+    points = _context_score(plan, candidate, tokens, context)
+    if GROUPS[plan.role] != "amount":
+        return points
+    own = [topic for topic in plan.name.topics if topic in _BEFORE]
+    if not own and not plan.name.pages:
+        return points
+    bound = bound_at(candidate, tokens)
+    if bound and bound in (own or ["max"]):
+        return max(points, _BOUND)
+    return max(candidate.fit, 0) if bound and own else points
+
+
+def _context_score(
+    plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
+) -> int:
     first, last = candidate.first, candidate.last
     points = max(candidate.fit, _NAMED_AFTER if tokens.word(last) in plan.name.after else 0)
     for distance in range(1, _REACH + 1):

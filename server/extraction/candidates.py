@@ -21,12 +21,13 @@ from server.extraction.values import (
     written,
 )
 from server.library.parameter_types import ValueKind
-from server.text.decimals import opposite
+from server.text.decimals import Number, opposite
 from server.text.durations import unit_at
 from server.text.language import load_language
 from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
 from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
+from server.text.units import converted, is_measure, unit_after
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
@@ -59,7 +60,8 @@ def _amounts(
     single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
         fit = _unit_fit(plan, span)
-        if fit is None:
+        measured = _measured(plan, span, reading)
+        if fit is None or measured is None:
             continue
         if single and ambiguous_numbers(reading.tokens, span):
             what = "a number like 1,5 or 1/2 can be read in two ways; write it with a point"
@@ -68,7 +70,8 @@ def _amounts(
         rank, hinted, surely = fit
         if unit and not span.unit and _counts_things(reading.tokens, span.last):
             continue
-        value = read_by_domain.get(span.start, span.value)
+        value = read_by_domain.get(span.start, measured[0])
+        surely = max(surely, measured[1])
         if span.first in backwards:
             value = opposite(number(value))
         kind: SourceKind = "domain_pattern" if span.start in read_by_domain else "recognizer"
@@ -78,6 +81,22 @@ def _amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
+
+
+def _measured(plan: ParameterPlan, span: Span, reading: ParsedText) -> tuple[Number, int] | None:
+    """Return the value in the parameter's unit of measure and its fit; None for another measure."""
+    unit = unit_after(reading.text, span.end)
+    if not is_measure(unit) or span.unit.isupper():  # pounds are money as well
+        return span.value, 0
+    if plan.role != "number" or plan.name.unit:
+        return None if plan.role == "money" and not plan.required else (span.value, 0)
+    if not plan.measures:
+        return span.value, 0
+    for wanted in sorted(plan.measures):
+        value = converted(span.value, unit, wanted)
+        if value is not None:
+            return value, SURE
+    return None
 
 
 def _counts_things(tokens: Tokens, index: int) -> bool:
@@ -131,7 +150,7 @@ def _plain_dates(
     template: TemplatePlan, reading: ParsedText, *, whole: bool = False
 ) -> list[Candidate]:
     """Dates; `whole` ones only without those in a time: tomorrow at 5pm is no mere tomorrow."""
-    moments = reading.of("datetime")
+    moments = _moments(template, reading)
     offsets = () if template.counts_time else reading.of("offset")
     anchors = reading.of("anchor") if template.counts_time else ()
     found = [
@@ -142,6 +161,15 @@ def _plain_dates(
     found += [from_span(span, span.value) for span in (*moments, *offsets)]
     found += [from_span(span, span.value, rank=2) for span in anchors]
     return [c for c in found if not (whole and any(c.is_within(m) for m in moments))]
+
+
+def _moments(template: TemplatePlan, reading: ParsedText) -> list[Span]:
+    """Dates with a time, which are one value where no parameter takes the time by itself."""
+    found = [span for span in reading.of("datetime") if not span.weak]
+    if not any(plan.role == "time" for plan in template.groups["amount"]):
+        return found
+    days = reading.of("date")
+    return [m for m in found if not any(m.start <= d.start and d.end <= m.end for d in days)]
 
 
 def _dates(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -162,7 +190,7 @@ def _datetimes(
         if not any(m.start <= candidate.start < m.end for m in moments):
             yield candidate._replace(value=f"{candidate.value.isoformat()}T00:00:00")
     for span in reading.of("time"):
-        if not any(m.start <= span.start < m.end for m in moments):
+        if not span.weak and not any(m.start <= span.start < m.end for m in moments):
             moment = f"{reading.today.isoformat()}T{span.value.isoformat()}"
             yield from_span(span, moment, rank=2)
     yield from unreadable(reading, "date")
@@ -196,7 +224,7 @@ def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candi
 
 def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     for span in reading.of(_KIND_OF[plan.role]):
-        yield from_span(span, written(span.value))
+        yield from_span(span, written(span.value), rank=int(span.weak))
     if plan.role == "time":
         yield from unreadable(reading, "time")
 

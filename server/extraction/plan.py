@@ -7,7 +7,15 @@ from typing import Final
 from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
 from server.extraction.patterns import Pattern, Step, compile_steps
-from server.extraction.value_kinds import GROUPS, Group, Name, take_apart, takes_percent, value_kind
+from server.extraction.value_kinds import (
+    GROUPS,
+    Group,
+    Name,
+    measures_of,
+    take_apart,
+    takes_percent,
+    value_kind,
+)
 from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
@@ -47,6 +55,8 @@ class ParameterPlan:
     checker: ValueChecker
     alike: str
     """The same for parameters of a template whose values are found in the same way."""
+    measures: frozenset[str]
+    """Units of measure that it is given in, going by its name and description."""
     percent: bool
     """Whether a number marked as a percentage will do."""
 
@@ -108,6 +118,7 @@ class Planner:
             choices=PhraseTable(self._choices(parameter)),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
+            measures=measures_of(parameter, name) if role in NUMERIC else frozenset(),
             percent=takes_percent(parameter, name),
         )
 

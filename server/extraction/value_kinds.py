@@ -7,9 +7,10 @@ from typing import Final, Literal
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, ValueKind
 from server.library.parameters import has_data_beside, is_compared_with_data, name_words
-from server.text.durations import MONTHS_IN, SECONDS
+from server.text.durations import UNITS
 from server.text.language import load_language
 from server.text.stems import inflections
+from server.text.units import is_measure, unit_of, units_in
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
@@ -18,7 +19,7 @@ PERCENT, MAYBE_PERCENT, MONEY = _group("percent_names"), _group("rate_names"), _
 FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
 DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
-_TIME_UNITS: Final = {w: unit for unit in (*SECONDS, *MONTHS_IN) for w in (unit, f"{unit}s")}
+_TIME_UNITS: Final = {w: unit for w, unit in UNITS.items() if len(w) > 3 or w == unit}
 _PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
 
 
@@ -108,6 +109,14 @@ def takes_percent(parameter: Parameter, name: Name) -> bool:
     """Whether `15%` may be 15 for this number, going by what its author says of it."""
     text = f"{parameter.description} {parameter.example}".lower()
     return name.has(PERCENT | MAYBE_PERCENT) or "percent" in text or "%" in text
+
+
+def measures_of(parameter: Parameter, name: Name) -> frozenset[str]:
+    """The units of measure that a number is given in, as its name or its author's words have it."""
+    words = name.words if len(name.words) > 1 else ()
+    written = [word for word in name.words if len(word) > 3] + [*words[-1:]]
+    named = {unit_of(word) for word in written} or set[str]()
+    return frozenset(one for one in named | units_in(parameter.description) if is_measure(one))
 
 
 def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:

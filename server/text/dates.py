@@ -5,6 +5,7 @@ each reader decides what a missing year means and what to say of a day that no m
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, time, timedelta, timezone
 from itertools import islice
 from typing import Final, NamedTuple
@@ -186,7 +187,22 @@ _ZONE: Final = re.compile(
     rf"(?:z|\s*utc)(?!{LETTER})|([+-])([0-9]{{2}})(?::?([0-9]{{2}}))?(?![0-9])"
 )
 _BEFORE_TIME: Final = re.compile(r"t(?=[0-9])|\s*")
+_EARLIEST, _MORNING = 60, 7 * 60
+_BEFORE_HOUR: Final = frozenset({"at"})
+_AFTER_HOUR: Final = (
+    (_ENGLISH.function_words - {"or", "and", "per", "to", "of", "most", "more"})
+    | WEEKDAYS.keys()
+    | RELATIVE_STARTERS
+)
 _MAX_OFFSET: Final = timedelta(hours=24)
+
+
+_SPOKEN: Final = _ENGLISH.clock
+_NUMBERS: Final = {w: value for w, value in _ENGLISH.numbers.words.items() if " " not in w}
+_HOURS: Final = {word: value for word, value in _NUMBERS.items() if 1 <= value <= 12}
+_MINUTES: Final = {word: value for word, value in _NUMBERS.items() if 1 <= value < 30}
+SPOKEN_STARTERS: Final = frozenset(_SPOKEN.parts) | _MINUTES.keys()
+"""Words that may begin a time of day in words: half past three, ten past six."""
 
 
 class TimeParts(NamedTuple):
@@ -211,6 +227,69 @@ class TimeParts(NamedTuple):
                 raise ValueError(f"{hour} {self.half}m is no time of day")
             hour = hour % 12 + (12 if self.half == "p" else 0)
         return time(hour, self.minute, self.second, self.microsecond, zone)
+
+
+def read_spoken_time(tokens: Tokens, index: int) -> tuple[time | None, int] | None:
+    """Return the time that begins at the word at `index`, half past three, and the index after it.
+
+    The time is None where nothing says whether so early an hour is in the morning or in the
+    afternoon. Five to seven may as well be a range, and needs its minutes or a half of the day.
+    """
+    word = tokens.words[index]
+    minutes = _SPOKEN.parts.get(word) or _small_number(word, _MINUTES)
+    at = index + 1
+    named = word in _SPOKEN.parts or tokens.word(at) in _SPOKEN.minutes
+    at += word not in _SPOKEN.parts and tokens.word(at) in _SPOKEN.minutes
+    joint = tokens.word(at)
+    hour = _small_number(tokens.word(at + 1), _HOURS)
+    if not minutes or not hour or joint not in _SPOKEN.past | _SPOKEN.to:
+        return None
+    half, last = read_half_of_day(tokens, index, at + 2)
+    certain = named or bool(half) or joint in _SPOKEN.past - {"after"}
+    if not certain or hour > 12 or (joint not in _SPOKEN.past and minutes == 30):
+        return None
+    total = _in_half(hour, half) * 60 + (minutes if joint in _SPOKEN.past else -minutes)
+    if not half and _EARLIEST <= total < _MORNING:
+        return None, last
+    return time(total // 60 % 24, total % 60), last
+
+
+def read_half_of_day(tokens: Tokens, first: int, last: int) -> tuple[str, int]:
+    """Return which half of the day is said beside a time, a, p or nothing, and where it ends."""
+    at = last
+    while at - last < 3 and tokens.word(at) in _SPOKEN.leads:
+        at += 1
+    if found := _SPOKEN.halves.get(tokens.word(at)):
+        said = tokens.words[last:at]
+        return found, (at + 1 if "tomorrow" not in said and "this" not in said else last)
+    before = first - 1 - (tokens.word(first - 1) in ("at", ",", "by"))
+    return _SPOKEN.halves.get(tokens.word(before), ""), last
+
+
+def _in_half(hour: int, half: str) -> int:
+    return hour % 12 + (12 if half == "p" else 0) if half and 1 <= hour <= 12 else hour
+
+
+def _small_number(word: str, known: Mapping[str, int]) -> int:
+    return int(word) if word.isdigit() and len(word) < 3 else known.get(word, 0)
+
+
+def read_bare_hour(tokens: Tokens, index: int) -> tuple[time, int, bool] | None:
+    """Return the time that a bare hour is, at 8 or 7 in the evening, and the index after it.
+
+    The last value says whether a half of the day makes it one; else nothing but "at" does.
+    """
+    hour = _small_number(tokens.words[index], _HOURS)
+    if not (1 <= hour <= 24 if tokens.words[index] != "0" else True):
+        return None
+    after = tokens.word(index + 1)
+    half, last = read_half_of_day(tokens, index, index + 1)
+    if half and hour <= 12 and (last > index + 1 or tokens.word(index - 1) in _BEFORE_HOUR):
+        return time(_in_half(hour, half) % 24), last, True
+    alone = not after or (after in ",.;?!" and not tokens.glued(index + 2)) or after in _AFTER_HOUR
+    if tokens.word(index - 1) in _BEFORE_HOUR and alone and hour < 24:
+        return time(hour), index + 1, False
+    return None
 
 
 def match_time(text: str, start: int, *, fraction: bool = False) -> TimeParts | None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from server.text.decimals import Number, as_decimal, exact_quotient, plain_number
 from server.text.language import TimeUnit, load_language
+from server.text.money import CURRENCY_STARTERS
 from server.text.numbers import NUMBER_STARTERS, and_a_half, read_digits, read_words
 from server.text.tokens import Tokens, is_digits
 
@@ -106,6 +107,7 @@ def read_iso_duration(text: str) -> Duration | None:
 
 
 _SIZE: Final = {unit: size for size, unit in enumerate((*SECONDS, *MONTHS_IN))}
+_MINUTE_DIGITS: Final = 2
 _CARRY: Final = {"second": 60, "minute": 60, "hour": 24}
 
 
@@ -139,6 +141,9 @@ def _next_part(tokens: Tokens, index: int, larger: str) -> tuple[Part, int] | No
     else:
         return None
     unit = unit_at(tokens.word(last), glued=tokens.glued(last))
+    glued = tokens.glued(index) and last == index + 1 and len(word) == _MINUTE_DIGITS
+    if larger == "hour" and glued and not tokens.glued(last) and value is not None:
+        return (Part(value, "minute"), last) if value < _CARRY["minute"] else None  # 5h20
     if tokens.word(last) == "m" and larger == "hour":
         unit = "minute"
     if value is None or not unit or _SIZE[unit] >= _SIZE[larger]:
@@ -158,6 +163,9 @@ def read_unit_alone(tokens: Tokens, index: int) -> tuple[Number, int] | None:
     word = tokens.word(unit_index)
     if not unit_at(word, glued=False) or word.endswith("s"):
         return None
+    before = tokens.word(index - 1)
+    if is_digits(before) or before in CURRENCY_STARTERS:
+        return None  # 950 a month
     return (0.5 if half else 1), unit_index
 
 

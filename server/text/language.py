@@ -194,10 +194,11 @@ WordGroup = Literal[
     "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
     "money_names", "name_ends", "name_particles", "negations", "next", "not_after_may",
-    "not_after_one", "not_before_one", "number_names", "operations", "order_names",
+    "not_a_now", "not_after_one", "not_before_one", "number_names", "operations", "order_names",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
-    "rate_names", "sentence_leads", "set_phrases", "target_fillers", "target_pronouns",
-    "text_names", "turns", "url_names", "value_fillers", "weak_choices", "weak_key_leads",
+    "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
+    "target_pronouns", "text_names", "through", "turns", "url_names", "value_fillers",
+    "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""
 TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
@@ -226,13 +227,29 @@ class MoodWords(LanguagePart):
     conditions: Phrases = ()
 
 
+class ClockWords(LanguagePart):
+    """Times of day in words: half past three, quarter to seven in the morning.
+
+    `parts` of an hour have their minutes. `halves` are the words that say which half of the day
+    is meant, and `leads` those that may stand before such a word.
+    """
+
+    parts: dict[str, Annotated[int, Field(ge=1, le=59)]] = {}
+    past: WordSet = NO_WORDS
+    to: WordSet = NO_WORDS
+    minutes: WordSet = NO_WORDS
+    halves: dict[str, Literal["a", "p"]] = {}
+    leads: WordSet = NO_WORDS
+
+
 class RoleWords(LanguagePart):
     """How words around values say what each is for.
 
     `small` words say nothing of that. After one of `turning` the second of two values may as well
     be the first in rank: 5 from 20. `commutative` operations take theirs in any order. `starts`
-    and `ends` are in the names of parameters that are the ends of a range. `unknown` phrases stand
-    where a value would, and ask for it: 45 is 15 % of what.
+    and `ends` are in the names of parameters that are the ends of a range. `at_least` and
+    `at_most` make a value a bound, before it or after it. `unknown` phrases stand where a value
+    would, and ask for it: 45 is 15 % of what.
     """
 
     small: WordSet = NO_WORDS
@@ -241,6 +258,10 @@ class RoleWords(LanguagePart):
     starts: WordSet = NO_WORDS
     ends: WordSet = NO_WORDS
     unknown: Phrases = ()
+    at_least: Phrases = ()
+    at_least_after: Phrases = ()
+    at_most: Phrases = ()
+    at_most_after: Phrases = ()
 
 
 class Language(LanguagePart):
@@ -263,6 +284,7 @@ class Language(LanguagePart):
     units: dict[TimeUnit, WordSet] = {}
     measures: dict[str, WordSet] = {}
     times: dict[str, time] = {}
+    clock: ClockWords = ClockWords()
     date_formats: dict[str, str] = {}
     operators: dict[str, list[str]] = {}
     aggregates: dict[str, list[str]] = {}

@@ -16,6 +16,9 @@ MEASURES: Final = _ENGLISH.group("measures")
 """What may be glued to a number without making a name of it: 5kg is 5, and B2B is none."""
 MINUS: Final = frozenset({"-", "−", "–"})
 _VULGAR: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75}
+_MEASURED: Final = frozenset(
+    word for words in load_language("common").measures.values() for word in words if len(word) > 2
+)
 # Words after which "minus 5" is a number of its own and no subtraction.
 _BEFORE_MINUS: Final = _ENGLISH.group("before_minus") | {"", *",(=+*/:"}
 
@@ -25,13 +28,16 @@ _NUMBER: Final = re.compile(
     r"(?:,([0-9]++))?"
     r"|([0-9]{1,3}([,'’_])[0-9]{3}(?:\4[0-9]{3})*(?!\4?[0-9])"
     r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?!,?[0-9])"
+    # With blanks that do not break, or with round thousands: 100 200 300 are three numbers.
+    r"|[0-9]{1,3}(?:[\u00a0\u202f][0-9]{3})+(?![0-9])"
+    r"|[1-9][0-9]{0,2}(?: [0-9]{3})? 000(?! ?[0-9])"
     r"|[0-9]++)(?:((?:\.[0-9]++){2,})|\.([0-9]++))?)"
     r"(?:e([+-]?[0-9]++))?"
 )
 _IN_NAMES: Final = re.compile(r"[\w−–-]")
 """What glues digits to a name: B2B, covid-19, item_4."""
 _JOINED: Final = re.compile("[0-9][,/][0-9]")
-_NO_SEPARATORS: Final = str.maketrans("", "", ".,'’_")
+_NO_SEPARATORS: Final = str.maketrans("", "", ".,'’_ \u00a0\u202f")
 
 
 class Digits(NamedTuple):
@@ -201,6 +207,8 @@ def read_words(tokens: Tokens, index: int) -> tuple[Number, int] | None:
         scale = SCALES.get(tokens.word(index + 2))
         if following in ("a", "an") and scale:
             return scale // 2, index + 3
+        if following in ("a", "an") and tokens.word(index + 2) in _MEASURED:
+            return 0.5, index + 2  # half a litre
         return (0.5, index + 1) if following == "of" else None
     if word in ("a", "an"):
         if following == "quarter" and tokens.word(index + 2) == "of":

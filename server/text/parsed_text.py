@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, time
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final
@@ -15,13 +15,17 @@ from server.text.dates import (
     DIRECTIONS,
     MONTHS,
     NAMED_TIMES,
+    ORDINALS,
     PRESENT,
     RELATIVE_STARTERS,
+    SPOKEN_STARTERS,
     WEEKDAYS,
     DateParts,
     match_date,
     match_time,
+    read_bare_hour,
     read_relative_day,
+    read_spoken_time,
     read_time_after_date,
 )
 from server.text.decimals import Number, exact_quotient, opposite
@@ -29,7 +33,7 @@ from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_
 from server.text.language import load_language
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
-from server.text.tokens import DateOrder, Kind, Span, Tokens
+from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
@@ -148,6 +152,12 @@ _ENGLISH: Final = load_language("en")
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
 _AFTER_DAY: Final = MONTHS.keys() | {"-", "/", ".", "of", "st", "nd", "rd", "th"}
 _AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
+_SPEAKS_TIME: Final = _ENGLISH.clock.past | _ENGLISH.clock.to | _ENGLISH.clock.minutes
+_ORDINALS: Final = frozenset(ORDINALS.split("|"))
+_THROUGH: Final = _ENGLISH.group("through")
+_RANGE_LEADS: Final = _ENGLISH.group("range_leads")
+_NOT_A_NOW: Final = _ENGLISH.group("not_a_now")
+_OF_CLOCK: Final = frozenset({"time", "unreadable"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
 # Sat and sun are words as well; only after these they are days.
 _SHORT_WEEKDAYS: Final = {day for day in WEEKDAYS if len(day) < 5 and f"{day}day" not in WEEKDAYS}
@@ -217,6 +227,10 @@ class _Scanner:
         if date_parts is not None and tokens.index_at(date_parts.end) == index + 1:
             with suppress(ValueError):
                 self._add("date", index, index + 1, date_parts.on_calendar(self.today), weak=True)
+        if after in _SPEAKS_TIME and (spoken := self._spoken_time(index)):
+            return spoken
+        if certain := self._bare_hour(index):
+            return certain
         digits = read_digits(tokens, index)
         if digits.value is None:
             return max(digits.last, index + 1)
@@ -225,6 +239,9 @@ class _Scanner:
         )
 
     def read_number_word(self, index: int) -> int:
+        before = self.found[-1] if self.found else None
+        if before and before.kind in _OF_CLOCK and not before.weak and before.last > index:
+            return 0  # the ten of ten past six
         read = read_words(self.tokens, index)
         if read is not None:
             value, last = read
@@ -300,11 +317,34 @@ class _Scanner:
         tail = read_time_after_date(tokens.folded, parts.end)
         if tail is not None:
             last = tokens.index_at(tail[1])
+            self._add_parts(first, parts.end, last, day, tail[0])
             return self._add("datetime", first, last, datetime.combine(day, tail[0])).last
+        if tokens.word(first - 1) in _THROUGH:
+            self._first_day(first - 2, day)
         # The weekday that was taken for a date of its own belongs to this one.
         while self.found and self.found[-1].first >= first and self.found[-1].kind == "date":
             self.found.pop()
         return self._add("date", first, last, day).last
+
+    def _first_day(self, index: int, last: date) -> None:
+        """Read the 1 of "from 1 to 15 October" as a date: its month is said with the last day."""
+        tokens = self.tokens
+        index -= tokens.word(index) in _ORDINALS and tokens.glued(index)
+        lead = index - 1 - (tokens.word(index - 1) == "the")
+        word = tokens.word(index)
+        if not is_digits(word) or len(word) > 2 or tokens.word(lead) not in _RANGE_LEADS:
+            return
+        if 1 <= int(word) < last.day:
+            while self.found and self.found[-1].first >= index:
+                self.found.pop()
+            self._add("date", index, index + 1, last.replace(day=int(word)))
+
+    def _add_parts(self, first: int, end: int, last: int, day: date, clock: time) -> None:
+        """Add date and time on their own, where they are not written in one."""
+        between = self.tokens.index_at(end)
+        if clock.tzinfo is None and self.tokens.starts[between] > end:
+            self._add("date", first, between, day)
+            self._add("time", between, last, clock)
 
     def read_relative_day(self, index: int) -> int:
         short = self.tokens.words[index] in _SHORT_WEEKDAYS
@@ -317,7 +357,35 @@ class _Scanner:
         return self._add("date", *read[:3]).last if read is not None else 0
 
     def read_now(self, index: int) -> int:
+        if self.tokens.word(index - 1) in _NOT_A_NOW:
+            return 0
         return self._add("date", index, index + 1, self.today, weak=True).last
+
+    def read_spoken_time(self, index: int) -> int:
+        last = self._spoken_time(index)
+        if not last:
+            self._bare_hour(index)
+        return last
+
+    def _spoken_time(self, index: int) -> int:
+        read = read_spoken_time(self.tokens, index)
+        if read is None:
+            return 0
+        value, last = read
+        if value is None:
+            said = self.tokens.slice(index, last)
+            why = f"{said} can be in the morning or in the afternoon"
+            return self._add("unreadable", index, last, why, "time").last
+        return self._add("time", index, last, value).last
+
+    def _bare_hour(self, index: int) -> int:
+        """Add the time of "at 8", which stays a number unless a half of the day is said."""
+        read = read_bare_hour(self.tokens, index)
+        if read is None:
+            return 0
+        value, last, certain = read
+        self._add("time", index, last, value, weak=not certain)
+        return last if certain else 0
 
     def read_named_time(self, index: int) -> int:
         return self._add("time", index, index + 1, NAMED_TIMES[self.tokens.words[index]]).last
@@ -371,9 +439,11 @@ class _Scanner:
             day = ends.get(clock.first - (word(clock.first - 1) in _BETWEEN_DATE_AND_TIME))
             if day is None:
                 day = begins.get(clock.last + (word(clock.last) in _BETWEEN_DATE_AND_TIME))
-            if day is not None:
+            if day is not None and not day.weak:
                 first, last = min(day.first, clock.first), max(day.last, clock.last)
-                self._add("datetime", first, last, datetime.combine(day.value, clock.value))
+                if not any(s.kind == "datetime" and s.first <= first < s.last for s in self.found):
+                    moment = datetime.combine(day.value, clock.value)
+                    self._add("datetime", first, last, moment, weak=clock.weak)
 
 
 _Reader = Callable[[_Scanner, int], int]
@@ -381,6 +451,7 @@ _TABLES: Final[tuple[tuple[frozenset[str], _Reader], ...]] = (
     (frozenset(MONTHS), _Scanner.read_month),
     (frozenset(RELATIVE_STARTERS), _Scanner.read_relative_day),
     (frozenset({"now"}), _Scanner.read_now),
+    (frozenset(SPOKEN_STARTERS), _Scanner.read_spoken_time),
     (frozenset(NUMBER_STARTERS), _Scanner.read_number_word),
     (frozenset(NAMED_TIMES), _Scanner.read_named_time),
     (frozenset({"p", "pt"}), _Scanner.read_iso_duration),

@@ -1,8 +1,10 @@
 """Units of measure: the one that follows a number, and those that a description names."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
+from server.text.decimals import Number, as_decimal, plain_number
 from server.text.durations import UNITS as TIME_UNITS
 from server.text.language import load_language
 
@@ -11,7 +13,17 @@ _UNITS: Final = dict[str, str](TIME_UNITS) | {
     for unit, words in load_language("common").measures.items()
     for word in (unit, *words)
 }
-_ALIASES: Final = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h", "mpg": "mi/gallon"}
+_METRIC: Final[Mapping[str, tuple[str, int]]] = {
+    "kg": ("g", 3), "g": ("g", 0), "mg": ("g", -3), "km": ("m", 3), "m": ("m", 0),
+    "cm": ("m", -2), "mm": ("m", -3), "l": ("l", 0), "ml": ("l", -3),
+}  # fmt: skip
+"""What metric units are of, and how many places they are away from it."""
+_MEASURED: Final = load_language("common").measures.keys() - {
+    "dollar", "euro", "gbp", "cent", "percent", "degree", "radian",
+}  # fmt: skip
+_ALIASES: Final = {
+    "sqm": "sq m", "sqft": "sq ft", "mph": "mi/h", "kmh": "km/h", "kph": "km/h", "mpg": "mi/gallon",
+}  # fmt: skip
 _POWERS: Final = {"sq": "^2", "cu": "^3", "2": "^2", "²": "^2", "3": "^3", "³": "^3"}
 _PERIODS: Final = frozenset({"day", "week", "month", "year"})
 """Miles a year are miles; miles an hour are a speed."""
@@ -40,6 +52,22 @@ def units_in(text: str) -> frozenset[str]:
     lowered = text.lower()
     named = ((found[found.lastindex or 0], found.end()) for found in _NAMED.finditer(lowered))
     return frozenset(_spelling(word, lowered[e : e + _LONGEST]) for word, e in named) - {""}
+
+
+def is_measure(unit: str) -> bool:
+    """Whether a unit measures a thing, and neither money, a share, an angle nor time alone."""
+    base = unit.partition("^")[0].partition("/")[0]
+    return base in _MEASURED
+
+
+def converted(value: Number, unit: str, wanted: str) -> Number | None:
+    """Return `value` of one metric unit in another of its kind; None where there is no factor."""
+    if unit == wanted:
+        return value
+    mine, other = _METRIC.get(unit), _METRIC.get(wanted)
+    if mine is None or other is None or mine[0] != other[0]:
+        return None
+    return plain_number(as_decimal(value).scaleb(mine[1] - other[1]))
 
 
 def unit_of(word: str) -> str:
