@@ -77,6 +77,8 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     actions: set[int] = set()
     for example in examples:
         code = example.senses.reader.code
+        # What stands in a remark beside the request says nothing of the request.
+        asides = [] if all(c.tells for c in example.senses.clauses) else example.senses.clauses
         telling = frozenset(telling_stems(example.senses, example.values))
         told.append(telling)
         words = [w for at, w in enumerate(example.senses.words) if at not in example.values]
@@ -85,7 +87,9 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         phrases |= {
             sense.phrase
             for sense in example.senses.senses
-            if sense.sense not in BEARS_NOTHING and sense.first not in example.values
+            if sense.sense not in BEARS_NOTHING
+            and sense.first not in example.values
+            and not any(c.tells and c.first <= sense.first < c.last for c in asides)
         }
         phrases |= {w for at, w in enumerate(example.senses.words) if w in SIGNS and at not in example.values}
         actions.update(*(action.groups for action in example.senses.actions))

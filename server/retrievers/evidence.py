@@ -22,9 +22,9 @@ _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
 _MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
 _OPERATORS: Final = (
     "negation", "exclusion", "comparison", "superlative", "quantity", "restriction", "time",
-    "direction", "arithmetic", "choice", "condition", "question", "sign",
+    "direction", "arithmetic", "choice", "condition", "question", "reason", "sign",
 )  # fmt: skip
-_BINDING: Final = frozenset({"negation", "question", "condition", "exclusion"})
+_BINDING: Final = frozenset({"negation", "question", "reason", "condition", "exclusion"})
 _TAKES_AMOUNT: Final = frozenset(
     {"number", "percentage", "money", "duration", "numbers", "currency"}
 )
@@ -41,6 +41,7 @@ _EVEN: Final = 0.08
 FEATURES: Final[tuple[str, ...]] = (
     # What matching says.
     "head", "lead", "outside", "similarity", "disagrees",
+    "head_alone", "lead_alone", "outside_alone", "alone",
     # What its examples say: their words in the question, and how people put it.
     "example_share", "example_same", "longer", "moods", "statement", "statement_write",
     "question", "question_write", "write", "novelty",
@@ -49,7 +50,7 @@ FEATURES: Final[tuple[str, ...]] = (
     # What was read.
     "frame", "no_frame", "actions", "licensed", "slips", "remark",
     # What was not read, and where it stands.
-    "unread", "unread_new", "unread_no_parameters", "unread_share", "unread_action", "unread_name",
+    "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
     "unread_foreign", "inside", "beside", "after_preposition", "modifier", "next_to_value",
     "near", "without_gains", "without_loses", "defaults_unread", "better_elsewhere",
     "amounts", "amounts_taken", "amounts_usual", "amounts_no_parameters",
@@ -91,9 +92,15 @@ def _of_matching(ranking: Ranking, candidate: Candidate) -> dict[str, float]:
     rest = [one.probability for one in ranking.candidates if one is not at]
     best_other = max([*rest, ranking.out_of_scope], default=0.0)
     lead = log((at.probability + 1e-4) / (best_other + 1e-4))
+    # Where there is nothing to fill, what was asked for is all in how near it is.
+    alone = float(not candidate.template.parameters)
     return {
         "head": _logit(at.probability),
         "lead": max(-4.0, min(_MOST_LEAD, lead)),
+        "head_alone": alone * _whole_logit(at.probability),
+        "lead_alone": alone * max(-6.0, min(6.0, lead)),
+        "outside_alone": alone * _whole_logit(ranking.out_of_scope),
+        "alone": alone,
         "outside": _logit(ranking.out_of_scope),
         "similarity": at.similarity,
         "disagrees": float(candidate.found.grounding.agrees is False),
@@ -191,7 +198,12 @@ def _of_words(
             "unread": several,
             "unread_new": several * frame.novelty,
             "unread_no_parameters": several * alone,
+            "share_no_parameters": alone * words / (words + roles["frame"] + roles["operator"])
+            if words
+            else 0.0,
             "unread_share": words / (words + roles["frame"] + roles["operator"]) if words else 0.0,
+            "unread_data": several * ("records" in frame.takes),
+            "unread_sums": several * (bool(template.parameters) and takes_sums(frame)),
             "unread_name": min(float(unread["name"]), _FEW),
             "unread_foreign": min(float(unread["foreign"]), _SEVERAL),
             "defaults_unread": float(defaults or open_optional),
@@ -207,6 +219,11 @@ def _of_words(
             **{f"op_{kind}": min(float(unread[kind]), _FEW) for kind in _OPERATORS},
         }
     )
+
+
+def takes_sums(frame: Frame) -> bool:
+    """Whether a template takes amounts and nothing else, as sums do."""
+    return bool(frame.takes) and frame.takes <= _TAKES_AMOUNT
 
 
 def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
@@ -274,6 +291,11 @@ def _before(at: int, candidate: Candidate) -> Iterator[str]:
     text = candidate.coverage.text
     for word in reversed(candidate.coverage.words[:at]):
         yield text[word.start : word.end].lower()
+
+
+def _whole_logit(share: float) -> float:
+    share = min(max(share, 0.0025), 0.9975)
+    return log(share / (1 - share))
 
 
 def _logit(share: float) -> float:

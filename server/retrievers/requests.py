@@ -12,10 +12,14 @@ from server.library.model import Template
 from server.text.senses import MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
-_BINDING: Final = frozenset({"negation", "exclusion", "condition", "restriction"})
+_BINDING: Final = frozenset({"negation", "exclusion", "condition", "restriction", "reason"})
 """Kinds of operators that no call may leave unread."""
+_SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
+"""Signs that change what is worked out."""
 
-Kind = Literal["negation", "exclusion", "condition", "restriction", "question", "action"]
+Kind = Literal[
+    "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign"
+]
 
 
 class Objection(NamedTuple):
@@ -28,16 +32,23 @@ class Objection(NamedTuple):
 def objection(
     template: Template, frame: Frame, senses: MessageSenses, coverage: Coverage
 ) -> Objection | None:
-    """Return what in a message speaks against doing what the template does, if anything does."""
+    """Return what in a message speaks against doing what the template does, if anything does.
+
+    A template that reads and takes nothing has nothing that such a word could narrow, and does no
+    harm: there it only counts as evidence.
+    """
+    if template.effect == "read" and not template.parameters:
+        return None
     for word in coverage.unread():
-        if word.kind in _BINDING:
+        text = coverage.text[word.start : word.end]
+        if word.kind in _BINDING or (word.kind == "sign" and text in _SUMS):
             kind: Kind = word.kind  # type: ignore[assignment]
-            return Objection(kind, coverage.text[word.start : word.end])
+            return Objection(kind, text)
     for found in senses.refusals():
-        if not is_licensed(found, senses, frame):
+        if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("negation", _text(coverage, senses, found))
     for found in senses.conditions():
-        if not is_licensed(found, senses, frame):
+        if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("condition", _text(coverage, senses, found))
     if template.effect == "write":
         asked = mood_of(senses)
@@ -62,6 +73,14 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     code = senses.reader.code
     words = senses.words[found.first : found.last]
     return all(stem(word, code) in frame.stems for word in words)
+
+
+def _is_taken(found: WordSense, senses: MessageSenses, coverage: Coverage) -> bool:
+    """Whether the words stand in an argument: the “is not” of a filter."""
+    place = senses.starts[found.first]
+    return any(
+        word.start <= place < word.end and word.role == "value" for word in coverage.words
+    )
 
 
 def _text(coverage: Coverage, senses: MessageSenses, found: WordSense) -> str:

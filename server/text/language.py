@@ -206,7 +206,7 @@ TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 Sense = Literal[
     "filler", "light", "negation", "exclusion", "comparison", "superlative", "quantity",
-    "restriction", "time", "direction", "arithmetic", "choice", "condition", "question",
+    "restriction", "time", "direction", "arithmetic", "choice", "condition", "question", "reason",
 ]  # fmt: skip
 """What a word does to a question: nothing, hardly anything, or something of one kind."""
 

@@ -245,9 +245,16 @@ class MessageSenses:
         return (sense for sense in found if sense is not None)
 
     def conditions(self) -> Iterator[WordSense]:
-        """What makes the request depend on something."""
+        """What makes the request depend on something, the “if” of “tell me if” left aside."""
         found = (self.reader.condition(self.words, c.first, c.last) for c in self.asking())
-        return (sense for sense in found if sense is not None)
+        return (sense for sense in found if sense is not None and not self._is_within(sense))
+
+    def _is_within(self, found: WordSense) -> bool:
+        """Whether it is but a part of a longer phrase that bears nothing."""
+        return any(
+            one.first <= found.first and found.last <= one.last and one.sense in BEARS_NOTHING
+            for one in self.senses
+        )
 
 
 def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
