@@ -75,6 +75,8 @@ class PendingConfirmation:
     target: str | None = None
     question: str = ""
     origin: Origin = "template"
+    coverage: Coverage = NO_COVERAGE
+    """How the message that asked for it was read; empty once a later message shows it again."""
 
 
 NotExecutedReason = Literal[
