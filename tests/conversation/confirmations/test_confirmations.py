@@ -286,6 +286,7 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
     async with floor(tmp_path) as shop:
         held = await shop.say("whisper swordfish")
         said = f"{held.content} {held.metadata} {held.trace.to_list()}"
+        said += f"{[row['shown'] for row in await shop.rows()]}"
         answer = await shop.say("yes")
         assert shop.tool.ran == [("echo", {"secret": "swordfish"})]
         said += f"{answer.content} {answer.metadata} {answer.trace.to_list()}"
@@ -294,6 +295,7 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
         said += f"{await shop.adapter.conversations.recall(shop.caller, 's')}"
         assert "swordfish" not in said
         assert "- secret: `[REDACTED]`" in held.content
+        assert [each["text"] for each in held.metadata["coverage"]] == ["whisper", "[REDACTED]"]
 
 
 async def test_nothing_of_the_arguments_stays_when_it_is_over(tmp_path: Path) -> None:
