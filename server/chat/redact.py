@@ -60,6 +60,8 @@ def withhold_words(adapter: Adapter, ending: Ending) -> Ending:
             if not (isinstance(ending, PendingConfirmation) and ending.coverage.masked):
                 alone = is_known and not any(map(is_left_out, ending.coverage.words))
                 ending = replace(ending, coverage=_masked(ending.coverage, values_alone=alone))
+                if isinstance(ending, PendingConfirmation) and ending.left_out:
+                    ending = replace(ending, left_out=(REDACTED,))
             return replace(ending, match=_without_why(match, ending.coverage))
         case MissingArguments(match):
             shown = _masked(ending.coverage)

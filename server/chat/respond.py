@@ -16,7 +16,7 @@ from server.chat.redact import (
     redact_trace,
     withhold_words,
 )
-from server.core.coverage import NO_COVERAGE, Coverage
+from server.core.coverage import NO_COVERAGE
 from server.core.decision import (
     Answer,
     Blocked,
@@ -97,7 +97,7 @@ def respond(
             content, by = describe_outcome(library, template, outcome, language)
             coverage = ending.coverage
             if outcome.refusal is None:
-                notes = describe_left_out(library, coverage, language)
+                notes = describe_left_out(library, coverage.left_out(), language)
             execution = outcome.result.to_dict()
             if outcome.result.status is not ToolResultStatus.SUCCESS:
                 execution.pop("result", None)
@@ -114,7 +114,7 @@ def respond(
             assert held is not None  # noqa: S101  as the pattern has it
             template_id, confidence = held.match.template_id, held.match.confidence
             coverage = held.coverage
-            notes = describe_left_out(library, coverage, language)
+            notes = describe_left_out(library, held.left_out, language)
             context = describe_call(library.templates[template_id], held) | {"notes": notes}
             content = phrase(library, "propose", context, language)
             if held is not ending:
@@ -183,11 +183,9 @@ def with_notes(answer: Answer) -> Answer:
     return replace(answer, content="\n".join((answer.content, *unsaid))) if unsaid else answer
 
 
-def describe_left_out(library: Library, coverage: Coverage, language: str) -> list[str]:
+def describe_left_out(library: Library, left_out: Sequence[str], language: str) -> list[str]:
     """A sentence for everything in the question that a call makes no use of."""
-    return [
-        phrase(library, "left_out", {"words": words}, language) for words in coverage.left_out()
-    ]
+    return [phrase(library, "left_out", {"words": words}, language) for words in left_out]
 
 
 def describe_unread(decision: NoMatch) -> list[str]:

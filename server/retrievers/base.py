@@ -83,6 +83,8 @@ class TemplateRetriever:
                 decision = call_or_ask(parts, chosen.match, one.found, one.coverage)
             else:
                 decision = chosen
+                if judged and not chosen.coverage.words:
+                    decision = replace(chosen, coverage=judged[0].candidate.coverage)
             details |= describe_choice(decision)
             if judged:
                 details["coverage"] = judged[0].candidate.coverage.to_list()

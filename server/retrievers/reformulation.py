@@ -112,9 +112,7 @@ class ReformulationDecider:
         if target.required and all(each.name != target.name for each in missing):
             missing = (target.missing(), *missing)
         if missing:
-            return MissingArguments(
-                decision.match, missing, arguments, sources, decision.coverage
-            )
+            return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
         call = template.call(arguments, sources)
         return Call(decision.match, call, coverage=decision.coverage)
 

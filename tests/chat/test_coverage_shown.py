@@ -83,7 +83,9 @@ DONE = ToolResult(
     {"result": 30, "percentage": 15, "value": 200},
 )
 HELD = PendingConfirmation(
-    MATCH, CALL.call, "p" * 32, NOW + timedelta(hours=1), "", "pay", coverage=READ
+    *(MATCH, CALL.call, "p" * 32, NOW + timedelta(hours=1), "", "pay"),
+    coverage=READ,
+    left_out=READ.left_out(),
 )
 ASKS = MissingArguments(MATCH, (MissingParameter("value"),), coverage=READ)
 SECRET = replace(PERCENTAGE, policy=CallPolicy(sensitive_params=("value",)))
