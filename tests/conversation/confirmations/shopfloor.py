@@ -67,13 +67,13 @@ class ByWords:
         value: Any = float(rest) if first.type == "number" else rest
         match = Match(found.id, 0.9, 0.8, f"by its name, with {rest}")
         at = len(turn.text) - len(rest)
-        extra = rest.find(", ")
+        end = at + len(rest.partition(", ")[0])
         words: tuple[CoveredWord, ...] = (
             CoveredWord(0, at - 1, "frame", found.id),
-            CoveredWord(at, len(turn.text), "value", first.name),
+            CoveredWord(at, end, "value", first.name),
         )
-        if extra > 0:  # a remark
-            words += (CoveredWord(at + extra + 2, len(turn.text), "filler", None, "remark"),)
+        if end < len(turn.text):  # a remark
+            words += (CoveredWord(end + 2, len(turn.text), "filler", None, "remark"),)
         source = Source("recognizer", (len(name) + 1, len(turn.text)), rest)
         call = found.call({first.name: value}, {first.name: source})
         question = f'You want to "{name}" for "{rest}". Is this correct?'
