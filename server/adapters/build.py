@@ -123,6 +123,7 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
         detect=detect,
         rate_limits=config.policy.rate_limit,
         verbose=config.agent.verbose,
+        show_notes=config.agent.show_notes,
         metrics=resources.metrics,
         guard=guard,
         to_template=partial(decide_for_template, parts),

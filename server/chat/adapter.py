@@ -35,6 +35,8 @@ class Adapter:
     rate_limits: tuple[str, ...] = ()
     """How often all keys together may ask it."""
     verbose: bool = False
+    show_notes: bool = False
+    """Whether answers themselves say what was left out, and not only their metadata."""
     metrics: Metrics = field(default_factory=Metrics)
     guard: Guard | None = None
     to_template: Callable[[str, Turn], Decision] | None = None

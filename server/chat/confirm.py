@@ -98,6 +98,7 @@ async def hold_call(
                 origin="conversation" if proposed else "template",
                 proposed_by="model" if call.by_model else "system",
                 question=proposed.question if proposed else "",
+                left_out=decision.coverage.left_out(),
                 created_at=unset,
                 expires_at=unset,
             )
@@ -251,7 +252,10 @@ def _adapter_of(adapter: Adapter, held: PendingCall) -> Adapter:
 
 
 def _pending_confirmation(template: Template, held: PendingCall) -> PendingConfirmation:
-    same = ("match", "proposal_id", "expires_at", "seal", "intent", "target", "question", "origin")
+    same = (
+        *("match", "proposal_id", "expires_at", "seal", "intent", "target"),
+        *("question", "origin", "left_out"),
+    )
     call = template.call(held.arguments, held.sources)
     return PendingConfirmation(call=call, **{name: getattr(held, name) for name in same})
 

@@ -15,8 +15,8 @@ from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve
 from server.chat.execute import execute_call, proposal_of, refuse_unoffered
 from server.chat.history import load_history, save_history
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
-from server.chat.redact import is_private
-from server.chat.respond import TurnFindings, respond
+from server.chat.redact import is_private, withhold_words
+from server.chat.respond import TurnFindings, respond, with_notes
 from server.core.decision import (
     Answer,
     Blocked,
@@ -101,6 +101,8 @@ async def _answer_turn(
     deadline = replace(deadline, private=private)
     if by.models is not None:
         decision = await _complete_with_models(by.models, turn, decision, trace, deadline)
+    if private:
+        decision = withhold_words(by, decision)
 
     ending: Ending = decision
     outcome = None
@@ -110,7 +112,8 @@ async def _answer_turn(
         ending = replace(decision, call=outcome.call)
         if outcome.to_confirm is not None:
             held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
-            ending = held or ending
+            if held is not None:
+                ending = replace(held, coverage=decision.coverage)
 
     findings = TurnFindings(guarded.verdict, detection, contribution)
     answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
@@ -121,6 +124,8 @@ async def _answer_turn(
         )
     elif by.models is not None and isinstance(decision, NoMatch):
         answer = await by.models.converse(turn, answer, trace, deadline)
+    if by.show_notes:
+        answer = with_notes(answer)
 
     await save_history(adapter, turn, answer, by=by, private=private)
     return answer

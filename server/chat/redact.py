@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from server.chat.adapter import Adapter
+from server.core.coverage import Coverage, is_left_out
 from server.core.decision import (
     Call,
+    Clarify,
+    Decision,
     Ending,
+    Match,
     MissingArguments,
+    NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
     Trace,
@@ -18,8 +23,9 @@ from server.intents.detector import Detection
 from server.library.model import Template
 
 _OF_ARGUMENTS: Final = ("arguments", "unused", "compared_as", "entities")
+_OF_COVERAGE: Final = ("text", "unread", "against", "why")
 _OF_INTENTS: Final = ("question", "evidence", "read_from", "explanation")
-_WORDS_OF_THE_QUESTION: Final = frozenset((*_OF_ARGUMENTS, *_OF_INTENTS))
+_WORDS_OF_THE_QUESTION: Final = frozenset((*_OF_ARGUMENTS, *_OF_COVERAGE, *_OF_INTENTS))
 """Fields of stages that hold words of the question."""
 
 
@@ -33,6 +39,54 @@ def is_private(adapter: Adapter, trace: Trace, ending: Ending) -> bool:
     if isinstance(ending, Call | MissingArguments | PendingConfirmation):
         named.add(ending.match.template_id)
     return not named.isdisjoint(adapter.sensitive_templates)
+
+
+@overload
+def withhold_words(adapter: Adapter, ending: Decision) -> Decision: ...
+@overload
+def withhold_words(adapter: Adapter, ending: Ending) -> Ending: ...
+def withhold_words(adapter: Adapter, ending: Ending) -> Ending:
+    """What a private turn came to, without the words of the question that may be sensitive.
+
+    Where every sensitive parameter was read from the question, and nothing was left out, those
+    are the words of values. Otherwise nobody knows which they are, and none is shown.
+    """
+    match ending:
+        case Call(match, call) | PendingConfirmation(match, call):
+            sensitive = adapter.library.templates[match.template_id].policy.sensitive_params
+            found = (call.sources.get(name.partition(".")[0]) for name in sensitive)
+            is_known = all(source is not None and source.span for source in found)
+            # A held call is as it was masked when it was decided: it has no places any more.
+            if not (isinstance(ending, PendingConfirmation) and ending.coverage.masked):
+                alone = is_known and not any(map(is_left_out, ending.coverage.words))
+                ending = replace(ending, coverage=_masked(ending.coverage, values_alone=alone))
+                if isinstance(ending, PendingConfirmation) and ending.left_out:
+                    ending = replace(ending, left_out=(REDACTED,))
+            return replace(ending, match=_without_why(match, ending.coverage))
+        case MissingArguments(match):
+            shown = _masked(ending.coverage)
+            return replace(ending, match=_without_why(match, ending.coverage), coverage=shown)
+        case Clarify(options):
+            options = tuple(_without_why(option, ending.coverage) for option in options)
+            return replace(ending, options=options, coverage=_masked(ending.coverage))
+        case NoMatch(_, nearest, unread):
+            nearest = tuple(_without_why(match, ending.coverage) for match in nearest)
+            why = "nothing is likely enough" if ending.coverage.words or unread else ending.why
+            unread = (REDACTED,) if unread else ()
+            coverage = _masked(ending.coverage)
+            return replace(ending, why=why, nearest=nearest, unread=unread, coverage=coverage)
+    return ending
+
+
+def _masked(coverage: Coverage, *, values_alone: bool = False) -> Coverage:
+    return coverage.mask(
+        lambda word: not values_alone or word.role == "value" or word.kind == "slip"
+    )
+
+
+def _without_why(match: Match, coverage: Coverage) -> Match:
+    """The match without its reason, which names the words that it had no use for."""
+    return replace(match, why=f"{match.confidence:.0%} sure") if coverage.words else match
 
 
 def redact_ending(adapter: Adapter, ending: Ending) -> Ending:

@@ -5,11 +5,18 @@ No model is involved here; one may word a result anew afterwards.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
-from server.chat.redact import redact_detection, redact_ending, redact_trace
+from server.chat.redact import (
+    is_private,
+    redact_detection,
+    redact_ending,
+    redact_trace,
+    withhold_words,
+)
+from server.core.coverage import NO_COVERAGE
 from server.core.decision import (
     Answer,
     Blocked,
@@ -38,6 +45,8 @@ from server.tools.policy.chain import CallOutcome
 _log = logging.getLogger(__name__)
 
 _MAX_NEAREST: Final = 3
+_MAX_UNREAD: Final = 3
+"""With more words that it has no use for, a question is for something else altogether."""
 _SHOWN_OF_CALL: Final = ("template_id", "tool", "operation", "effect")
 
 _RESULT_TEXTS: Final = {
@@ -73,16 +82,22 @@ def respond(
     """The answer that says what a turn came to, fit to be shown, and what became of a proposal."""
     library = adapter.library
     if adapter.sensitive_templates:
+        if is_private(adapter, trace, ending):
+            ending = withhold_words(adapter, ending)
         ending = redact_ending(adapter, ending)
         redact_trace(adapter, trace, ending, outcome.secrets if outcome else NO_SECRETS)
     language = library.domain.response.choose_language(turn.languages)
     template_id, confidence, metadata = None, 1.0, dict[str, Any]()
+    coverage, notes = NO_COVERAGE, list[str]()
     match ending:
         case Call(match, call):
             assert outcome is not None  # noqa: S101  a call that was decided was judged
             template_id, confidence = match.template_id, match.confidence
             template = library.templates[template_id]
             content, by = describe_outcome(library, template, outcome, language)
+            coverage = ending.coverage
+            if outcome.refusal is None:
+                notes = describe_left_out(library, coverage.left_out(), language)
             execution = outcome.result.to_dict()
             if outcome.result.status is not ToolResultStatus.SUCCESS:
                 execution.pop("result", None)
@@ -98,7 +113,9 @@ def respond(
             held = ending if isinstance(ending, PendingConfirmation) else ending.held
             assert held is not None  # noqa: S101  as the pattern has it
             template_id, confidence = held.match.template_id, held.match.confidence
-            context = describe_call(library.templates[template_id], held)
+            coverage = held.coverage
+            notes = describe_left_out(library, held.left_out, language)
+            context = describe_call(library.templates[template_id], held) | {"notes": notes}
             content = phrase(library, "propose", context, language)
             if held is not ending:
                 content = phrase(library, "proposal_unclear", {"proposal": content}, language)
@@ -121,7 +138,9 @@ def respond(
             content = phrase(library, "ask_for", context, language)
             metadata = {"missing": list(map(describe_missing, asked))}
             metadata |= describe_match(match, sources)
+            coverage = ending.coverage
         case Clarify(matches):
+            coverage = ending.coverage
             confidence, options = matches[0].confidence, describe_options(library, matches)
             content = phrase(library, "clarify", {"options": options}, language)
             metadata = {"options": options, "match": describe_match(matches[0], {})["match"]}
@@ -130,9 +149,17 @@ def respond(
         case NoMatch(why, matches, unread, objection):
             confidence = matches[0].confidence if matches else 0.0
             nearest = describe_options(library, matches[:_MAX_NEAREST])
-            context = {"nearest": nearest, "unused": unread, "objection": objection, "why": why}
+            coverage = ending.coverage
+            context = {
+                "nearest": nearest,
+                "unread": describe_unread(ending),
+                "objection": objection,
+                "why": why,
+            }
             content = phrase(library, "no_match", context, language)
-            metadata = {"why": why, "nearest": nearest}
+            metadata = {"why": why, "unread": list(unread), "nearest": nearest}
+            if objection:
+                metadata["objection"] = objection
         case Cancelled(cancelled):
             given_up = library.templates.get(cancelled or "")
             context = {"description": given_up.description if given_up else ""}
@@ -141,9 +168,39 @@ def respond(
             metadata["blocked"] = {"category": category, "method": method}
     source = "guard" if isinstance(ending, Blocked) else "intent"
     metadata = {"source": source, "template_id": template_id, "synthesized": False, **metadata}
+    if coverage.words:
+        metadata["coverage"] = coverage.to_list()
+    if notes:
+        metadata["notes"] = notes
     if findings != NO_FINDINGS:
         metadata |= describe_findings(adapter, findings)
     return Answer(content, confidence, metadata, ending, trace)
+
+
+def with_notes(answer: Answer) -> Answer:
+    """The answer with its notes as lines of their own, where it does not say them yet."""
+    unsaid = [note for note in answer.metadata.get("notes", ()) if note not in answer.content]
+    return replace(answer, content="\n".join((answer.content, *unsaid))) if unsaid else answer
+
+
+def describe_left_out(library: Library, left_out: Sequence[str], language: str) -> list[str]:
+    """A sentence for everything in the question that a call makes no use of."""
+    return [phrase(library, "left_out", {"words": words}, language) for words in left_out]
+
+
+def describe_unread(decision: NoMatch) -> list[str]:
+    """The words that an answer names as those in the way; none where hardly any was read.
+
+    A condition is named to its end: “if it rains” instead of “if”.
+    """
+    coverage, unread = decision.coverage, decision.unread
+    if decision.objection == "condition":
+        return [coverage.clause_from(words) for words in unread]
+    if decision.objection or not coverage.words:
+        return list(unread)
+    taken = sum(word.role in ("frame", "value", "operator") for word in coverage.words)
+    is_near = len(unread) <= _MAX_UNREAD and taken >= sum(1 for _ in coverage.unread())
+    return list(unread) if is_near else []
 
 
 def describe_outcome(

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from server.cli import options
+from server.cli.marked_sentence import obstacle, print_marked
 from server.cli.output import fail, print_json, print_result, say
 from server.core.decision import Answer, Trace
 from server.core.json import to_json
@@ -47,8 +48,17 @@ def explain(
         return
     console = Console(highlight=False, soft_wrap=True)
     print_stages(console, answer.trace)
+    if words := answer.metadata.get("coverage"):
+        console.print("[bold]question[/bold]")
+        print_marked(console, question, words)
+    policy = answer.metadata.get("policy", {}).get("outcome", "")
+    if why := obstacle(answer.decision, policy):
+        console.print(f"nothing ran: {escape(why)}")
     console.print("[bold]answer[/bold]")
     console.print(escape(answer.content))
+    for note in answer.metadata.get("notes", ()):
+        if note not in answer.content:
+            console.print(f"[dim]{escape(note)}[/dim]")
 
 
 def _answer(
@@ -80,6 +90,8 @@ def print_stages(console: Console, trace: Trace) -> None:
     for stage in trace.stages:
         console.print(f"[bold]{stage.name}[/bold]  [dim]{stage.ms:.2f} ms[/dim]")
         for name, value in stage.details.items():
+            if name == "coverage":
+                continue  # the marked question shows it
             if isinstance(value, list) and value and isinstance(value[0], dict):
                 console.print(_table(name, value))
             else:

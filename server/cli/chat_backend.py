@@ -32,11 +32,17 @@ class ServerRefused(OrbitError):
 class ShownAnswer:
     """What there is to know of an answer besides its words, which the screen has shown.
 
-    `trace` is None where the server keeps it to itself.
+    `trace` is None where the server keeps it to itself. `content` are the words.
     """
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
     trace: Trace | None = None
+    content: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out of the question, where the words of the answer do not say it."""
+        return [note for note in self.metadata.get("notes", ()) if note not in self.content]
 
     @property
     def waits_for_yes(self) -> bool:
@@ -77,7 +83,7 @@ class LocalBackend:
             screen.take_back()
             spoken = ""
         screen.say(answer.content[len(spoken) :])
-        return ShownAnswer(answer.metadata, answer.trace)
+        return ShownAnswer(answer.metadata, answer.trace, answer.content)
 
     async def clear(self) -> None:
         await forget_session(self._settings, self._adapter, self._session_id)
@@ -149,17 +155,20 @@ async def open_remote(url: str, key: str, session_id: str) -> AsyncIterator[Remo
 
 async def _show_stream(response: httpx.Response, screen: Screen) -> ShownAnswer:
     """Show the words of a stream of events; its last event has the rest of the answer."""
+    content = ""
     async for line in response.aiter_lines():
         if not line.startswith("data: "):
             continue
         event = json.loads(line.removeprefix("data: "))
         match event.get("status"):
             case "streaming":
+                content += event["chunk"]
                 screen.say(event["chunk"])
             case "reset":
+                content = ""
                 screen.take_back()
             case "complete":
-                return ShownAnswer(event.get("metadata", {}))
+                return ShownAnswer(event.get("metadata", {}), content=content)
             case "error":
                 raise ServerRefused(event["error"]["message"])
     raise ServerRefused("the answer broke off")

@@ -125,6 +125,8 @@ class Conversation:
         if self._last is None:
             return
         self.screen.end_answer()
+        for note in self._last.notes:
+            self.screen.remark(note)
         if self.traces:
             self._show_trace()
         if self._last.waits_for_yes:

@@ -75,6 +75,10 @@ class PendingConfirmation:
     target: str | None = None
     question: str = ""
     origin: Origin = "template"
+    coverage: Coverage = NO_COVERAGE
+    """How the message that asked for it was read; empty once a later message shows it again."""
+    left_out: tuple[str, ...] = ()
+    """What the call makes no use of in that message, as it may be shown."""
 
 
 NotExecutedReason = Literal[

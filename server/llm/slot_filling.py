@@ -151,4 +151,4 @@ def _with_arguments(
     missing = tuple(each for each in decision.missing if each.name not in found)
     if missing:
         return replace(decision, missing=missing, arguments=arguments, sources=sources)
-    return Call(decision.match, template.call(arguments, sources))
+    return Call(decision.match, template.call(arguments, sources), coverage=decision.coverage)

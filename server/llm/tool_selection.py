@@ -92,12 +92,13 @@ class LLMDecider:
         return await request_function_call(self._model.model, messages, definitions)
 
     async def _no_match(self, why: str, turn: Turn, trace: Trace) -> Decision:
-        match await self._otherwise.decide(turn, trace):
+        decision = await self._otherwise.decide(turn, trace)
+        match decision:
             case Call(match) | MissingArguments(match):
-                return NoMatch(why, (match,))
+                return NoMatch(why, (match,), coverage=decision.coverage)
             case Clarify(options):
-                return NoMatch(why, options)
-            case NoMatch() | ClarifyingQuestion() as decision:
+                return NoMatch(why, options, coverage=decision.coverage)
+            case NoMatch() | ClarifyingQuestion():
                 return decision
         return NoMatch(why)
 

@@ -1,5 +1,6 @@
 """What retrievers are built from, and how most decide: match, extract, choose."""
 
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from server.core.coverage import NO_COVERAGE, Coverage
@@ -12,7 +13,6 @@ from server.retrievers.choice import Judged, choose, describe_choice, is_settled
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
 from server.text.parsed_text import ParsedText
-
 
 __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_for_template"]
 
@@ -83,7 +83,11 @@ class TemplateRetriever:
                 decision = call_or_ask(parts, chosen.match, one.found, one.coverage)
             else:
                 decision = chosen
+                if judged and not chosen.coverage.words:
+                    decision = replace(chosen, coverage=judged[0].candidate.coverage)
             details |= describe_choice(decision)
+            if judged:
+                details["coverage"] = judged[0].candidate.coverage.to_list()
         return decision
 
     async def close(self) -> None:
@@ -136,7 +140,7 @@ def decide_for_template(
     template = parts.library.templates.get(template_id)
     if template is None:
         return NoMatch(f"{why}, and the template {template_id!r} is left out")
-    found = parts.extractor.extract(
-        turn.text, template, now=turn.received_at.astimezone(), intent=turn.intent
-    )
-    return call_or_ask(parts, Match(template_id, confidence, 0.0, why), found)
+    reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
+    found = parts.extractor.extract_from(reading, template, intent=turn.intent)
+    coverage = replace(parts.extractor.cover(reading, template, found), ruled=True)
+    return call_or_ask(parts, Match(template_id, confidence, 0.0, why), found, coverage)

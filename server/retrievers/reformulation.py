@@ -112,8 +112,9 @@ class ReformulationDecider:
         if target.required and all(each.name != target.name for each in missing):
             missing = (target.missing(), *missing)
         if missing:
-            return MissingArguments(decision.match, missing, arguments, sources)
-        return Call(decision.match, template.call(arguments, sources))
+            return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
+        call = template.call(arguments, sources)
+        return Call(decision.match, call, coverage=decision.coverage)
 
     def _question(self, turn: Turn, understood: Understanding) -> str:
         reformulation = self._reformulation

@@ -35,6 +35,8 @@ class AgentSettings(Strict):
     """Seconds that a model may take for one step of a turn; then the turn goes on without it."""
     result_tokens: int = Field(default=1000, ge=50, le=1_000_000)
     """Most tokens of a result that a model is shown; a longer one is cut, which it is told."""
+    show_notes: bool = False
+    """Whether answers say what they left out of the question, as `metadata.notes` does anyway."""
     verbose: bool = False
     """Whether every stage of every turn is written to the log."""
 

@@ -24,10 +24,12 @@ from typer.testing import CliRunner, Result
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
+from server.cli.chat_backend import ShownAnswer
 from server.cli.main import command_line
 from server.cli.options import configured
 from tests.examples.running import ROOT, services
 from tests.support.api import running
+from tests.support.configuring import adapter, configure, write_library
 
 CLARIFY = (
     "I am not sure what you would like: a refund, an exchange, a return, the status of an order, "
@@ -76,6 +78,20 @@ def test_piped_questions_leave_answers_alone_on_standard_output(shop: tuple[Path
     done = piped(shop, "cancel it", "/clear", "cancel it", options=kitchen[:2])
     assert done.stdout.startswith(f"{CANCEL}I need one more thing: **order**")
     assert done.stderr.endswith("Forgotten.\n")
+
+
+def test_what_was_left_out_stands_below_an_answer(tmp_path: Path) -> None:
+    configure(tmp_path, [adapter("sums", write_library(tmp_path / "library"))])
+    options = ["--config", str(tmp_path / "config.yaml"), "--data", str(tmp_path / "data")]
+    typed = "My kids are asleep, what is 15% of 200?\nWhat is 15% of 200?\n"
+    done = CliRunner().invoke(app, ["talk", *options], input=typed)
+    assert done.stdout == "15% of 200 is **30**\n" * 2
+    assert done.stderr.count("I left out “") == 1
+
+
+def test_what_an_answer_says_itself_is_not_said_twice() -> None:
+    notes = {"notes": ["I left out “a”.", "I left out “b”."]}
+    assert ShownAnswer(notes, content="30\nI left out “a”.").notes == ["I left out “b”."]
 
 
 @pytest.mark.parametrize(

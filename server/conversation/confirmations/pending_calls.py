@@ -40,6 +40,8 @@ class PendingCall:
     question: str
     created_at: datetime
     expires_at: datetime
+    left_out: tuple[str, ...] = ()
+    """The words of the question that it makes no use of, as they may be shown."""
     seal: str = field(default="", repr=False)
 
 
@@ -103,7 +105,8 @@ PROPOSALS: Final = sa.Table(
     sa.Index("proposals_by_state", "state", "expires_at"),
 )
 """`arguments` are emptied as soon as nothing can run any more. `shown` holds what the answer
-says beside them: the match, the sources, the question. `owner` is the server that took it."""
+says beside them: the match, the sources, the question, what was left out. `owner` is the server
+that took it."""
 
 Row = Mapping[str, Any]
 
@@ -120,6 +123,7 @@ def insert_proposal(connection: sa.Connection, held: PendingCall) -> None:
         "match": [match.confidence, match.similarity, match.why, match.nearest_example],
         "sources": {name: [each.kind, each.note] for name, each in held.sources.items()},
         "question": held.question,
+        "left_out": held.left_out,
     }
     row = {
         **{name: getattr(held, name) for name in _AS_WRITTEN},
@@ -226,6 +230,7 @@ def to_pending_call(row: Row) -> PendingCall:
             },
             match=Match(row["template_id"], confidence, similarity, why, nearest),
             question=shown["question"],
+            left_out=tuple(shown.get("left_out", ())),  # older rows do not have it
         )
     except (KeyError, TypeError, AttributeError) as broken:
         raise ValueError(f"proposal {row['proposal_id']} cannot be read") from broken

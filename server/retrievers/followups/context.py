@@ -7,11 +7,12 @@ from typing import Any, Final, Literal
 
 from server.conversation.followups.lexicon import Lexicon
 from server.conversation.followups.utterances import Utterance
+from server.core.coverage import Coverage
 from server.core.decision import Call, Decision, Match, MissingArguments, MissingParameter
 from server.core.tools import Source
 from server.core.turn import CompletedCall, Intent, PendingQuestion, Turn
 from server.extraction.extractor import Extractor
-from server.extraction.values import note_ambiguous_dates
+from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import Library, Template
 
 Contribution = Literal[
@@ -79,6 +80,8 @@ class Rewriting:
             decision = replace(decision, call=replace(decision.call, sources=sources))
         else:
             decision = replace(decision, sources=sources)
+        read = decision.coverage.before_rewriting(self.text, self.span, len(self.name))
+        decision = replace(decision, coverage=read if read.words else decision.coverage)
         return FollowUpDecision(decision, intent, self.contribution)
 
     def _source(self, source: Source) -> Source:
@@ -167,6 +170,21 @@ class FollowUpContext:
                 origins[name] = Source("default")
         match = Match(template.id, 1.0, 0.0, why)
         noted = note_ambiguous_dates(known, origins, self.library.domain.date_order)
+        coverage = self._coverage(template, known, noted)
         if missing:
-            return MissingArguments(match, tuple(missing), known, noted)
-        return Call(match, template.call(known, noted))
+            return MissingArguments(match, tuple(missing), known, noted, coverage)
+        return Call(match, template.call(known, noted), coverage=coverage)
+
+    def _coverage(
+        self, template: Template, arguments: Mapping[str, Any], sources: Mapping[str, Source]
+    ) -> Coverage:
+        """How the message was read; of values that an earlier one gave, nothing stands in it."""
+        text = self.turn.text
+        here = {
+            name: source
+            for name, source in sources.items()
+            if source.span is not None and source.text == text[source.span[0] : source.span[1]]
+        }
+        reading = self.extractor.read(text, self.now)
+        found = Extraction(arguments, here)
+        return replace(self.extractor.cover(reading, template, found), ruled=True)

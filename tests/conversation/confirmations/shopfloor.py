@@ -19,6 +19,7 @@ from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
 from server.conversation.outbox import Commits
 from server.conversation.store import ConversationStore
+from server.core.coverage import Coverage, CoveredWord
 from server.core.decision import Answer, Call, Decision, Match, NoMatch, ProposedAction, Trace
 from server.core.tools import Source
 from server.core.turn import Caller, Turn
@@ -64,13 +65,20 @@ class ByWords:
             return NoMatch("nothing is near")
         first = found.parameters[0]
         value: Any = float(rest) if first.type == "number" else rest
-        match = Match(found.id, 0.9, 0.8, "by its name")
+        match = Match(found.id, 0.9, 0.8, f"by its name, with {rest}")
+        at = len(turn.text) - len(rest)
+        end = at + len(rest.partition(", ")[0])
+        words: tuple[CoveredWord, ...] = (
+            CoveredWord(0, at - 1, "frame", found.id),
+            CoveredWord(at, end, "value", first.name),
+        )
+        if end < len(turn.text):  # a remark
+            words += (CoveredWord(end + 2, len(turn.text), "filler", None, "remark"),)
         source = Source("recognizer", (len(name) + 1, len(turn.text)), rest)
         call = found.call({first.name: value}, {first.name: source})
         question = f'You want to "{name}" for "{rest}". Is this correct?'
-        return Call(
-            match, call, ProposedAction(f"{name}_order", rest, question) if wanted else None
-        )
+        proposed = ProposedAction(f"{name}_order", rest, question) if wanted else None
+        return Call(match, call, proposed, coverage=Coverage(turn.text, words))
 
     async def close(self) -> None:
         return None

@@ -282,10 +282,22 @@ async def test_a_limit_is_judged_when_it_runs_and_the_yes_may_come_again(tmp_pat
         assert len(await shop.events()) == 1
 
 
+async def test_what_a_call_leaves_out_is_said_whenever_it_is_shown(tmp_path: Path) -> None:
+    async with floor(tmp_path) as shop:
+        held = await shop.say("erase all, my kids are asleep")
+        note = "I left out “my kids are asleep”."
+        assert held.metadata["notes"] == [note]
+        again = await shop.say("yes?")
+        assert held.content in again.content
+        assert f"\n{note}\nShall I go ahead?" in again.content
+        assert ("coverage" in held.metadata, "coverage" in again.metadata) == (True, False)
+
+
 async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
         held = await shop.say("whisper swordfish")
         said = f"{held.content} {held.metadata} {held.trace.to_list()}"
+        said += f"{[row['shown'] for row in await shop.rows()]}"
         answer = await shop.say("yes")
         assert shop.tool.ran == [("echo", {"secret": "swordfish"})]
         said += f"{answer.content} {answer.metadata} {answer.trace.to_list()}"
@@ -294,6 +306,7 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
         said += f"{await shop.adapter.conversations.recall(shop.caller, 's')}"
         assert "swordfish" not in said
         assert "- secret: `[REDACTED]`" in held.content
+        assert [each["text"] for each in held.metadata["coverage"]] == ["whisper", "[REDACTED]"]
 
 
 async def test_nothing_of_the_arguments_stays_when_it_is_over(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The retrievers that ship, by what their libraries hold and who chooses the template."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from server.core.decision import ClarifyingQuestion, Decision, Match, NoMatch, Trace
@@ -42,8 +43,10 @@ class IntentPackRetriever(TemplateRetriever):
             template_id, similarity, nearest = await self._choose(turn.text, allowed)
             details |= {"template_id": template_id, "among": list(allowed)}
         with trace.stage("extract") as details:
-            now, template = turn.received_at.astimezone(), parts.library.templates[template_id]
-            found = parts.extractor.extract(turn.text, template, now=now, intent=intent)
+            template = parts.library.templates[template_id]
+            reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
+            found = parts.extractor.extract_from(reading, template, intent=intent)
+            coverage = replace(parts.extractor.cover(reading, template, found), ruled=True)
             details |= {
                 "template_id": template_id,
                 "arguments": dict(found.arguments),
@@ -51,7 +54,7 @@ class IntentPackRetriever(TemplateRetriever):
             }
         why = intent.explanation or f"the intent {intent.name}, by {intent.method}"
         match = Match(template_id, intent.confidence, similarity, why, nearest)
-        return call_or_ask(parts, match, found)
+        return call_or_ask(parts, match, found, coverage)
 
     async def _choose(self, text: str, allowed: tuple[str, ...]) -> tuple[str, float, str]:
         """The id of the template, how near its nearest example is, and that example."""
