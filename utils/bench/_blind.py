@@ -272,15 +272,15 @@ def _is_given(name: str, expected: Any, arguments: Mapping[str, Any]) -> bool:
 def _said(found: Any, expected: Any) -> bool:
     """Return whether an argument is what was said, in as many words or nearly.
 
-    A text may have a few words more, or leave out up to half of them: “the team”, “please”.
+    A text may have two words more, such as “please” or “right now”, or lack up to half of them.
     """
     if isinstance(expected, int | float):
         return _same(found, expected)
     said, meant = _words(found), _words(expected)
     if not said or not meant:
         return said == meant
-    if _runs_in(meant, said):
-        return True
+    if len(said) > len(meant):
+        return len(said) <= len(meant) + 2 and _runs_in(meant, said)
     return 2 * len(said) >= len(meant) and _runs_in(said, meant)
 
 
