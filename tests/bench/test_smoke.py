@@ -109,11 +109,11 @@ def bfcl(tmp_path: Path) -> Path:
 def blind(tmp_path: Path) -> Path:
     """Blind questions for the agent that ships, and for a library of two templates."""
     forecast = {"tool": "forecast", "args": {"location": "Turin", "days": 5}}
-    sum_up = [
+    sums: list[dict[str, Any]] = [
         {"ask": "what is 15% of 200", "expect": 30, "category": "calc"},
         {"ask": "what is the best colour", "expect": None, "category": "null"},
     ]
-    write(tmp_path / "some.jsonl", sum_up)
+    write(tmp_path / "some.jsonl", sums)
     write(tmp_path / "more.jsonl", [{"ask": "5 day forecast for Turin", "expect": forecast}])
     library = write_library(tmp_path / "sums")
     (library / "questions.yaml").write_text(
