@@ -48,7 +48,8 @@ class Asked:
     """A question and what came of it.
 
     `judged` is the confidence in a call, made or refused, and whether it would have been right.
-    `choice` is of libraries alone.
+    `choice` is of libraries alone. `unasked` says why a model that should propose did not, so
+    that the server decided by itself.
     """
 
     ask: str
@@ -57,6 +58,7 @@ class Asked:
     judged: Judged | None
     routed: Routed | None = None
     choice: Choice | None = None
+    unasked: str = ""
 
 
 async def ask_agent(
@@ -146,7 +148,9 @@ async def _ask_library(
         needless=figures.wrong_call_rate == 1,
         arguments_right=figures.argument_accuracy == 1 if argued else None,
     )
-    return Asked(question.ask, verdict, question.template is None, judged, routed, choice)
+    proposed = [stage.details for stage in answer.trace.stages if stage.name == "propose"]
+    unasked = "".join(str(details.get("why", "")) for details in proposed)
+    return Asked(question.ask, verdict, question.template is None, judged, routed, choice, unasked)
 
 
 def _candidate(ending: Ending) -> tuple[Match, bool] | None:

@@ -122,7 +122,10 @@ class Bench:
             templates = opened.adapter.library.templates
             questions = read_library_questions(folder / "questions.yaml", templates, say)
             sample = [questions[place] for place in sample_of(len(questions))]
-            return await ask_library(opened, sample, None)
+            asked = await ask_library(opened, sample, None)
+        if unasked := [one.unasked for one in asked if one.unasked]:
+            say(f"the server decided {len(unasked)} itself, since the model failed: {unasked[0]}")
+        return asked
 
 
 def name_of(folder: Path) -> str:
