@@ -126,8 +126,8 @@ def _rounded(value: float | None, digits: int = 4) -> float | None:
 def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
     """Judge each outcome by its question.
 
-    A question that went to the wrong template has its arguments and answer wrong too. `auroc` tells
-    rightly answered questions from those that nothing should answer.
+    A question that went to the wrong template has its arguments and answer wrong too. `auroc` takes
+    every question that has a template, answered rightly or not, beside those that have none.
     """
     pairs = list(zip(questions, outcomes, strict=True))
     inside = [(q, o) for q, o in pairs if q.template is not None]
@@ -144,7 +144,7 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
         argument_accuracy=share(_arguments_right(q, o) for q, o in argued),
         answer_accuracy=share(_answer_right(q, o) for q, o in answered),
         auroc=auroc(
-            [o.confidence for q, o in inside if o.template == q.template],
+            [o.confidence for _, o in inside],
             [o.confidence for _, o in outside],
         ),
         latency_p50_ms=percentile(latencies, 50),

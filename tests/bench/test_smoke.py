@@ -20,6 +20,10 @@ MODULES = sorted(
 
 FEW: dict[str, tuple[str, ...]] = {
     "bfcl": ("{bfcl}", "--json"),
+    "blind": (
+        *("--agent", "{blind}/some.jsonl", "{blind}/more.jsonl", "--library", "{blind}/sums"),
+        *("--model", "{blind}/replies.yaml", "--provider", "scripted", "--json"),
+    ),
     "chat": (
         *("--clients", "2", "--seconds", "0.3", "--questions", "5", "--json"),
         *("--config", "{config}"),
@@ -101,6 +105,29 @@ def bfcl(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def blind(tmp_path: Path) -> Path:
+    """Blind questions for the agent that ships, and for a library of two templates."""
+    forecast = {"tool": "forecast", "args": {"location": "Turin", "days": 5}}
+    sums: list[dict[str, Any]] = [
+        {"ask": "what is 15% of 200", "expect": 30, "category": "calc"},
+        {"ask": "what is the best colour", "expect": None, "category": "null"},
+    ]
+    write(tmp_path / "some.jsonl", sums)
+    write(tmp_path / "more.jsonl", [{"ask": "5 day forecast for Turin", "expect": forecast}])
+    library = write_library(tmp_path / "sums")
+    (library / "questions.yaml").write_text(
+        "questions:\n"
+        "- {ask: calculate 12% of 50, template: calculate_percentage,"
+        " arguments: {value: 50, percentage: 12}}\n"
+        "- {ask: who was Napoleon, template: null}\n"
+    )
+    reply = {"name": "calculate_percentage", "arguments": {"value": 50, "percentage": 12}}
+    replies = {"replies": [{"when": "50", "calls": [reply]}, {"text": "None of them."}]}
+    (tmp_path / "replies.yaml").write_text(json.dumps(replies))
+    return tmp_path
+
+
 Bench = Callable[..., str]
 
 
@@ -120,7 +147,7 @@ def test_every_benchmark_is_here() -> None:
     assert sorted(FEW) == MODULES
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m not in ("bfcl", "synthesis")])
+@pytest.mark.parametrize("module", [m for m in MODULES if m not in ("bfcl", "blind", "synthesis")])
 def test_it_runs(module: str, clinc150: Path, config: Path, run: Bench) -> None:
     given = (one.format(clinc150=clinc150, config=config) for one in FEW[module])
     assert json.loads(run(module, *given))
@@ -136,6 +163,36 @@ def test_calls_are_judged(bfcl: Path, run: Bench) -> None:
     assert found["even"]["both_right"] == 1
     assert found["odd"]["asked_for_more"] == 1
     assert found["all"]["irrelevant_not_called"] == 1
+
+
+def test_blind_questions_are_judged_in_whole_turns(blind: Path, run: Bench) -> None:
+    found = json.loads(run("blind", *(one.format(blind=blind) for one in FEW["blind"])))
+    rows = {(row["set"], row["by"].rpartition(" ")[0] or row["by"]): row for row in found["rows"]}
+    whole = {name: row for (name, by), row in rows.items() if by == "whole"}
+    assert [whole[name]["right"]["hits"] for name in ("some", "more", "all agent files")] == [
+        2,
+        1,
+        3,
+    ]
+    assert [whole["sums"][name]["hits"] for name in ("template", "arguments", "abstain")] == [
+        1,
+        1,
+        1,
+    ]
+    assert whole["sums"]["wrong_call"]["value"] == 0
+    assert whole["everything"]["questions"] == 5
+    assert rows["sums", "nearest"]["template"]["of"] == 1
+    [by_model] = [row for (_, by), row in rows.items() if by.endswith("replies.yaml")]
+    assert (by_model["template"]["hits"], by_model["abstain"]["hits"]) == (1, 1)
+
+
+def test_values_are_added_to_questions_and_both_ways_are_measured(
+    clinc150: Path, run: Bench
+) -> None:
+    found = json.loads(run("clinc150", str(clinc150), "--values", "--every", "1", "--json"))
+    assert found["questions"] == 2
+    for way in ("whole_turns", "matcher_alone"):
+        assert found[way]["template_accuracy_before_abstaining"]["of"] == 1
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_a_report_says_all_of_it() -> None:
         wrong_call_rate=1 / 5,
         argument_accuracy=1 / 3,
         answer_accuracy=1 / 3,
-        auroc=1.0,
+        auroc=4.5 / 6,  # the refused question counts: 0.2 beside 0.2 and 0.4
         latency_p50_ms=4.0,
         latency_p99_ms=9.0,
         confusions=(
@@ -134,7 +134,7 @@ def test_a_report_reads_as_json_and_as_text() -> None:
         "wrong_call_rate": 0.0,
         "argument_accuracy": 0.0,
         "answer_accuracy": 0.0,
-        "auroc": None,
+        "auroc": 0.5,
         "latency_ms": {"p50": 4.0, "p99": 4.0},
         "confusions": [
             {
@@ -157,7 +157,7 @@ def test_a_report_reads_as_json_and_as_text() -> None:
         "wrong_call_rate      0.000  wrong or needless calls, of all questions\n"
         "argument_accuracy    0.000  right arguments, of questions that give them\n"
         "answer_accuracy      0.000  right answer, of questions that give one\n"
-        "auroc                    –  confidence tells the two kinds of question apart\n"
+        "auroc                0.500  confidence tells the two kinds of question apart\n"
         "latency p50            4.0  milliseconds\n"
         "latency p99            4.0  milliseconds\n"
         "\n"

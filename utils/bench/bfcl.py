@@ -40,6 +40,7 @@ from server.matching.matcher import Matcher
 from server.providers.chat.factory import build_chat_model
 from server.providers.embeddings.factory import build_embedder
 from server.retrievers.base import DeciderDependencies
+from server.retrievers.choice import WITHOUT_EXAMPLES
 from server.retrievers.implementations.intent import IntentAgentRetriever
 from server.settings.adapters import AdapterConfig
 from server.settings.models import (
@@ -115,7 +116,7 @@ class Bench:
             library=library,
             matcher=matcher,
             extractor=Extractor(library.domain),
-            confidence_threshold=_FIELDS["confidence_threshold"].default,
+            confidence_threshold=WITHOUT_EXAMPLES,
             max_templates=_FIELDS["max_templates"].default,
             clarify_margin=MatchingSettings().clarify_margin,
         )

@@ -1,9 +1,14 @@
-"""How well questions find their templates: `python -m utils.bench.clinc150 DATA_DIR [--json]`.
+"""How well questions find their templates, out of 150 intents and beside questions for none.
+
+`python -m utils.bench.clinc150 DATA_DIR [--every N] [--values] [--typos] [--json]`
 
 DATA_DIR holds `train_10shot.jsonl`, `validation.jsonl` and `oos_validation.jsonl`, each
-line `{"text": …, "intent": …}`. Every intent is a template with its ten examples, and
-nothing is set that a user would not find set. `--typos` misspells a word or two of each
-question first.
+line `{"text": …, "intent": …}`. Every intent is a template with its ten examples, and nothing is
+set that a user would not find set. Each question is a whole turn, and is put to the matcher alone
+as well, which chooses by likeness over a threshold of its own.
+
+`--every N` asks every Nth question. `--values` adds to each a value that no template has a use
+for (“… at 6 am”), and `--typos` misspells a word or two of it.
 """
 
 import argparse
@@ -12,117 +17,197 @@ import json
 import random
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
+
+import yaml
 
 from server.core.decision import Match
-from server.evaluation.outcomes import auroc, percentile, share
+from server.evaluation.outcomes import Outcome, auroc, outcome_of, percentile
+from server.library.loader import load_library
 from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
 from server.matching.selection import Ranking, choose_template
 from server.providers.embeddings.factory import build_embedder
+from server.retrievers.choice import WITHOUT_EXAMPLES
 from server.settings.adapters import AdapterConfig
-from server.settings.models import (
-    EmbeddingsSettings,
-    MatchingSettings,
-    VectorStoreSettings,
-)
-from utils.bench._libraries import library_of
+from server.settings.models import EmbeddingsSettings, MatchingSettings, VectorStoreSettings
+from utils.bench._figures import CalibrationError, Judged, Share
 from utils.bench._machine import describe_machine
+from utils.bench._turns import open_library
 
-FLOOR: float = AdapterConfig.model_fields["confidence_threshold"].default
-LIMIT: int = AdapterConfig.model_fields["max_templates"].default
+LIMIT: Final[int] = AdapterConfig.model_fields["max_templates"].default
+MARGIN: Final = MatchingSettings().clarify_margin
+FLOOR: Final = WITHOUT_EXAMPLES
+"""The threshold of the matcher alone: a turn's is for the verifier's confidence, not for this."""
+
+ASIDE: Final = (
+    "{} at 6 am",
+    "{}, it is 7:30 pm already",
+    "{} for my 2 kids",
+    "{}, i have 20 minutes",
+    "{} for the 4 of us",
+    "{} on 3 march",
+    "i am 34 years old, {}",
+    "my 3 friends are here, {}",
+    "it is 25 degrees outside, {}",
+    "{}, this is my 2nd try",
+)
+"""Values that change nothing about what is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the intent it was labelled with; None: out of scope."""
+
+    text: str
+    intent: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the intent it was labelled with (None: out of scope), and what came back."""
+    """What a question came to: the template that would run, if any, and the likeliest one."""
 
     intent: str | None
-    ranking: Ranking
+    answer: str | None
+    best: str | None
+    confidence: float
     latency_ms: float
 
-    @property
-    def best(self) -> str:
-        return self.ranking.candidates[0].template_id
 
-    @property
-    def confidence(self) -> float:
-        return self.ranking.candidates[0].probability
+def read_questions(data: Path, *, every: int, values: bool, typos: bool) -> list[Question]:
+    """Every Nth question of either kind, changed as was asked for: the same each time."""
+    chance = random.Random(7)
+    lines = (
+        _read(data / "validation.jsonl")[::every] + _read(data / "oos_validation.jsonl")[::every]
+    )
+    questions = []
+    for line in lines:
+        text = _misspelt(line["text"], chance) if typos else line["text"]
+        if values:
+            text = chance.choice(ASIDE).format(text)
+        questions.append(Question(text, line["intent"]))
+    return questions
 
-    @property
-    def answer(self) -> str | None:
-        """The template that would run, if any."""
-        chosen = choose_template(
-            self.ranking, {}, floor=FLOOR, margin=MatchingSettings().clarify_margin
-        )
-        return chosen.template_id if isinstance(chosen, Match) else None
 
-
-async def ask_all(
-    data: Path, provider: str, model: str | None, *, typos: bool
-) -> tuple[list[Asked], dict[str, float]]:
-    """Index the examples in a new folder and put every question, one at a time."""
+def write_library(data: Path, folder: Path) -> Path:
+    """Write every intent as a template that needs nothing, described by its name in words."""
     examples: dict[str, list[str]] = {}
     for line in _read(data / "train_10shot.jsonl"):
         examples.setdefault(line["intent"], []).append(line["text"])
-    questions = _read(data / "validation.jsonl") + _read(data / "oos_validation.jsonl")
-    chance = random.Random(7)
-    with tempfile.TemporaryDirectory() as folder:
-        store = TemplateStore(VectorStoreSettings(), Path(folder))
+    templates = [
+        {
+            "id": name,
+            "description": name.replace("_", " "),
+            "tool_type": "query",
+            "nl_examples": texts,
+            "method": "GET",
+            "endpoint": f"/{name}",
+        }
+        for name, texts in examples.items()
+    ]
+    domain = {
+        "domain": {"name": "clinc150", "description": "Everyday requests"},
+        "api_config": {"base_url": "http://127.0.0.1:9"},
+    }
+    folder.mkdir(parents=True)
+    (folder / "domain.yaml").write_text(yaml.safe_dump(domain), encoding="utf-8")
+    (folder / "templates.yaml").write_text(yaml.safe_dump(templates), encoding="utf-8")
+    return folder
+
+
+async def ask_turns(
+    library: Path, data: Path, questions: Sequence[Question], **adapter: Any
+) -> list[Asked]:
+    """Put every question as a turn of its own, one at a time; nothing is called."""
+    async with open_library(library, data, **adapter) as opened:
+        templates = opened.adapter.library.templates
+        asked = []
+        for question in questions:
+            start = perf_counter()
+            answer = await opened.ask(question.text)
+            took = (perf_counter() - start) * 1000
+            outcome = outcome_of(answer.decision, templates, latency_ms=took)
+            asked.append(_asked(question, outcome))
+    return asked
+
+
+def _asked(question: Question, outcome: Outcome) -> Asked:
+    chosen, nearest = outcome.template, outcome.nearest
+    return Asked(question.intent, chosen, nearest, outcome.confidence, outcome.latency_ms)
+
+
+async def ask_matcher(
+    library: Path, questions: Sequence[Question], provider: str, model: str | None
+) -> tuple[list[Asked], float]:
+    """Put every question to the matcher alone; returns the seconds that opening it took, too."""
+    loaded = load_library(library / "domain.yaml", [library / "templates.yaml"], {}).library
+    assert loaded is not None
+    async with AsyncExitStack() as closing:
+        folder = Path(closing.enter_context(tempfile.TemporaryDirectory()))
+        store = TemplateStore(VectorStoreSettings(), folder)
+        closing.push_async_callback(store.close)
         embedder = build_embedder(provider, model, EmbeddingsSettings())
+        closing.push_async_callback(embedder.close)
         start = perf_counter()
         matcher = await Matcher.open(
-            "clinc150", library_of(examples), embedder, store, state_dir=Path(folder) / "heads"
+            "clinc150", loaded, embedder, store, state_dir=folder / "heads"
         )
         opened = perf_counter() - start
         asked = []
         for question in questions:
-            text = _misspelt(question["text"], chance) if typos else question["text"]
             start = perf_counter()
-            ranking = await matcher.rank(text, limit=LIMIT)
-            asked.append(Asked(question["intent"], ranking, (perf_counter() - start) * 1000))
-        await embedder.close()
-        await store.close()
-    return asked, {"open_s": opened}
+            ranking = await matcher.rank(question.text, limit=LIMIT)
+            asked.append(_ranked(question, ranking, (perf_counter() - start) * 1000))
+    return asked, opened
+
+
+def _ranked(question: Question, ranking: Ranking, took: float) -> Asked:
+    best = ranking.candidates[0]
+    chosen = choose_template(ranking, {}, floor=FLOOR, margin=MARGIN)
+    answer = chosen.template_id if isinstance(chosen, Match) else None
+    return Asked(question.intent, answer, best.template_id, best.probability, took)
 
 
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
     """The figures, in the words of `eval`."""
-    inside = [a for a in asked if a.intent is not None]
-    outside = [a for a in asked if a.intent is None]
-    wrong = [a.answer is not None and a.answer != a.intent for a in asked]
+    inside = [one for one in asked if one.intent is not None]
+    outside = [one for one in asked if one.intent is None]
+    judged = [
+        Judged(one.confidence, one.intent is not None and one.best == one.intent)
+        for one in asked
+        if one.best is not None
+    ]
     return {
-        "questions": len(asked),
-        "template_accuracy_before_abstaining": share(a.best == a.intent for a in inside),
-        "floor": FLOOR,
-        "template_accuracy": share(a.answer == a.intent for a in inside),
-        "abstain_recall": share(a.answer is None for a in outside),
-        "wrong_call_rate": share(wrong),
-        "auroc": auroc(
-            [a.confidence for a in inside if a.best == a.intent],
-            [a.confidence for a in outside],
-        ),
-        "calibration_error": _calibration_error(asked),
-        "latency_ms": {
-            f"p{percent}": percentile([a.latency_ms for a in asked], percent)
-            for percent in (50, 99)
-        },
+        "template_accuracy_before_abstaining": Share.of_all(a.best == a.intent for a in inside),
+        "template_accuracy": Share.of_all(a.answer == a.intent for a in inside),
+        "abstain_recall": Share.of_all(a.answer is None for a in outside),
+        "wrong_call_rate": Share.of_all(a.answer not in (None, a.intent) for a in asked),
+        "auroc": auroc([a.confidence for a in inside], [a.confidence for a in outside]),
+        "calibration_error": CalibrationError.of_all(judged),
+        "latency_ms_p50": percentile([a.latency_ms for a in asked], 50),
+        "latency_ms_p99": percentile([a.latency_ms for a in asked], 99),
     }
 
 
-def _calibration_error(asked: Sequence[Asked]) -> float:
-    """How far confidence is from the share that is right, over ten bins, by their size."""
-    bins: dict[int, list[Asked]] = {}
-    for one in asked:
-        bins.setdefault(min(int(one.confidence * 10), 9), []).append(one)
-    gaps = (
-        abs(sum(a.confidence for a in held) - sum(a.best == a.intent for a in held))
-        for held in bins.values()
+async def measure(given: argparse.Namespace) -> dict[str, Any]:
+    questions = read_questions(
+        given.data, every=given.every, values=given.values, typos=given.typos
     )
-    return sum(gaps) / len(asked)
+    encoder = {"embedding_provider": given.provider, "embedding_model": given.model}
+    with tempfile.TemporaryDirectory() as folder:
+        library = write_library(given.data, Path(folder) / "clinc150")
+        turns = await ask_turns(library, Path(folder) / "data", questions, **encoder)
+        alone, opened = await ask_matcher(library, questions, given.provider, given.model)
+    return {
+        "questions": len(questions),
+        "matcher_open_s": opened,
+        "whole_turns": report(turns),
+        "matcher_alone": report(alone),
+    }
 
 
 def _read(path: Path) -> list[Mapping[str, Any]]:
@@ -145,21 +230,35 @@ def _misspelt(text: str, chance: random.Random) -> str:
     return " ".join(words)
 
 
+def _as_json(figure: Any) -> Any:
+    return figure.to_dict() if isinstance(figure, Share | CalibrationError) else figure
+
+
+def _as_text(figure: Any) -> str:
+    return f"{figure:.3f}" if isinstance(figure, float) else str(figure)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path, metavar="DATA_DIR")
     parser.add_argument("--provider", default="local")
     parser.add_argument("--model", default=None)
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--values", action="store_true")
     parser.add_argument("--typos", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    asked, times = asyncio.run(ask_all(given.data, given.provider, given.model, typos=given.typos))
-    found = report(asked) | times
+    found = asyncio.run(measure(given))
+    turns, alone = found["whole_turns"], found["matcher_alone"]
     if given.json:
+        for figures in (turns, alone):
+            figures.update({name: _as_json(figure) for name, figure in figures.items()})
         print(json.dumps({"machine": describe_machine(), **found}, indent=2))
         return
-    for name, value in found.items():
-        print(f"{name:<38} {value if not isinstance(value, float) else f'{value:.4f}'}")
+    print(f"{found['questions']} questions; the matcher opened in {found['matcher_open_s']:.1f} s")
+    print(f"{'':<38} {'whole turns':>20} {'matcher alone':>20}")
+    for name in turns:
+        print(f"{name:<38} {_as_text(turns[name]):>20} {_as_text(alone[name]):>20}")
 
 
 if __name__ == "__main__":
