@@ -141,7 +141,7 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
         template_accuracy=share(o.template == q.template for q, o in inside),
         abstain_recall=share(not o.called for _, o in outside),
         wrong_call_rate=share(_called_wrongly(q, o) for q, o in pairs),
-        argument_accuracy=share(_arguments_right(q, o) for q, o in argued),
+        argument_accuracy=share(is_right(q, o) for q, o in argued),
         answer_accuracy=share(_answer_right(q, o) for q, o in answered),
         auroc=auroc(
             [o.confidence for _, o in inside],
@@ -157,7 +157,7 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
         argument_mistakes=tuple(
             Mistake(q.ask, _arguments(q.arguments or {}, q.asks), _arguments(o.arguments, o.asked))
             for q, o in argued
-            if o.template == q.template and not _arguments_right(q, o)
+            if o.template == q.template and not is_right(q, o)
         ),
         answer_mistakes=tuple(
             Mistake(q.ask, q.answer, o.answer)
@@ -171,7 +171,7 @@ def _called_wrongly(question: Question, outcome: Outcome) -> bool:
     return outcome.called and (outcome.template != question.template or bool(question.asks))
 
 
-def _arguments_right(question: Question, outcome: Outcome) -> bool:
+def is_right(question: Question, outcome: Outcome) -> bool:
     """Return whether the arguments are the expected ones; defaults need not be spelt out."""
     if outcome.template != question.template or set(outcome.asked) != set(question.asks):
         return False

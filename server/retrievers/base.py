@@ -55,7 +55,7 @@ class TemplateRetriever:
             details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)
         with trace.stage("extract") as details:
-            candidates = self._read_candidates(turn, reading, ranking)
+            candidates = self.read_candidates(turn, reading, ranking)
             details["found"] = [
                 {
                     "template_id": one.template.id,
@@ -93,7 +93,7 @@ class TemplateRetriever:
     async def close(self) -> None:
         """Nothing to give back: store and embedder belong to who opened them."""
 
-    def _read_candidates(
+    def read_candidates(
         self, turn: Turn, reading: ParsedText, ranking: Ranking
     ) -> list[Candidate]:
         """What the question gives to each template it may mean, the likeliest first."""

@@ -22,6 +22,8 @@ _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
 """The share of the threshold at which missing arguments are asked for: that does nothing yet."""
+_HARMLESS: Final = 0.7
+"""The share of the threshold at which a template runs that reads and takes nothing."""
 _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
@@ -74,11 +76,11 @@ async def judge(
     verifier = parts.verifier
     found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
     near = [one for one in found if _may_gain(one)][:_MOST_NEAR]
-    words = sorted({word for one in near for word in _unread_words(one.candidate)})
-    if near and 0 < len(words) <= _MOST_COMPARED:
+    words = near_words([one.candidate for one in near])
+    if near and words:
         ids = [one.candidate.template.id for one in near]
         nearness = await parts.matcher.nearness(asked, words, ids)
-        compared = [_with_nearness(one, nearness) for one in candidates]
+        compared = [with_nearness(one, nearness) for one in candidates]
         found = [_judged(verifier, ranking, one, compared, senses) for one in compared]
     found.sort(key=lambda one: -one.match.confidence)
     return found
@@ -95,7 +97,7 @@ def choose(
         return _choose_by_description(parts, judged, ranking)
     threshold = parts.confidence_threshold
     options = tuple(one.match for one in judged)
-    floor = threshold * (_ASKED_FOR if best.candidate.found.missing else 1.0)
+    floor = threshold * _share_needed(best.candidate)
     coverage = best.candidate.coverage
     if best.objection is None and best.match.confidence >= floor:
         others = [one.match for one in judged[1:2]]
@@ -115,6 +117,14 @@ def choose(
     elif unread:
         why += f"; it has no use for {', '.join(unread)}"
     return NoMatch(why, options, unread, coverage=coverage)
+
+
+def _share_needed(candidate: Candidate) -> float:
+    """What share of the threshold a call needs: the less, the less harm it could do."""
+    if candidate.found.missing:
+        return _ASKED_FOR
+    harmless = candidate.template.effect == "read" and not candidate.template.parameters
+    return _HARMLESS if harmless else 1.0
 
 
 def describe_choice(decision: Decision) -> dict[str, Any]:
@@ -176,6 +186,12 @@ def _match(candidate: Candidate, confidence: float) -> Match:
     )
 
 
+def near_words(candidates: Sequence[Candidate]) -> list[str]:
+    """The unread words of candidates whose meaning is looked at; none where there are too many."""
+    words = sorted({word for one in candidates for word in _unread_words(one)})
+    return words if len(words) <= _MOST_COMPARED else []
+
+
 def _unread_words(candidate: Candidate) -> set[str]:
     coverage = candidate.coverage
     return {
@@ -190,7 +206,7 @@ def _may_gain(judged: Judged) -> bool:
     return judged.objection is None and bool(_unread_words(judged.candidate))
 
 
-def _with_nearness(
+def with_nearness(
     candidate: Candidate, nearness: Mapping[str, Mapping[str, Nearness]]
 ) -> Candidate:
     near = nearness.get(candidate.template.id)
