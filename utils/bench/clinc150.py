@@ -44,6 +44,8 @@ MARGIN: Final = MatchingSettings().clarify_margin
 FLOOR: Final = WITHOUT_EXAMPLES
 """The threshold of the matcher alone: a turn's is for the verifier's confidence, not for this."""
 
+RISK: Final[float] = AdapterConfig.model_fields["max_wrong"].default
+
 ASIDE: Final = (
     "{} at 6 am",
     "{}, it is 7:30 pm already",
@@ -186,11 +188,29 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
         "template_accuracy": Share.of_all(a.answer == a.intent for a in inside),
         "abstain_recall": Share.of_all(a.answer is None for a in outside),
         "wrong_call_rate": Share.of_all(a.answer not in (None, a.intent) for a in asked),
+        "template_accuracy_at_equal_risk": _right_within_risk(asked),
         "auroc": auroc([a.confidence for a in inside], [a.confidence for a in outside]),
         "calibration_error": CalibrationError.of_all(judged),
         "latency_ms_p50": percentile([a.latency_ms for a in asked], 50),
         "latency_ms_p99": percentile([a.latency_ms for a in asked], 99),
     }
+
+
+def _right_within_risk(asked: Sequence[Asked]) -> Share:
+    """How many are right by the likeliest template, over the least confidence that keeps the risk.
+
+    It makes ways with different thresholds comparable: each is as often wrong.
+    """
+    inside = sum(one.intent is not None for one in asked)
+    right = wrong = most = 0
+    ordered = sorted(asked, key=lambda one: -one.confidence)
+    for place, one in enumerate(ordered, 1):
+        is_right = one.intent is not None and one.best == one.intent
+        right, wrong = right + is_right, wrong + (not is_right)
+        tied = place < len(ordered) and ordered[place].confidence == one.confidence
+        if not tied and wrong <= RISK * len(asked):
+            most = max(most, right)
+    return Share(most, inside)
 
 
 async def measure(given: argparse.Namespace) -> dict[str, Any]:
