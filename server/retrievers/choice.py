@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from math import inf, log
 from typing import Any, Final
 
-from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
+from server.core.decision import (
+    Call,
+    Clarify,
+    Decision,
+    Match,
+    MissingArguments,
+    NoMatch,
+    SeveralCalls,
+)
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.dependencies import DeciderDependencies
@@ -64,8 +72,12 @@ async def judge(
     reading: ParsedText,
     ranking: Ranking,
     candidates: Sequence[Candidate],
+    *,
+    compare: bool = True,
 ) -> list[Judged]:
     """Say of each candidate how likely it is what was asked for, the likeliest first.
+
+    Without `compare`, what unread words mean is not looked at, which nothing is embedded for.
 
     Raises:
         ProviderError: unread words had to be compared, and cannot be embedded.
@@ -75,7 +87,7 @@ async def judge(
     found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
     near = [one for one in found if _may_gain(one)][:_MOST_NEAR]
     words = sorted({word for one in near for word in _unread_words(one.candidate)})
-    if near and 0 < len(words) <= _MOST_COMPARED:
+    if compare and near and 0 < len(words) <= _MOST_COMPARED:
         ids = [one.candidate.template.id for one in near]
         nearness = await parts.matcher.nearness(asked, words, ids)
         compared = [_with_nearness(one, nearness) for one in candidates]
@@ -120,6 +132,9 @@ def choose(
 def describe_choice(decision: Decision) -> dict[str, Any]:
     """What was decided, as the trace tells it."""
     match decision:
+        case SeveralCalls(calls, skipped):
+            ids = [call.match.template_id for call in calls]
+            return {"decision": "call several", "templates": ids, "skipped": len(skipped)}
         case Clarify(options):
             ids = [option.template_id for option in options]
             return {"decision": "ask which is meant", "options": ids, "why": options[0].why}
