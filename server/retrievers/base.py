@@ -23,7 +23,6 @@ from server.retrievers.evidence import Candidate
 from server.retrievers.several import RequestPart, SeveralRequests, is_clear
 from server.text.parsed_text import ParsedText
 
-
 __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_for_template"]
 
 _LEAST_LIKELY: Final = 0.01
@@ -94,9 +93,7 @@ class TemplateRetriever:
             else:
                 decision = chosen
             details |= describe_choice(decision)
-        if turn.intent is not None or (
-            isinstance(chosen, Judged) and is_clear(chosen, parts.confidence_threshold)
-        ):
+        if turn.intent is not None:
             return decision
         return await self._several(turn, reading, judged, trace) or decision
 

@@ -1,8 +1,8 @@
 """Two or three requests in one message: where it parts, and whether each is clear by itself.
 
-Asked only where a message as a whole is no clear single call. Every part has to be read to its
-last word and to be sure enough alone; a part that is not clear is left out only where it cannot
-change the others.
+Looked for only where a message as a whole is no clear single call, or asks a second time behind
+a joint. Every part has to be read to its last word and to be sure enough alone; a part that is
+not clear is left out only where it cannot change the others.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from server.retrievers.choice import Judged
 from server.retrievers.dependencies import DeciderDependencies
 from server.text.joints import Joint, JointReader, joint_reader
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING
+from server.text.senses import BEARS_NOTHING, MessageSenses
 from server.text.tokens import is_word
 
 MOST_CALLS: Final = 3
@@ -69,12 +69,17 @@ class SeveralRequests:
     """One message, looked at for several requests."""
 
     def __init__(
-        self, parts: DeciderDependencies, whole: ParsedText, judged: Sequence[Judged], read: ReadPart
+        self,
+        parts: DeciderDependencies,
+        whole: ParsedText,
+        judged: Sequence[Judged],
+        read: ReadPart,
     ) -> None:
         """`judged` is what the message may mean as a whole; `read` reads a part of it."""
         self._parts = parts
         self._whole = whole
         self._judged = judged
+        self._is_clear = bool(judged) and is_clear(judged[0], parts.confidence_threshold)
         self._read = read
         response = parts.library.domain.response
         named = response.default_language, *response.supported_languages
@@ -86,6 +91,8 @@ class SeveralRequests:
         """Where the message may part; without any, there is nothing to decide."""
         if len(whole.tokens) <= _MOST_WORDS:
             self.joints = self._likely_joints()
+        if self._is_clear and not self._asks_twice():
+            self.joints = []
 
     def read_parts(self) -> Iterator[tuple[str, RequestPart]]:
         """Every text that was read beside the whole, for the trace."""
@@ -98,6 +105,8 @@ class SeveralRequests:
             ProviderError: a part could not be embedded.
         """
         best = await self._best_split(self.joints)
+        if best is None and self._is_clear:
+            return None
         if best is None:
             elided = await self._calls((0, len(self._whole.text)))
             if len(elided) > 1:
@@ -114,20 +123,57 @@ class SeveralRequests:
         likely = sorted(found, key=lambda one: (not self._asks_after(one), _RANK[one.kind]))
         return sorted(likely[:_MOST_JOINTS])
 
+    def _asks_twice(self) -> bool:
+        """Whether a request begins behind a joint, which no example of the likeliest call has."""
+        if any(self._in_list(joint) for joint in self.joints):
+            return True
+        kinds = {joint.kind for joint in self.joints if self._asks_after(joint)}
+        if not kinds:
+            return False
+        extractor, template = self._parts.extractor, self._judged[0].candidate.template
+        for text in template.nl_examples:
+            example = extractor.read(text, self._whole.now)
+            senses = extractor.senses(example)
+            joints = self._reader.joints(example.tokens)
+            kinds -= {one.kind for one in joints if _asks_at(senses, one.last)}
+        return bool(kinds)
+
     def _asks_after(self, joint: Joint) -> bool:
-        return any(action.first == joint.last for action in self._senses.actions)
+        return _asks_at(self._senses, joint.last) or self._says_again(joint)
+
+    def _says_again(self, joint: Joint) -> bool:
+        """Whether it goes on with a word that stands before it: “weather in … and weather in …”."""
+        words, small = self._senses.words, self._senses.reader.small_words
+        word = words[joint.last]
+        return is_word(word) and word not in small and word in words[: joint.first]
+
+    def _in_list(self, joint: Joint) -> bool:
+        """Whether the likeliest call has a list whose members stand in two sentences."""
+        found = self._judged[0].candidate.found
+        return joint.kind == "sentence" and any(
+            isinstance(found.arguments.get(name), list)
+            and source.span is not None
+            and source.span[0] < joint.end < source.span[1]
+            for name, source in found.sources.items()
+        )
 
     def _in_text(self, joint: Joint) -> bool:
-        """Whether a mere "and" stands within the free text of what the message most likely means."""
-        if joint.kind != "word":
+        """Whether a joint stands within the free text of the likeliest call, as a part of it.
+
+        The end of a sentence is none where the call is not clear, nor is "and" before a question
+        where it only reads.
+        """
+        if not self._judged or (joint.kind != "word" and not self._is_clear):
             return False
-        for judged in self._judged[:1]:
-            one = judged.candidate
-            closed = self._parts.extractor.listed_values(self._whole, one.template)
-            for name, source in one.found.sources.items():
-                is_text = isinstance(one.found.arguments.get(name), str) and not closed.get(name)
-                if source.span and is_text and source.span[0] < joint.end < source.span[1]:
-                    return True
+        one = self._judged[0].candidate
+        asks = self._senses.reader.mood(self._senses.words, joint.last) == "question"
+        if (asks or self._says_again(joint)) and one.template.effect == "read":
+            return False
+        closed = self._parts.extractor.listed_values(self._whole, one.template)
+        for name, source in one.found.sources.items():
+            is_text = isinstance(one.found.arguments.get(name), str) and not closed.get(name)
+            if source.span and is_text and source.span[0] < joint.end < source.span[1]:
+                return True
         return False
 
     async def _best_split(self, joints: Sequence[Joint]) -> _Split | None:
@@ -272,6 +318,13 @@ class SeveralRequests:
         for (start, _), calls in zip(split.places[1:], split.calls[1:], strict=True):
             if any(self._points_back(call, start) for call in calls):
                 return False
+        for joint, (before, calls) in zip(split.joints, pairwise(split.calls), strict=True):
+            # A mere value is no request, unless it stands beside one of the same form.
+            same = {call.call.template_id for call in before}
+            if not self._asks_after(joint) and any(
+                not _says_what(call) and call.call.template_id not in same for call in calls
+            ):
+                return False
         sentences = all(joint.kind == "sentence" for joint in split.joints)
         return sentences or not self._shares_moment(split)
 
@@ -359,6 +412,16 @@ def _placed(call: Call, text: str, move: _Move) -> Call | None:
         words.append(word._replace(start=place[0], end=place[1]))
     coverage = Coverage(text, tuple(sorted(words)))
     return replace(call, call=replace(call.call, sources=sources), coverage=coverage)
+
+
+def _asks_at(senses: MessageSenses, at: int) -> bool:
+    """Whether a request or a question begins with the word at that place."""
+    acts = any(action.first == at for action in senses.actions)
+    return acts or senses.reader.mood(senses.words, at) == "question"
+
+
+def _says_what(call: Call) -> bool:
+    return any(word.role in ("frame", "operator") for word in call.coverage.words)
 
 
 def _other_arguments(call: Call, name: str) -> dict[str, Any]:

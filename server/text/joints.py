@@ -58,7 +58,7 @@ class JointReader:
                 kinds.add(separator[1])
                 at += separator[0]
             attached = not kinds and first and self._is_attached(tokens.words[first])
-            if (kinds or attached) and 0 < first and at < size:
+            if (kinds or attached) and first > 0 and at < size:
                 start = tokens.starts[at] + (1 if attached else 0)
                 # The sign at the end of a sentence belongs to it.
                 ends = "sentence" in kinds and tokens.words[first] in _SENTENCE_ENDS
