@@ -142,12 +142,6 @@ async def _answer_turn(
     if by.models is not None:
         decision = await _complete_with_models(by.models, turn, decision, trace, deadline)
 
-    findings = TurnFindings(guarded.verdict, detection, contribution)
-    if isinstance(decision, SeveralCalls):
-        answer = await _answer_several(by, turn, decision, trace, deadline, findings)
-        await save_history(adapter, turn, answer, by=by, private=private)
-        return answer
-
     ending: Ending = decision
     outcome = None
     if isinstance(decision, Call):
@@ -158,7 +152,11 @@ async def _answer_turn(
             held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
             ending = held or ending
 
-    answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
+    findings = TurnFindings(guarded.verdict, detection, contribution)
+    if isinstance(decision, SeveralCalls):
+        answer = await _answer_several(by, turn, decision, trace, deadline, findings)
+    else:
+        answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
 
     if by.models is not None and outcome is not None and outcome.refusal is None:
         answer = await by.models.rewrite(

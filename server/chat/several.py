@@ -5,9 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
+from server.chat.redact import is_private
 from server.chat.respond import NO_FINDINGS, TurnFindings, describe_findings, phrase
-from server.core.decision import Answer, Call, PendingConfirmation, SeveralEndings, Trace
-from server.core.redaction import Redactor, Secrets
+from server.core.decision import (
+    Answer,
+    Call,
+    PendingConfirmation,
+    SeveralCalls,
+    SeveralEndings,
+    Trace,
+)
+from server.core.redaction import REDACTED, Redactor, Secrets
 from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
@@ -67,6 +75,10 @@ def respond_to_several(
     """One answer of several: the fields of the first, and every call in `metadata.calls`."""
     library = adapter.library
     language = library.domain.response.choose_language(turn.languages)
+    decided = SeveralCalls(tuple(one.decided for one in ended))
+    private = bool(adapter.sensitive_templates) and is_private(adapter, trace, decided)
+    if private:  # no words of the question may be shown
+        skipped = [REDACTED] * len(skipped)
     contents = list[str]()
     for one in ended:
         content = one.answer.content
@@ -78,7 +90,7 @@ def respond_to_several(
     if skipped:
         contents.append(phrase(library, "several_skipped", {"skipped": list(skipped)}, language))
     first = ended[0].answer
-    metadata = {**first.metadata, "calls": [_describe_call(adapter, one) for one in ended]}
+    metadata = {**first.metadata, "calls": [_describe_call(one, private=private) for one in ended]}
     # The one that waits is the proposal of the turn, whichever call it is.
     for one in ended:
         if isinstance(one.answer.decision, PendingConfirmation):
@@ -102,10 +114,10 @@ def respond_to_several(
     return Answer(content, first.confidence, metadata, ending, trace)
 
 
-def _describe_call(adapter: Adapter, one: EndedCall) -> dict[str, Any]:
+def _describe_call(one: EndedCall, *, private: bool) -> dict[str, Any]:
     told = {name: one.answer.metadata[name] for name in _OF_A_CALL if name in one.answer.metadata}
     told["confidence"] = round(one.answer.confidence, 4)
-    if "coverage" not in told and not adapter.sensitive_templates:
+    if "coverage" not in told and not private:
         told["coverage"] = one.decided.coverage.to_list()
     if isinstance(one.answer.decision, PendingConfirmation):
         told["proposal_id"] = one.answer.decision.proposal_id

@@ -95,14 +95,17 @@ class TemplateRetriever:
             details |= describe_choice(decision)
         if turn.intent is not None:
             return decision
-        return await self._several(turn, reading, judged, trace) or decision
+        several = await self._several(turn, reading, judged, trace)
+        if several is None or (isinstance(several, NoMatch) and not isinstance(decision, Call)):
+            return decision
+        return several
 
     async def close(self) -> None:
         """Nothing to give back: store and embedder belong to who opened them."""
 
     async def _several(
         self, turn: Turn, reading: ParsedText, judged: Sequence[Judged], trace: Trace
-    ) -> Call | SeveralCalls | None:
+    ) -> Call | SeveralCalls | NoMatch | None:
         """The calls of a message that holds several requests; None where it does not for sure."""
 
         async def read_part(text: str) -> RequestPart:

@@ -11,14 +11,14 @@ from itertools import combinations, islice, pairwise
 from typing import Any, Final
 
 from server.core.coverage import Coverage
-from server.core.decision import Call, SeveralCalls
+from server.core.decision import Call, NoMatch, SeveralCalls
 from server.core.tools import Source
 from server.library.model import Template
 from server.retrievers.choice import Judged
 from server.retrievers.dependencies import DeciderDependencies
 from server.text.joints import Joint, JointReader, joint_reader
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING, MessageSenses
+from server.text.senses import BEARS_NOTHING, MessageSenses, WordSense
 from server.text.tokens import is_word
 
 MOST_CALLS: Final = 3
@@ -98,8 +98,11 @@ class SeveralRequests:
         """Every text that was read beside the whole, for the trace."""
         return islice(self._read_parts.items(), 1, None)
 
-    async def decide(self) -> Call | SeveralCalls | None:
+    async def decide(self) -> Call | SeveralCalls | NoMatch | None:
         """Return the calls that the message asks for; None where that is not sure.
+
+        `NoMatch` names a part that asks for something, is not clear, and may change what the
+        clear part is to do.
 
         Raises:
             ProviderError: a part could not be embedded.
@@ -272,8 +275,9 @@ class SeveralRequests:
             if 1 < len(run) == len(places) <= MOST_CALLS and kinds != {"comma"}:
                 yield name, [(tokens.starts[first], tokens.ends[last - 1]) for first, last in run]
 
-    async def _partly_clear(self, joints: Sequence[Joint]) -> SeveralCalls | None:
+    async def _partly_clear(self, joints: Sequence[Joint]) -> SeveralCalls | NoMatch | None:
         """The one clear part of two, where the other one can change nothing about it."""
+        doubt: NoMatch | None = None
         for cut in joints:
             if cut.kind == "comma":
                 continue
@@ -286,10 +290,14 @@ class SeveralRequests:
             if clear[1] and cut.kind != "sentence":
                 continue
             skipped = self._whole.text[slice(*unclear)].strip()
+            calls = split.calls[clear.index(True)]
             if self._is_harmless(skipped):
-                calls = split.calls[clear.index(True)]
                 return SeveralCalls(calls, (skipped,))
-        return None
+            if clear[0] and _acts_at(self._senses, cut.last):
+                why = f"“{skipped}” is not understood, and may change what else is asked for"
+                matches = tuple(call.match for call in calls)
+                doubt = doubt or NoMatch(why, matches, (skipped,), coverage=calls[0].coverage)
+        return doubt
 
     def _is_harmless(self, text: str) -> bool:
         """Whether a part asks for something of its own, and says nothing about another part."""
@@ -301,17 +309,7 @@ class SeveralRequests:
             return False
         if any(True for _ in self._reader.pointers(senses.words)):
             return False
-        small = {
-            at
-            for sense in senses.senses
-            if sense.sense in BEARS_NOTHING
-            for at in range(sense.first, sense.last)
-        }
-        telling = [at for at, w in enumerate(senses.words) if at not in small and is_word(w)]
-        if len(telling) < _LEAST_TELLING:
-            return False
-        asks = any(action.first <= telling[0] < action.last for action in senses.actions)
-        return asks or senses.reader.mood(senses.words) == "question"
+        return len(_telling(senses.words, senses.senses)) >= _LEAST_TELLING and _asks_at(senses, 0)
 
     def _stand_alone(self, split: _Split) -> bool:
         """Whether no part can be about another: none points back, no time is for both."""
@@ -416,8 +414,28 @@ def _placed(call: Call, text: str, move: _Move) -> Call | None:
 
 def _asks_at(senses: MessageSenses, at: int) -> bool:
     """Whether a request or a question begins with the word at that place."""
-    acts = any(action.first == at for action in senses.actions)
-    return acts or senses.reader.mood(senses.words, at) == "question"
+    return _acts_at(senses, at) or senses.reader.mood(senses.words, at) == "question"
+
+
+def _acts_at(senses: MessageSenses, at: int) -> bool:
+    """Whether the first word that bears anything, from that place on, is a verb that asks."""
+    reader, words = senses.reader, senses.words[at:]
+    found = reader.senses(words)
+    telling = _telling(words, found)
+    return bool(telling) and any(
+        action.first <= telling[0] < action.last for action in reader.actions(words, found)
+    )
+
+
+def _telling(words: Sequence[str], senses: Sequence[WordSense]) -> list[int]:
+    """Which of the words bear something."""
+    small = {
+        at
+        for sense in senses
+        if sense.sense in BEARS_NOTHING
+        for at in range(sense.first, sense.last)
+    }
+    return [at for at, word in enumerate(words) if at not in small and is_word(word)]
 
 
 def _says_what(call: Call) -> bool:
