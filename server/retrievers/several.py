@@ -107,14 +107,14 @@ class SeveralRequests:
         Raises:
             ProviderError: a part could not be embedded.
         """
-        best = await self._best_split(self.joints)
-        if best is None and self._is_clear:
-            return None
-        if best is None:
+        if not self._is_clear:
+            # “set … in the bedroom and the kitchen to 20”: neither half says it all.
             elided = await self._calls((0, len(self._whole.text)))
-            if len(elided) > 1:
+            if elided:
                 return SeveralCalls(elided)
-            return await self._partly_clear(self.joints)
+        best = await self._best_split(self.joints)
+        if best is None:
+            return None if self._is_clear else await self._partly_clear(self.joints)
         calls = _without_repeats([call for some in best.calls for call in some])
         if len(calls) > MOST_CALLS:
             return None
@@ -149,6 +149,12 @@ class SeveralRequests:
         words, small = self._senses.words, self._senses.reader.small_words
         word = words[joint.last]
         return is_word(word) and word not in small and word in words[: joint.first]
+
+    def _in_value(self, joint: Joint) -> bool:
+        """Whether the likeliest call has a value that stands on both sides of a joint."""
+        sources = self._judged[0].candidate.found.sources.values()
+        spans = [source.span for source in sources if source.span is not None]
+        return any(start < joint.end < end for start, end in spans)
 
     def _in_list(self, joint: Joint) -> bool:
         """Whether the likeliest call has a list whose members stand in two sentences."""
@@ -293,7 +299,11 @@ class SeveralRequests:
             calls = split.calls[clear.index(True)]
             if self._is_harmless(skipped):
                 return SeveralCalls(calls, (skipped,))
-            if clear[0] and _acts_at(self._senses, cut.last):
+            # What is clear by itself is not what the whole was taken for.
+            whole = self._judged[0].match.template_id
+            other = any(call.match.template_id != whole for call in calls)
+            other = other and not self._in_value(cut)
+            if clear[0] and (other or _acts_at(self._senses, cut.last)):
                 why = f"“{skipped}” is not understood, and may change what else is asked for"
                 matches = tuple(call.match for call in calls)
                 doubt = doubt or NoMatch(why, matches, (skipped,), coverage=calls[0].coverage)
@@ -304,6 +314,8 @@ class SeveralRequests:
         reading = self._parts.extractor.read(text, self._whole.now)
         senses = self._parts.extractor.senses(reading)
         if any(sense.sense not in _HARMLESS for sense in senses.senses):
+            return False
+        if any(senses.refusals()) or any(senses.conditions()):
             return False
         if any(span.kind in _MOMENTS for span in reading.spans):
             return False

@@ -49,7 +49,7 @@ async def test_both_are_answered_on_every_way_in(tmp_path: Path) -> None:
     ]
     second = metadata["calls"][1]
     assert second["tool_execution"]["parameters"] == {"values": [3, 4]}
-    assert [word["text"] for word in second["coverage"] if word["as"] == "value"][0] == "3"
+    assert next(word["text"] for word in second["coverage"] if word["as"] == "value") == "3"
     assert all(MESSAGE[slice(*word["span"])] == word["text"] for word in second["coverage"])
     assert answer["confidence"] == metadata["calls"][0]["confidence"]
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,7 +97,7 @@ class House:
     def decide(self, text: str) -> tuple[Decision, Trace]:
         trace = Trace()
         turn = Turn("t", text, "s", Caller("k", "house"), datetime(2025, 6, 4, tzinfo=UTC))
-        return self._runner.run(self._adapter.decider.decide(turn, trace)), trace  # type: ignore[return-value, arg-type]
+        return self._runner.run(self._adapter.decider.decide(turn, trace)), trace  # type: ignore[return-value]
 
     def calls(self, text: str) -> list[tuple[str, dict[str, Any]]]:
         """Every call that a message leads to."""
@@ -109,17 +110,22 @@ class House:
         ]
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    library = write_library(folder / "library", TEMPLATES, DOMAIN)
+@contextmanager
+def opened(folder: Path, library: Path) -> Iterator[House]:
     found = configure(folder, [adapter("house", library)])
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         opening = open_adapter(found.settings, found.environ, found.settings.adapters[0])
-        opened = runner.run(stack.enter_async_context(opening))
-        yield House(opened, runner)
+        house = House(runner.run(stack.enter_async_context(opening)), runner)
+        yield house
         runner.run(stack.aclose())
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
+    with opened(folder, write_library(folder / "library", TEMPLATES, DOMAIN)) as house:
+        yield house
 
 
 KITCHEN_OFF = ("lights_off", {"room": "kitchen"})
@@ -173,6 +179,7 @@ def test_a_second_listed_value_is_the_same_call_again(
         ("if nobody is home, turn off the kitchen lights and lock the back door", []),
         ("turn off the lights in the kitchen and not in the bedroom", []),
         ("turn off the kitchen lights or lock the back door", []),
+        ("turn off the kitchen lights and reboot the router when I get home", []),
         ("set a timer for 5 minutes and cancel it", []),
         ("tomorrow turn off the kitchen lights and lock the back door", []),
         ("turn off the kitchen lights and lock the back door at 10 pm", []),
@@ -222,3 +229,27 @@ def test_a_plain_request_is_looked_at_once(house: House) -> None:
         decision, trace = house.decide(text)
         assert isinstance(decision, Call)
         assert "split" not in [stage.name for stage in trace.stages]
+
+
+def test_a_list_is_not_parted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("sums")
+    average = {
+        "id": "average_numbers",
+        "description": "Work out the average of numbers",
+        "tool_type": "function",
+        "nl_examples": ["average of 3 and 4", "What is the mean of 10, 20 and 30?", "mean of 1, 2"],
+        "tool_name": "calculator",
+        "tool_operation": "average",
+        "parameters": [{"name": "values", "type": "array", "description": "The numbers"}],
+    }
+    library = write_library(folder / "library", [average, *TEMPLATES[2:3]], DOMAIN)
+    with opened(folder, library) as house:
+        for text, values in (
+            ("mean of 2.5, 3.5 and 6", [2.5, 3.5, 6]),
+            ("average of 7 and 9", [7, 9]),
+        ):
+            ((name, arguments),) = house.calls(text)
+            assert (name, [float(each) for each in arguments["values"]]) == (
+                "average_numbers",
+                values,
+            )
