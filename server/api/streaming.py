@@ -110,7 +110,8 @@ class AnswerStream(Response):
 
     def _rest(self, answer: Answer, *, sources_sent: bool) -> Iterator[bytes]:
         if not sources_sent:
-            yield _sources_event(answer.metadata.get("template_id"))
+            calls = answer.metadata.get("calls") or [answer.metadata]
+            yield _sources_event(*(call.get("template_id") for call in calls))
         spoken = self._listener.text
         if not answer.content.startswith(spoken):
             yield _progress_event("reset", reason="the answer is another")
@@ -177,8 +178,8 @@ class CompletionStream(AnswerStream):
         return _event(chunk | more)
 
 
-def _sources_event(template_id: str | None) -> bytes:
-    sources = [{"template_id": template_id}] if template_id else []
+def _sources_event(*template_ids: str | None) -> bytes:
+    sources = [{"template_id": each} for each in dict.fromkeys(template_ids) if each]
     return _progress_event("sources", sources=sources)
 
 

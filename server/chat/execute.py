@@ -37,14 +37,19 @@ async def refuse_unoffered(adapter: Adapter, turn: Turn, decision: Call) -> None
     await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
 
 
-async def execute_call(adapter: Adapter, proposal: Proposal, trace: Trace) -> CallOutcome:
+async def execute_call(
+    adapter: Adapter, proposal: Proposal, trace: Trace, *, timeout_s: float | None = None
+) -> CallOutcome:
     """Have the chain judge a proposal, and run it when nothing refuses it.
+
+    The adapter's own timeout holds where no `timeout_s` is given.
 
     Raises:
         StoreUnavailable: the counts of rate limits cannot be reached.
     """
     with trace.stage("tool") as details:
-        outcome = await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
+        timeout_s = adapter.tool_timeout_s if timeout_s is None else timeout_s
+        outcome = await adapter.chain.carry_out(proposal, timeout_s=timeout_s)
         details |= {
             "tool": outcome.result.tool_name,
             "operation": outcome.result.operation,

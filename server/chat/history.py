@@ -1,6 +1,6 @@
 """What a conversation remembers: read before a turn, written after it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
@@ -18,11 +18,12 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
+    SeveralEndings,
     Trace,
 )
 from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor
-from server.core.tools import Source
+from server.core.tools import Source, ToolCall
 from server.core.turn import (
     CompletedCall,
     ConversationContext,
@@ -134,12 +135,38 @@ def updated_context(
             if execution.get("status") == "success":
                 call = _completed_call(template, turn, decision, execution.get("result"))
                 done = (*before.done, call)[-_MAX_CALLS:]
+        case SeveralEndings(parts) if not private:
+            told = answer.metadata["calls"]
+            done, waiting = _several_calls(library, turn, parts, told)
         case PendingConfirmation(_, call) if template is not None and not private:
-            kept = _given_arguments(template, call.arguments, call.sources)
-            waiting = CompletedCall(template.id, kept, intent=intent)
+            waiting = _waiting_call(template, turn, call)
         case ProposalNotExecuted(held=PendingConfirmation()) if not private:
             waiting = before.waiting
     return ConversationContext(memory.messages, asked, options, done, held, waiting)
+
+
+def _several_calls(
+    library: Library,
+    turn: Turn,
+    parts: Sequence[Call | PendingConfirmation],
+    told: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[CompletedCall, ...], CompletedCall | None]:
+    """The calls that are done by now, the last of several last, and the one that waits."""
+    done, waiting = turn.context.done, None
+    for part, fields in zip(parts, told, strict=True):
+        template = library.templates[part.match.template_id]
+        execution = fields.get("tool_execution", {})
+        if isinstance(part, PendingConfirmation):
+            waiting = _waiting_call(template, turn, part.call)
+        elif execution.get("status") == "success":
+            done = (*done, _completed_call(template, turn, part, execution.get("result")))
+    return done[-_MAX_CALLS:], waiting
+
+
+def _waiting_call(template: Template, turn: Turn, call: ToolCall) -> CompletedCall:
+    kept = _given_arguments(template, call.arguments, call.sources)
+    intent = turn.intent.name if turn.intent is not None else None
+    return CompletedCall(template.id, kept, intent=intent)
 
 
 def _completed_call(template: Template, turn: Turn, decision: Call, result: Any) -> CompletedCall:

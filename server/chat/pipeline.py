@@ -17,6 +17,7 @@ from server.chat.history import load_history, save_history
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private, withhold_words
 from server.chat.respond import TurnFindings, respond, with_notes
+from server.chat.several import EndedCall, not_run, respond_to_several
 from server.core.decision import (
     Answer,
     Blocked,
@@ -26,11 +27,12 @@ from server.core.decision import (
     Ending,
     MissingArguments,
     NoMatch,
+    SeveralCalls,
     Trace,
 )
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
-from server.errors import TurnTimedOut
+from server.errors import StoreUnavailable, TurnTimedOut
 from server.llm.models import AdapterModels
 from server.retrievers.followups.context import FollowUpDecision
 
@@ -57,6 +59,44 @@ async def run_turn(
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     _count_answer(adapter, turn, answer)
     return answer
+
+
+async def _answer_several(
+    by: Adapter,
+    turn: Turn,
+    decision: SeveralCalls,
+    trace: Trace,
+    deadline: TurnDeadline,
+    findings: TurnFindings,
+) -> Answer:
+    """Judge, run and answer each of several calls, in order.
+
+    What becomes of one changes nothing about the others. The first that needs a yes is held,
+    and any further one is not done.
+    """
+    ended, waits = list[EndedCall](), False
+    for call in decision.calls:
+        ending: Ending
+        left_s = min(by.tool_timeout_s, deadline.left_s()) if ended else by.tool_timeout_s
+        try:
+            if left_s <= 0:
+                outcome = not_run(by, call, late=True)
+            else:
+                proposal = proposal_of(by, turn, call)
+                proposal = replace(proposal, proposal_id=None) if waits else proposal
+                outcome = await execute_call(by, proposal, trace, timeout_s=left_s)
+            ending = replace(call, call=outcome.call)
+            if outcome.to_confirm is not None and not waits:
+                held = await hold_call(by, turn, call, outcome, proposal.proposal_id, trace)
+                ending, waits = held or ending, held is not None
+        except StoreUnavailable:
+            if not ended:
+                raise
+            outcome = not_run(by, call, late=False)
+            ending = replace(call, call=outcome.call)
+        answer = respond(by, turn, ending, trace, outcome=outcome)
+        ended.append(EndedCall(call, outcome, answer))
+    return respond_to_several(by, turn, ended, decision.skipped, trace, findings)
 
 
 async def _answer_turn(
@@ -116,7 +156,10 @@ async def _answer_turn(
                 ending = replace(held, coverage=decision.coverage)
 
     findings = TurnFindings(guarded.verdict, detection, contribution)
-    answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
+    if isinstance(decision, SeveralCalls):
+        answer = await _answer_several(by, turn, decision, trace, deadline, findings)
+    else:
+        answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
 
     if by.models is not None and outcome is not None and outcome.refusal is None:
         answer = await by.models.rewrite(

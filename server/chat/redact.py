@@ -16,6 +16,7 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
+    SeveralCalls,
     Trace,
 )
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
@@ -38,6 +39,8 @@ def is_private(adapter: Adapter, trace: Trace, ending: Ending) -> bool:
     named = {name for stage in trace.stages for name in _template_ids(stage.details)}
     if isinstance(ending, Call | MissingArguments | PendingConfirmation):
         named.add(ending.match.template_id)
+    if isinstance(ending, SeveralCalls):
+        named.update(call.match.template_id for call in ending.calls)
     return not named.isdisjoint(adapter.sensitive_templates)
 
 

@@ -75,14 +75,16 @@ async def _ask(
     found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
     from server.adapters.local import ask_once, confirm_once, open_adapter
-    from server.core.decision import PendingConfirmation
+    from server.core.decision import PendingConfirmation, SeveralEndings
 
     settings = found.settings
     async with open_adapter(settings, found.environ, found.adapter(adapter)) as opened:
         answer = await ask_once(settings, opened, question, session_id)
-        if not (yes and isinstance(answer.decision, PendingConfirmation)):
+        decision = answer.decision
+        waits = decision.waits if isinstance(decision, SeveralEndings) else decision
+        if not (yes and isinstance(waits, PendingConfirmation)):
             return answer
-        proposal_id = answer.decision.proposal_id
+        proposal_id = waits.proposal_id
         return await confirm_once(settings, opened, proposal_id, session_id, accept=True)
 
 

@@ -55,6 +55,18 @@ class Call:
     coverage: Coverage = NO_COVERAGE
 
 
+@dataclass(frozen=True, slots=True)
+class SeveralCalls:
+    """Run these, in their order: a message asks for each of them.
+
+    `skipped` are the parts of the message that were not understood, as they were written; they
+    can change nothing about the others.
+    """
+
+    calls: tuple[Call, ...]
+    skipped: tuple[str, ...] = ()
+
+
 Origin = Literal["template", "conversation"]
 """Why a call has to be confirmed: its template says so, or a conversation proposed it."""
 
@@ -79,6 +91,20 @@ class PendingConfirmation:
     """How the message that asked for it was read; empty once a later message shows it again."""
     left_out: tuple[str, ...] = ()
     """What the call makes no use of in that message, as it may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralEndings:
+    """What came of several calls, in their order: each was judged, and one at most waits."""
+
+    parts: tuple[Call | PendingConfirmation, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def waits(self) -> PendingConfirmation | None:
+        """The call that waits for a yes, if one does."""
+        held = (part for part in self.parts if isinstance(part, PendingConfirmation))
+        return next(held, None)
 
 
 NotExecutedReason = Literal[
@@ -172,10 +198,19 @@ class Cancelled:
     template_id: str | None = None
 
 
-Decision = Call | MissingArguments | Clarify | ClarifyingQuestion | NoMatch | Blocked | Cancelled
+Decision = (
+    Call
+    | SeveralCalls
+    | MissingArguments
+    | Clarify
+    | ClarifyingQuestion
+    | NoMatch
+    | Blocked
+    | Cancelled
+)
 
 
-Ending = Decision | PendingConfirmation | ProposalNotExecuted
+Ending = Decision | SeveralEndings | PendingConfirmation | ProposalNotExecuted
 """How a turn ended: its decision, or what became of a call that had to be confirmed."""
 
 

@@ -50,5 +50,8 @@ class TurnDeadline:
 
     def step_timeout(self, timeout_s: float) -> asyncio.Timeout:
         """A limit for one step: its own, or what the turn has left, whichever is sooner."""
-        left_s = self.ends_at - asyncio.get_running_loop().time()
-        return asyncio.timeout(max(0.0, min(timeout_s, left_s - _RESERVED_S)))
+        return asyncio.timeout(max(0.0, min(timeout_s, self.left_s())))
+
+    def left_s(self) -> float:
+        """Seconds that are left for steps; below zero where it is time to answer."""
+        return self.ends_at - asyncio.get_running_loop().time() - _RESERVED_S

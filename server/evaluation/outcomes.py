@@ -16,6 +16,7 @@ from server.core.decision import (
     MissingArguments,
     NoMatch,
     PendingConfirmation,
+    SeveralEndings,
 )
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template
@@ -100,8 +101,11 @@ def outcome_of(
 ) -> Outcome:
     """Return what a turn came to as an outcome. A question that is clarified chose nothing.
 
-    A call that waits for a yes counts as made: that it was asked for first is right.
+    A call that waits for a yes counts as made: that it was asked for first is right. Of several
+    calls the first counts.
     """
+    if isinstance(decision, SeveralEndings):
+        decision = decision.parts[0]
     asked: tuple[str, ...] = ()
     arguments: Mapping[str, Any]
     match decision:

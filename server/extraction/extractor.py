@@ -124,6 +124,16 @@ class Extractor:
         tokens = reading.tokens
         return ", ".join(tokens.slice(clause.first, clause.last) for clause in asking)
 
+    def listed_values(
+        self, reading: ParsedText, template: Template
+    ) -> dict[str, list[tuple[int, int]]]:
+        """The words that are values of parameters whose values are listed, by parameter."""
+        return {
+            one.key: [(found.first, found.last) for found in one.choices.find(reading.tokens)]
+            for one in self._plan(template).plan.parameters
+            if one.choices and one.parameter.descriptor.json_type == "string"
+        }
+
     def telling_words(self) -> dict[str, tuple[str, ...]]:
         """The words that say what each template prepared is about, by its id."""
         return {

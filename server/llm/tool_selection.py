@@ -16,6 +16,7 @@ from server.core.decision import (
     Match,
     MissingArguments,
     NoMatch,
+    SeveralCalls,
     Trace,
 )
 from server.core.ports import Decider
@@ -98,6 +99,8 @@ class LLMDecider:
                 return NoMatch(why, (match,), coverage=decision.coverage)
             case Clarify(options):
                 return NoMatch(why, options, coverage=decision.coverage)
+            case SeveralCalls(calls):
+                return NoMatch(why, tuple(call.match for call in calls))
             case NoMatch() | ClarifyingQuestion():
                 return decision
         return NoMatch(why)
@@ -144,6 +147,8 @@ class LLMDecider:
                 ids = [match.template_id]
             case Clarify(options) | NoMatch(_, options):
                 ids = [option.template_id for option in options]
+            case SeveralCalls(calls, ()):
+                ids = [call.match.template_id for call in calls]
             case _:
                 return True
         return any(self._library.templates[each].policy.sensitive_params for each in ids)

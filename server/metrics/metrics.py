@@ -24,6 +24,7 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
+    SeveralEndings,
 )
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -36,6 +37,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 _NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
     (Call, "call"),
+    (SeveralEndings, "several"),
     (MissingArguments, "ask_for"),
     (Clarify, "clarify"),
     (ClarifyingQuestion, "ask_back"),

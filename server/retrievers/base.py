@@ -1,10 +1,19 @@
 """What retrievers are built from, and how most decide: match, extract, choose."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
 from server.core.coverage import NO_COVERAGE, Coverage
-from server.core.decision import Call, Decision, Match, MissingArguments, NoMatch, Trace
+from server.core.decision import (
+    Call,
+    Decision,
+    Match,
+    MissingArguments,
+    NoMatch,
+    SeveralCalls,
+    Trace,
+)
 from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import TemplateKind
@@ -12,6 +21,7 @@ from server.matching.selection import Ranking
 from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
+from server.retrievers.several import RequestPart, SeveralRequests, is_clear
 from server.text.parsed_text import ParsedText
 
 __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_for_template"]
@@ -88,10 +98,56 @@ class TemplateRetriever:
             details |= describe_choice(decision)
             if judged:
                 details["coverage"] = judged[0].candidate.coverage.to_list()
-        return decision
+        if turn.intent is not None:
+            return decision
+        several = await self._several(turn, reading, judged, trace)
+        if several is None or (isinstance(several, NoMatch) and not isinstance(decision, Call)):
+            return decision
+        return several
 
     async def close(self) -> None:
         """Nothing to give back: store and embedder belong to who opened them."""
+
+    async def _several(
+        self, turn: Turn, reading: ParsedText, judged: Sequence[Judged], trace: Trace
+    ) -> Call | SeveralCalls | NoMatch | None:
+        """The calls of a message that holds several requests; None where it does not for sure."""
+
+        async def read_part(text: str) -> RequestPart:
+            return await self._read_part(turn, text)
+
+        requests = SeveralRequests(self._parts, reading, judged, read_part)
+        if not requests.joints:
+            return None
+        with trace.stage("split") as details:
+            found = await requests.decide()
+            details["parts"] = [
+                {
+                    "question": text,
+                    "template_id": part.judged[0].match.template_id if part.judged else None,
+                    "confidence": round(part.judged[0].match.confidence, 4) if part.judged else 0,
+                    "clear": part.call is not None,
+                }
+                for text, part in requests.read_parts()
+            ]
+            if found is not None:
+                details |= describe_choice(found)
+        return found
+
+    async def _read_part(self, turn: Turn, text: str) -> RequestPart:
+        """A part of a message, read as a message of its own."""
+        parts = self._parts
+        reading = parts.extractor.read(text, turn.received_at.astimezone())
+        asked = parts.extractor.request_text(reading)
+        ranking = await parts.matcher.rank(asked, limit=parts.max_templates)
+        candidates = self.read_candidates(turn, reading, ranking)
+        judged = await judge(parts, asked, reading, ranking, candidates, compare=False)
+        chosen = choose(parts, judged, ranking)
+        if not isinstance(chosen, Judged) or not is_clear(chosen, parts.confidence_threshold):
+            return RequestPart(reading, judged)
+        one = chosen.candidate
+        call = call_or_ask(parts, chosen.match, one.found, one.coverage)
+        return RequestPart(reading, judged, call if isinstance(call, Call) else None)
 
     def read_candidates(
         self, turn: Turn, reading: ParsedText, ranking: Ranking

@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from math import inf, log
 from typing import Any, Final
 
-from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
+from server.core.decision import (
+    Call,
+    Clarify,
+    Decision,
+    Match,
+    MissingArguments,
+    NoMatch,
+    SeveralCalls,
+)
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.dependencies import DeciderDependencies
@@ -66,8 +74,12 @@ async def judge(
     reading: ParsedText,
     ranking: Ranking,
     candidates: Sequence[Candidate],
+    *,
+    compare: bool = True,
 ) -> list[Judged]:
     """Say of each candidate how likely it is what was asked for, the likeliest first.
+
+    Without `compare`, what unread words mean is not looked at, which nothing is embedded for.
 
     Raises:
         ProviderError: unread words had to be compared, and cannot be embedded.
@@ -77,7 +89,7 @@ async def judge(
     found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
     near = [one for one in found if _may_gain(one)][:_MOST_NEAR]
     words = near_words([one.candidate for one in near])
-    if near and words:
+    if compare and near and words:
         ids = [one.candidate.template.id for one in near]
         nearness = await parts.matcher.nearness(asked, words, ids)
         compared = [with_nearness(one, nearness) for one in candidates]
@@ -130,6 +142,9 @@ def _share_needed(candidate: Candidate) -> float:
 def describe_choice(decision: Decision) -> dict[str, Any]:
     """What was decided, as the trace tells it."""
     match decision:
+        case SeveralCalls(calls, skipped):
+            ids = [call.match.template_id for call in calls]
+            return {"decision": "call several", "templates": ids, "skipped": len(skipped)}
         case Clarify(options):
             ids = [option.template_id for option in options]
             return {"decision": "ask which is meant", "options": ids, "why": options[0].why}

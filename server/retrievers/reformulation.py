@@ -22,6 +22,7 @@ from server.core.decision import (
     Decision,
     MissingArguments,
     ProposedAction,
+    SeveralCalls,
     Trace,
 )
 from server.core.ports import Decider
@@ -69,8 +70,12 @@ class ReformulationDecider:
             return self._proposal(turn, offered, understood)
         if not self._proposed.issuperset(self._templates):
             decision = await self._following.decide(turn, trace)
-            decided = decision.match if isinstance(decision, Call | MissingArguments) else None
-            if decided is not None and decided.template_id not in self._proposed:
+            decided = list[str]()
+            if isinstance(decision, Call | MissingArguments):
+                decided = [decision.match.template_id]
+            elif isinstance(decision, SeveralCalls):
+                decided = [call.match.template_id for call in decision.calls]
+            if decided and self._proposed.isdisjoint(decided):
                 return decision
         language = language_of(turn, self._reformulation.clarify)
         question = clarify_text(self._reformulation, language)

@@ -298,6 +298,8 @@ class Language(LanguagePart):
     """Groups of verbs that ask for the same to be done; the first is of asking to be told."""
     remarks: RemarkWords = RemarkWords()
     moods: MoodWords = MoodWords()
+    joints: Phrases = ()
+    """What joins two requests in one message; `followups.attached` may be glued to the second."""
     everyday_sentences: tuple[str, ...] = ()
     messages: dict[str, str] = {}
     """What the server says in its own voice, as Jinja by name."""

@@ -5,7 +5,14 @@ from dataclasses import replace
 
 from server.conversation.followups.lexicon import Lexicon, shipped_lexicon
 from server.conversation.followups.utterances import read_utterance
-from server.core.decision import Call, Cancelled, ClarifyingQuestion, Decision, Trace
+from server.core.decision import (
+    Call,
+    Cancelled,
+    ClarifyingQuestion,
+    Decision,
+    SeveralCalls,
+    Trace,
+)
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
@@ -80,6 +87,8 @@ def _possible_follow_up(
 ) -> FollowUpDecision:
     """What the conversation makes of `first`, the decision on the message alone."""
     alone = FollowUpDecision(first, ctx.turn.intent)
+    if isinstance(first, SeveralCalls):
+        return alone
     if answer is not None and answer.is_meant(ctx, first):
         return ctx.decided(answer.decision, answer.asked.intent, "answer")
     if isinstance(first, Call):

@@ -1,0 +1,128 @@
+"""The answer to a message that asked for several things: each answered, one after the other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from server.chat.adapter import Adapter
+from server.chat.redact import is_private
+from server.chat.respond import NO_FINDINGS, TurnFindings, describe_findings, phrase
+from server.core.decision import (
+    Answer,
+    Call,
+    PendingConfirmation,
+    SeveralCalls,
+    SeveralEndings,
+    Trace,
+)
+from server.core.redaction import REDACTED, Redactor, Secrets
+from server.core.tools import ToolResult, ToolResultStatus
+from server.core.turn import Turn
+from server.tools.policy.chain import CallOutcome
+
+_OF_A_CALL: Final = ("template_id", "arguments", "match", "tool_execution", "policy", "coverage")
+"""What is told of each call, as it is of the only one elsewhere."""
+_SAID: Final = frozenset({"arguments", "coverage", "skipped", "tool_execution"})
+"""Fields that hold words of the question or of a result."""
+_NOT_REACHED: Final = "what it depends on cannot be reached now"
+_NO_TIME: Final = "there was no time left for it"
+
+
+@dataclass(frozen=True, slots=True)
+class EndedCall:
+    """One of several calls: as it was decided, what came of it, and its answer."""
+
+    decided: Call
+    outcome: CallOutcome
+    answer: Answer
+
+    @property
+    def is_second_proposal(self) -> bool:
+        """Whether it needs a yes, and another call waits for one already."""
+        lacks_yes = self.outcome.outcome == "confirmation_required"
+        return lacks_yes and isinstance(self.answer.decision, Call)
+
+
+def not_run(adapter: Adapter, call: Call, *, late: bool) -> CallOutcome:
+    """The outcome of a call that could not be begun after others had run."""
+    why = _NO_TIME if late else _NOT_REACHED
+    template = adapter.library.templates[call.call.template_id]
+    shown = call.call
+    if template.policy.sensitive_params:
+        redactor = Redactor(template.policy.sensitive_params)
+        arguments = redactor.secrets(shown.arguments).data(redactor.arguments(shown.arguments))
+        shown = replace(shown, arguments=arguments, sources={})
+    status = ToolResultStatus.TIMEOUT if late else ToolResultStatus.ERROR
+    result = ToolResult(
+        shown.tool,
+        shown.operation,
+        status,
+        execution_time_ms=0.0,
+        parameters=shown.arguments,
+        error_message=why,
+    )
+    return CallOutcome(result, shown, "timeout" if late else "error")
+
+
+def respond_to_several(
+    adapter: Adapter,
+    turn: Turn,
+    ended: Sequence[EndedCall],
+    skipped: Sequence[str],
+    trace: Trace,
+    findings: TurnFindings = NO_FINDINGS,
+) -> Answer:
+    """One answer of several: the fields of the first, and every call in `metadata.calls`."""
+    library = adapter.library
+    language = library.domain.response.choose_language(turn.languages)
+    decided = SeveralCalls(tuple(one.decided for one in ended))
+    private = bool(adapter.sensitive_templates) and is_private(adapter, trace, decided)
+    if private:  # no words of the question may be shown
+        skipped = [REDACTED] * len(skipped)
+    contents = list[str]()
+    for one in ended:
+        content = one.answer.content
+        if one.is_second_proposal:
+            template = library.templates[one.decided.call.template_id]
+            context = {"description": template.description or template.id}
+            content = phrase(library, "several_wait", context, language)
+        contents.append(content)
+    if skipped:
+        contents.append(phrase(library, "several_skipped", {"skipped": list(skipped)}, language))
+    first = ended[0].answer
+    metadata = {**first.metadata, "calls": [_describe_call(one, private=private) for one in ended]}
+    # The one that waits is the proposal of the turn, whichever call it is.
+    for one in ended:
+        if isinstance(one.answer.decision, PendingConfirmation):
+            metadata["proposal"] = one.answer.metadata["proposal"]
+    if skipped:
+        metadata["skipped"] = list(skipped)
+    if findings != NO_FINDINGS:
+        metadata |= describe_findings(adapter, findings)
+    content = "\n\n".join(contents)
+    for one in ended:
+        # A secret of one call may stand in what another one says.
+        secrets = one.outcome.secrets
+        content, metadata = secrets.text(content), _without(secrets, metadata)
+        metadata["calls"] = [_without(secrets, each) for each in metadata["calls"]]
+    parts = [
+        each.answer.decision
+        for each in ended
+        if isinstance(each.answer.decision, Call | PendingConfirmation)
+    ]
+    ending = SeveralEndings(tuple(parts), tuple(metadata.get("skipped", ())))
+    return Answer(content, first.confidence, metadata, ending, trace)
+
+
+def _describe_call(one: EndedCall, *, private: bool) -> dict[str, Any]:
+    told = {name: one.answer.metadata[name] for name in _OF_A_CALL if name in one.answer.metadata}
+    told["confidence"] = round(one.answer.confidence, 4)
+    if "coverage" not in told and not private:
+        told["coverage"] = one.decided.coverage.to_list()
+    if isinstance(one.answer.decision, PendingConfirmation):
+        told["proposal_id"] = one.answer.decision.proposal_id
+    return told
+
+
+def _without(secrets: Secrets, told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: secrets.data(each) if name in _SAID else each for name, each in told.items()}
