@@ -1,13 +1,20 @@
 """Who took each word of a question: the account of what was read, and of what was not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple
 
 WordRole = Literal["value", "frame", "filler", "operator", "unread"]
 """`value` stands in an argument, `frame` belongs to what the template is about, `filler` bears
 nothing here, `operator` changes what is asked in a way that the template knows; the rest is
 `unread`."""
+
+
+VALUE_KINDS: Final = frozenset({
+    "number", "currency", "date", "datetime", "time", "duration", "offset", "anchor", "email",
+    "url", "date_format", "quoted", "array", "object", "unreadable",
+})  # fmt: skip
+"""Kinds of unread words that are values."""
 
 
 class CoveredWord(NamedTuple):
@@ -49,6 +56,20 @@ class Coverage:
                     runs.append((word.start, word.end))
             last = word
         return tuple(self.text[start:end] for start, end in runs)
+
+    def unused_values(self) -> tuple[str, ...]:
+        """The values that nobody took, as they were written."""
+        return self.phrases("unread", kinds=VALUE_KINDS)
+
+    def allow_values(self) -> "Coverage":
+        """Return the same account, with the values that nobody took as words that bear nothing."""
+        words = tuple(
+            word._replace(role="filler", kind="allowed")
+            if word.role == "unread" and word.kind in VALUE_KINDS
+            else word
+            for word in self.words
+        )
+        return replace(self, words=words)
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return the words as an answer's metadata lists them."""

@@ -106,9 +106,7 @@ def choose(
         return Clarify(tuple(one.match for one in close), coverage)
     unread = coverage.phrases("unread")
     if best.objection is not None:
-        kind, words = best.objection
-        why = f"“{words}” speaks against {best.match.template_id}"
-        return NoMatch(why, options, (words,), kind, coverage)
+        return _objected(best, best.objection, options)
     why = f"the likeliest template is {best.match.confidence:.0%} sure, and {floor:.0%} is needed"
     if ranking.out_of_scope > 0.5:
         why = f"the question is most likely for no template at all ({ranking.out_of_scope:.0%})"
@@ -144,15 +142,36 @@ def _judged(
     senses: MessageSenses,
 ) -> Judged:
     others = [one for one in candidates if one is not candidate]
-    score = verifier.score(evidence(ranking, candidate, others, senses))
+    weighed = candidate
+    if candidate.template.unused_values == "ask":
+        # What the person is asked about anyway speaks neither for the template nor against it.
+        weighed = replace(candidate, coverage=candidate.coverage.allow_values())
+    score = verifier.score(evidence(ranking, weighed, others, senses))
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
-    against = objection(candidate.template, candidate.frame, senses, candidate.coverage)
+    against = _counter(candidate) or objection(
+        candidate.template, candidate.frame, senses, candidate.coverage
+    )
     confidence = 0.0 if score == -inf else probability(score)
     if against is not None:
         confidence *= _OBJECTED
     return Judged(candidate, _match(candidate, confidence), against)
+
+
+def _counter(candidate: Candidate) -> Objection | None:
+    """What its author wrote against the template, where the question is nearer to that."""
+    ranked = candidate.ranked
+    return Objection("counter", ranked.counter_example) if ranked.counter > 0 else None
+
+
+def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> NoMatch:
+    name, coverage = best.match.template_id, best.candidate.coverage
+    if against.kind == "counter":
+        why = f"it is like “{against.words}”, a counter example of {name}"
+        return NoMatch(why, options, (), against.kind, coverage)
+    why = f"“{against.words}” speaks against {name}"
+    return NoMatch(why, options, (against.words,), against.kind, coverage)
 
 
 def _match(candidate: Candidate, confidence: float) -> Match:
@@ -209,7 +228,12 @@ def _choose_by_description(
     parts: DeciderDependencies, judged: Sequence[Judged], ranking: Ranking
 ) -> Judged | Clarify | NoMatch:
     """Choose where the likeliest template has no examples: by likeness and arguments alone."""
-    groundings = {one.candidate.template.id: one.candidate.found.grounding for one in judged}
+    groundings = {
+        template.id: replace(found.grounding, unused=())
+        if template.unused_values == "ask"
+        else found.grounding
+        for template, found in ((one.candidate.template, one.candidate.found) for one in judged)
+    }
     floor = min(parts.confidence_threshold, WITHOUT_EXAMPLES)
     margin = parts.clarify_margin
     chosen = choose_template(ranking, groundings, floor=floor, margin=margin)
@@ -217,7 +241,5 @@ def _choose_by_description(
         return chosen
     best = next(one for one in judged if one.candidate.template.id == chosen.template_id)
     if best.objection is not None:
-        kind, words = best.objection
-        why = f"“{words}” speaks against {chosen.template_id}"
-        return NoMatch(why, (chosen,), (words,), kind, best.candidate.coverage)
+        return _objected(best, best.objection, (chosen,))
     return replace(best, match=chosen)

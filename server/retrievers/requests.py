@@ -15,11 +15,15 @@ from server.text.stems import stem
 _BINDING: Final = frozenset({"negation", "exclusion", "condition", "restriction"})
 """Kinds of operators that no call may leave unread."""
 
-Kind = Literal["negation", "exclusion", "condition", "restriction", "question", "action"]
+Kind = Literal["negation", "exclusion", "condition", "restriction", "question", "action", "counter"]
 
 
 class Objection(NamedTuple):
-    """Why a message does not ask for this: the words that say so, and of what kind they are."""
+    """Why a message does not ask for this: the words that say so, and of what kind they are.
+
+    Of the kind `counter`, they are a counter example that the message is nearer to than to any
+    example.
+    """
 
     kind: Kind
     words: str

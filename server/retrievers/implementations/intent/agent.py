@@ -51,7 +51,7 @@ class IntentPackRetriever(TemplateRetriever):
             }
         why = intent.explanation or f"the intent {intent.name}, by {intent.method}"
         match = Match(template_id, intent.confidence, similarity, why, nearest)
-        return call_or_ask(parts, match, found)
+        return call_or_ask(parts, match, found, languages=turn.languages)
 
     async def _choose(self, text: str, allowed: tuple[str, ...]) -> tuple[str, float, str]:
         """The id of the template, how near its nearest example is, and that example."""
