@@ -42,13 +42,16 @@ _MOST_HARMLESS: Final = 300
 """Examples of a library that teach its guard which questions are harmless."""
 
 
-async def build_adapter(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
+async def build_adapter(
+    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool = True
+) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
+    Without `calibrated`, what the library's own questions say of how sure to be is left out.
     May raise ConfigurationInvalid, ProviderError or IndexUnavailable.
     """
     with _plugin_problems(adapter, "unknown-provider"):
-        return await _build(adapter, resources)
+        return await _build(adapter, resources, calibrated=calibrated)
 
 
 @contextmanager
@@ -60,7 +63,9 @@ def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
         raise ConfigurationInvalid([problem]) from None
 
 
-async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
+async def _build(
+    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool
+) -> Adapter:
     settings, config = resources.settings, adapter.config
     loaded = await asyncio.to_thread(load_adapter, adapter, resources.environ, settings)
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
@@ -80,12 +85,15 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
         telling=extractor.telling_words(),
     )
     verifier = await asyncio.to_thread(shipped_verifier)
+    calibration = loaded.calibration if calibrated else None
+    if calibration is not None:
+        verifier = calibration.applied(verifier)
     parts = DeciderDependencies(
         adapter=adapter.name,
         library=library,
         matcher=matcher,
         extractor=extractor,
-        confidence_threshold=least_confidence(config, verifier),
+        confidence_threshold=least_confidence(config, verifier, calibration),
         max_templates=config.max_templates,
         clarify_margin=settings.matching.clarify_margin,
         intent_tools=config.policy.intent_tools,

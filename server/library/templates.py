@@ -18,7 +18,7 @@ from server.library.executions import (
     sends_request,
 )
 from server.library.expressions import examine
-from server.library.model import CallPolicy, Domain, Parameter, Template
+from server.library.model import CallPolicy, Domain, Library, Parameter, Template
 from server.library.parameters import build_parameters
 from server.library.problems import ProblemCollector, Section
 from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
@@ -36,6 +36,16 @@ def template_hash(template: Template) -> str:
     counted = ("id", "description", "parameters", "execution", "effect", "policy")
     what = [_json_like(getattr(template, name)) for name in counted]
     return sha256(json.dumps(what).encode()).hexdigest()
+
+
+def library_digest(library: Library) -> str:
+    """Return a hash of what questions are matched with: ids, examples, descriptions, parameters."""
+    counted = ("id", "description", "nl_examples", "counter_examples", "parameters")
+    what = [
+        [_json_like(getattr(template, name)) for name in (*counted, "unused_values")]
+        for _, template in sorted(library.templates.items())
+    ]
+    return sha256(json.dumps(what).encode()).hexdigest()[:32]
 
 
 def _json_like(value: Any) -> Any:

@@ -8,10 +8,11 @@ from typing import Any, Final
 from server.core.decision import Call, Clarify, Decision, Match, MissingArguments, NoMatch
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
+from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import WORDS, Candidate, evidence
 from server.retrievers.requests import Objection, objection
-from server.retrievers.verifier import Verifier, probability
+from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
@@ -43,11 +44,23 @@ class Judged:
         return f"{self.objection.kind}: {self.objection.words}" if self.objection else ""
 
 
-def least_confidence(config: AdapterConfig, verifier: Verifier) -> float:
-    """Return the threshold of an adapter: as it is written, or what its risk comes to."""
+def most_wrong(config: AdapterConfig, calibration: Calibration | None = None) -> float:
+    """Return the risk that an adapter takes: its own, or else the one it was calibrated for."""
+    if calibration is None or calibration.max_wrong is None:
+        return config.max_wrong
+    return config.max_wrong if "max_wrong" in config.model_fields_set else calibration.max_wrong
+
+
+def least_confidence(
+    config: AdapterConfig, verifier: Verifier, calibration: Calibration | None = None
+) -> float:
+    """Return the threshold of an adapter: as it is written, or what its risk comes to.
+
+    `verifier` is as the calibration has made it, where there is one.
+    """
     if config.confidence_threshold is not None:
         return config.confidence_threshold
-    return verifier.threshold(config.max_wrong)
+    return verifier.threshold(most_wrong(config, calibration))
 
 
 def is_settled(ranking: Ranking, best: Candidate) -> bool:
@@ -153,7 +166,7 @@ def _judged(
     against = _counter(candidate) or objection(
         candidate.template, candidate.frame, senses, candidate.coverage
     )
-    confidence = 0.0 if score == -inf else probability(score)
+    confidence = 0.0 if score == -inf else verifier.probability(score)
     if against is not None:
         confidence *= _OBJECTED
     return Judged(candidate, _match(candidate, confidence), against)
