@@ -28,6 +28,7 @@ from server.retrievers.base import DeciderDependencies, decide_for_template
 from server.retrievers.choice import least_confidence
 from server.retrievers.followups.decider import FollowUpDecider
 from server.retrievers.implementations.intent.agent import PackQuestionDecider
+from server.retrievers.requests import write_objection
 from server.retrievers.verifier import shipped_verifier
 from server.settings.models import AdapterSettings
 from server.text.language import everyday_sentences
@@ -42,13 +43,16 @@ _MOST_HARMLESS: Final = 300
 """Examples of a library that teach its guard which questions are harmless."""
 
 
-async def build_adapter(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
+async def build_adapter(
+    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool = True
+) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
+    Without `calibrated`, what the library's own questions say of how sure to be is left out.
     May raise ConfigurationInvalid, ProviderError or IndexUnavailable.
     """
     with _plugin_problems(adapter, "unknown-provider"):
-        return await _build(adapter, resources)
+        return await _build(adapter, resources, calibrated=calibrated)
 
 
 @contextmanager
@@ -60,7 +64,9 @@ def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
         raise ConfigurationInvalid([problem]) from None
 
 
-async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapter:
+async def _build(
+    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool
+) -> Adapter:
     settings, config = resources.settings, adapter.config
     loaded = await asyncio.to_thread(load_adapter, adapter, resources.environ, settings)
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
@@ -80,12 +86,15 @@ async def _build(adapter: AdapterSettings, resources: SharedResources) -> Adapte
         telling=extractor.telling_words(),
     )
     verifier = await asyncio.to_thread(shipped_verifier)
+    calibration = loaded.calibration if calibrated else None
+    if calibration is not None:
+        verifier = calibration.applied(verifier)
     parts = DeciderDependencies(
         adapter=adapter.name,
         library=library,
         matcher=matcher,
         extractor=extractor,
-        confidence_threshold=least_confidence(config, verifier),
+        confidence_threshold=least_confidence(config, verifier, calibration),
         max_templates=config.max_templates,
         clarify_margin=settings.matching.clarify_margin,
         intent_tools=config.policy.intent_tools,
@@ -149,7 +158,13 @@ def _deciders(
         decider = kind.build(parts)
     if loaded.prompts is not None and call_mode(adapter, resources.environ) == "llm_first":
         decider = build_llm_decider(
-            adapter, parts.library, chain.open_to, loaded.prompts, model_of, decider
+            adapter,
+            parts.library,
+            chain.open_to,
+            loaded.prompts,
+            model_of,
+            decider,
+            partial(write_objection, parts.extractor),
         )
     if loaded.reformulation is not None:
         decider = build_reformulation_decider(

@@ -8,11 +8,20 @@ from server.adapters.models import load_adapter_prompts
 from server.adapters.reformulator import load_adapter_reformulation
 from server.adapters.types import AdapterType
 from server.conversation.reformulation.model import Reformulation
-from server.errors import PluginInvalid, Problem
+from server.errors import Location, PluginInvalid, Problem
 from server.intents.pack import Pack
 from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
+from server.library.templates import library_digest
 from server.llm.prompts import Prompts
+from server.retrievers.calibration import (
+    Calibration,
+    calibration_path,
+    read_calibration,
+    verifier_digest,
+)
+from server.retrievers.verifier import shipped_verifier
+from server.settings.documents import shown_path
 from server.settings.models import AdapterSettings, Settings
 from server.tools.http.egress import EgressPolicy, host_problems
 from server.tools.python import Function, find_functions
@@ -36,6 +45,7 @@ class LoadedAdapter:
     pack: Pack | None = None
     prompts: Prompts | None = None
     reformulation: Reformulation | None = None
+    calibration: Calibration | None = None
 
     @property
     def usable(self) -> bool:
@@ -98,9 +108,41 @@ def load_adapter(
     if library is not None and settings is not None:
         problems += intent_tool_problems(adapter, library, pack)
     reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ)
+    calibration, unfit = _calibration(adapter, library, settings)
     return LoadedAdapter(
-        (*problems, *amiss), kind, library, registry, functions, pack, prompts, reformulation
+        problems=(*problems, *amiss, *unfit),
+        kind=kind,
+        library=library,
+        registry=registry,
+        functions=functions,
+        pack=pack,
+        prompts=prompts,
+        reformulation=reformulation,
+        calibration=calibration,
     )
+
+
+def _calibration(
+    adapter: AdapterSettings, library: Library | None, settings: Settings | None
+) -> tuple[Calibration | None, Sequence[Problem]]:
+    """The calibration beside the domain, and whether it is broken or of something else."""
+    domain = adapter.config.domain_config_path
+    found = read_calibration(domain)
+    if found.problem is not None:
+        return None, (found.problem,)
+    calibration = found.calibration
+    if calibration is None or library is None:
+        return calibration, ()
+    if calibration.library != library_digest(library):
+        changed = "the library has changed"
+    elif calibration.verifier != verifier_digest(shipped_verifier()):
+        changed = "the server weighs matches differently"
+    else:
+        return calibration, ()
+    which = f"--adapter {adapter.name}" if settings else "--domain D --templates T"
+    what = f"{changed} since it was calibrated; run: ./bin/orbit.sh eval --calibrate {which}"
+    where = Location(shown_path(calibration_path(domain)))
+    return calibration, (Problem(what, where, "old-calibration", "warning"),)
 
 
 def _without_broken(

@@ -22,11 +22,15 @@ async def open_adapter(
     adapter: AdapterSettings,
     *,
     remembers: bool = False,
+    calibrated: bool = True,
 ) -> AsyncIterator[Adapter]:
-    """Open one adapter; with `remembers`, it keeps conversations. Raises as `build_adapter`."""
+    """Open one adapter, calibrated if it has been; with `remembers`, it keeps conversations.
+
+    Raises as `build_adapter`.
+    """
     resources = await SharedResources.open(settings, environ, remembers=remembers)
     try:
-        opened = await build_adapter(adapter, resources)
+        opened = await build_adapter(adapter, resources, calibrated=calibrated)
         try:
             yield opened
         finally:

@@ -75,7 +75,9 @@ async def hold_call(
     if call is None or confirmations is None or proposal_id is None:
         return None
     template, proposed = adapter.library.templates[call.template_id], decision.proposed
-    target = proposed.target if proposed else _first_argument(template, outcome)
+    target = proposed.target if proposed else None
+    if proposed is None or proposed.origin == "template":
+        target = _first_argument(template, outcome)
     unset = datetime.min.replace(tzinfo=UTC)  # `hold` sets both times
     with trace.stage("hold") as details:
         held = await confirmations.hold(
@@ -95,7 +97,7 @@ async def hold_call(
                 intent=proposed.intent if proposed else template.id,
                 target=target,
                 detected=turn.intent.name if turn.intent is not None else None,
-                origin="conversation" if proposed else "template",
+                origin=proposed.origin if proposed else "template",
                 proposed_by="model" if call.by_model else "system",
                 question=proposed.question if proposed else "",
                 left_out=decision.coverage.left_out(),

@@ -314,6 +314,7 @@ def describe_call(template: Template, held: PendingConfirmation) -> dict[str, An
             if parameter.name in arguments
         ],
         "question": held.question,
+        "origin": held.origin,
     }
 
 

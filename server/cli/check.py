@@ -121,6 +121,7 @@ def _check_adapter(
     from server.adapters.check import load_adapter  # too much to import for `--help`
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
+    from server.evaluation.suggestions import suggestions
     from server.extraction.extractor import Extractor
 
     read = load_adapter(adapter, environ, settings)
@@ -128,6 +129,8 @@ def _check_adapter(
     if read.library is not None:
         extractor = Extractor(read.library.domain)
         problems += example_problems(read.library, extractor, PackReader(read.pack))
+        if not any(problem.is_error for problem in problems):
+            problems += suggestions(read.library, extractor)
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.

@@ -12,6 +12,13 @@ nothing here, `operator` changes what is asked in a way that the template knows;
 `unread`."""
 
 
+VALUE_KINDS: Final = frozenset({
+    "number", "currency", "date", "datetime", "time", "duration", "offset", "anchor", "email",
+    "url", "date_format", "quoted", "array", "object", "unreadable",
+})  # fmt: skip
+"""Kinds of unread words that are values."""
+
+
 class CoveredWord(NamedTuple):
     """A word of a question and who took it.
 
@@ -111,6 +118,20 @@ class Coverage:
     def shown(self, start: int, end: int) -> str:
         """The text between two places, or that it is redacted."""
         return REDACTED if any(start <= at < end for at in self.masked) else self.text[start:end]
+
+    def unused_values(self) -> tuple[str, ...]:
+        """The values that nobody took, as they were written."""
+        return self.phrases("unread", kinds=VALUE_KINDS)
+
+    def allow_values(self) -> "Coverage":
+        """Return the same account, with the values that nobody took as words that bear nothing."""
+        words = tuple(
+            word._replace(role="filler", kind="allowed")
+            if word.role == "unread" and word.kind in VALUE_KINDS
+            else word
+            for word in self.words
+        )
+        return replace(self, words=words)
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return the words as an answer's metadata lists them."""

@@ -32,12 +32,14 @@ class Match:
 class ProposedAction:
     """What a conversation seems to ask for, before anyone has confirmed it.
 
-    `question` asks whether `intent`, for `target`, is what is meant.
+    `question` asks whether `intent`, for `target`, is what is meant. With the origin `template`,
+    the template is the reason to ask, and the call is shown as every call that has to be confirmed.
     """
 
     intent: str
     target: str | None
     question: str
+    origin: "Origin" = "conversation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,19 @@ class Outcome:
     nearest: str | None = None
 
 
+def equal_arguments(expected: Mapping[str, Any], asks: Collection[str], outcome: Outcome) -> bool:
+    """Return whether the arguments are the expected ones; defaults need not be spelt out."""
+    unforeseen = outcome.arguments.keys() - expected.keys() - outcome.defaulted
+    return (
+        set(outcome.asked) == set(asks)
+        and not unforeseen
+        and all(
+            name in outcome.arguments and equal(value, outcome.arguments[name])
+            for name, value in expected.items()
+        )
+    )
+
+
 def outcome_of(
     decision: Ending, templates: Mapping[str, Template], *, latency_ms: float, answer: str = ""
 ) -> Outcome:
@@ -149,13 +162,14 @@ def _nearest(decision: Ending) -> Match | None:
 
 
 class Rehearsal:
-    """Runs the calls that read; those that write end with an error instead."""
+    """Runs the calls that read, unless nothing is to run; others end with an error instead."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, *, reads: bool = True) -> None:
         self._runner = runner
+        self._reads = reads
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
-        if call.effect == "read":
+        if call.effect == "read" and self._reads:
             return await self._runner.execute(call, timeout_s=timeout_s)
         return ToolResult(
             tool_name=call.tool,
@@ -163,7 +177,7 @@ class Rehearsal:
             status=ToolResultStatus.ERROR,
             execution_time_ms=0.0,
             parameters=call.arguments,
-            error_message="a write is not made while a library is tested",
+            error_message=f"a {call.effect} is not made while a library is tested",
         )
 
     async def aclose(self) -> None:

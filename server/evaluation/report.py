@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from server.core.json import to_json
-from server.evaluation.outcomes import Outcome, auroc, equal, percentile, share
+from server.evaluation.outcomes import Outcome, auroc, equal_arguments, percentile, share
 from server.evaluation.questions import Question
 
 Pair = tuple[str | None, str | None]
@@ -173,14 +173,9 @@ def _called_wrongly(question: Question, outcome: Outcome) -> bool:
 
 def is_right(question: Question, outcome: Outcome) -> bool:
     """Return whether the arguments are the expected ones; defaults need not be spelt out."""
-    if outcome.template != question.template or set(outcome.asked) != set(question.asks):
+    if outcome.template != question.template:
         return False
-    expected = question.arguments or {}
-    unforeseen = outcome.arguments.keys() - expected.keys() - outcome.defaulted
-    return not unforeseen and all(
-        name in outcome.arguments and equal(value, outcome.arguments[name])
-        for name, value in expected.items()
-    )
+    return equal_arguments(question.arguments or {}, question.asks, outcome)
 
 
 def _answer_right(question: Question, outcome: Outcome) -> bool:

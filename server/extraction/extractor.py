@@ -149,9 +149,10 @@ class Extractor:
         """Account for every word of a question, as a template takes it with these arguments."""
         prepared, senses = self._plan(template), self.senses(reading)
         aside = asides(senses, prepared.frame)
-        return cover(
+        covered = cover(
             reading, senses, prepared.plan, prepared.frame, self._words, found.sources, aside
         )
+        return covered.allow_values() if template.unused_values == "allow" else covered
 
     def _slots(
         self, plan: TemplatePlan, reading: ParsedText, contexts: ExampleContexts
@@ -245,6 +246,8 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
         # What a pattern reads and a bound refuses is asked about, so it is put to use.
         and not any(first <= start and end <= last for first, last in slots.refused)
     )
+    if slots.plan.template.unused_values == "allow":
+        unused = ()
     if not unused and any(sign in reading.clean for sign in _OPERATORS):
         unused = _unsupported_operators(slots.plan.template, reading)
     read = sum(one.key in slots.found for one in required)

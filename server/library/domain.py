@@ -95,6 +95,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
             parts.get("authentication"),
             parts.section("authentication"),
         ),
+        unused_values=parts.get("unused_values"),
     )
 
 

@@ -24,6 +24,10 @@ from server.text.tokens import DateOrder
 
 TemplateKind = Literal["function", "query"]
 
+UnusedValues = Literal["allow", "ask", "refuse"]
+"""What becomes of a question with a number, a date or the like that its template has no use for:
+the value counts for nothing, the call is confirmed first, or nothing runs."""
+
 PYTHON_TOOL: Final = "python"
 """The tool name of calls of Python functions."""
 
@@ -160,6 +164,10 @@ class Template:
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """The values of an entity of the pack that it is for, by entity."""
     policy: CallPolicy = CallPolicy()
+    counter_examples: tuple[str, ...] = ()
+    """Questions that look like its own, and are not for it."""
+    unused_values: UnusedValues | None = None
+    """As the template says it, or else its domain; None leaves it to how sure the match is."""
     where: Location = field(default=Location(""), compare=False)
 
     @property
@@ -271,6 +279,8 @@ class Domain:
     """How 03/04/2025 is read when both readings are dates."""
     http: HttpDefaults = field(default_factory=HttpDefaults)
     """The service that endpoints belong to."""
+    unused_values: UnusedValues | None = None
+    """What holds for templates that do not say it themselves."""
 
 
 @dataclass(frozen=True, slots=True)

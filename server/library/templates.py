@@ -18,7 +18,7 @@ from server.library.executions import (
     sends_request,
 )
 from server.library.expressions import examine
-from server.library.model import CallPolicy, Domain, Parameter, Template
+from server.library.model import CallPolicy, Domain, Library, Parameter, Template
 from server.library.parameters import build_parameters
 from server.library.problems import ProblemCollector, Section
 from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
@@ -36,6 +36,16 @@ def template_hash(template: Template) -> str:
     counted = ("id", "description", "parameters", "execution", "effect", "policy")
     what = [_json_like(getattr(template, name)) for name in counted]
     return sha256(json.dumps(what).encode()).hexdigest()
+
+
+def library_digest(library: Library) -> str:
+    """Return a hash of what questions are matched with: ids, examples, descriptions, parameters."""
+    counted = ("id", "description", "nl_examples", "counter_examples", "parameters")
+    what = [
+        [_json_like(getattr(template, name)) for name in (*counted, "unused_values")]
+        for _, template in sorted(library.templates.items())
+    ]
+    return sha256(json.dumps(what).encode()).hexdigest()[:32]
 
 
 def _json_like(value: Any) -> Any:
@@ -137,7 +147,11 @@ def _build(domain: Domain, section: Section) -> Template | None:
     entries, inside = _parameters(written, schema, section)
     parameters = build_parameters(entries, domain, inside)
     execution = build_execution(written, parameters, domain.http, section)
-    examples = tuple(example.strip() for example in written.nl_examples if example.strip())
+    examples, counter_examples = (
+        tuple(text.strip() for text in texts if text.strip())
+        for texts in (written.nl_examples, written.counter_examples)
+    )
+    _check_counter_examples(written.id, examples, counter_examples, section)
     if not examples:
         hint = "questions find it by its description alone, which is less sure"
         what = f"{written.id!r} has no nl_examples; {hint}"
@@ -165,8 +179,25 @@ def _build(domain: Domain, section: Section) -> Template | None:
         },
         tags=written.tags,
         policy=_policy(written, effect, parameters, section),
+        counter_examples=counter_examples,
+        unused_values=written.unused_values or domain.unused_values,
         where=section.where(),
     )
+
+
+def _check_counter_examples(
+    name: str, examples: Sequence[str], counter_examples: Sequence[str], section: Section
+) -> None:
+    """Report what is both an example and a counter example: it teaches nothing."""
+    own = {_plain(example) for example in examples}
+    for number, text in enumerate(counter_examples):
+        if _plain(text) in own:
+            what = f"{quoted(text)} is an example of {name!r} and a counter example of it as well"
+            section.warn("contradictory-example", what, "counter_examples", number)
+
+
+def _plain(question: str) -> str:
+    return fold_word(question).rstrip(" ?!.")
 
 
 def _parameters(
@@ -225,7 +256,7 @@ def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[st
                 collector.add("duplicate-id", what, template.where)
                 continue
             for example in template.nl_examples:
-                other = examples.setdefault(fold_word(example).rstrip(" ?!."), template)
+                other = examples.setdefault(_plain(example), template)
                 if other is not template:
                     what = (
                         f"{template.id!r} and {other.id!r} (at {other.where}) have the same "

@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
+from server.library.model import UnusedValues
 from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
 
 
@@ -118,6 +119,8 @@ class DomainParts(LibraryModel):
     """How results are put into words."""
     date_order: Literal["mdy", "dmy"] = "mdy"
     """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April."""
+    unused_values: UnusedValues | None = None
+    """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
     api_config: ApiConfigYaml = ApiConfigYaml()
     """The HTTP service that endpoints belong to."""
     authentication: AuthenticationYaml | None = None
@@ -245,6 +248,10 @@ class TemplateYaml(HttpYaml):
     """`function` runs a tool, `query` calls an HTTP endpoint."""
     nl_examples: OneOrMore = ()
     """Questions it answers. Ten, worded differently, work well."""
+    counter_examples: OneOrMore = ()
+    """Questions that look like its own and are not: none of them is answered by it."""
+    unused_values: UnusedValues | None = None
+    """What becomes of a question with a value it has no use for, such as a number or a date."""
     tool_name: str | None = None
     """Name of the tool (flat notation)."""
     tool_operation: str | None = None

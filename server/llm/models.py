@@ -15,7 +15,7 @@ from server.llm.prompts import PromptedModel, PromptName, Prompts
 from server.llm.response_synthesizer import ResponseSynthesizer, RewriteRequest
 from server.llm.slot_filling import SlotFiller
 from server.llm.smalltalk import ChatResponder
-from server.llm.tool_selection import AllowedTemplates, LLMDecider
+from server.llm.tool_selection import AllowedTemplates, LLMDecider, SpeaksAgainst
 from server.settings.adapters import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -133,6 +133,7 @@ def build_llm_decider(
     prompts: Prompts,
     model_of: ModelOf,
     otherwise: Decider,
+    against: SpeaksAgainst,
 ) -> Decider:
     """Build the decider for `policy.mode: llm_first`; `otherwise` when no model can be made.
 
@@ -145,7 +146,7 @@ def build_llm_decider(
         _log.warning("adapter %s decides without a model: %s", adapter.name, lacking)
         return otherwise
     prompted = PromptedModel(model, prompts["proposing"], adapter.config.agent.model_timeout)
-    return LLMDecider(otherwise, prompted, library, allowed)
+    return LLMDecider(otherwise, prompted, library, allowed, against)
 
 
 def names_inference_model(adapter: AdapterSettings) -> bool:

@@ -26,11 +26,13 @@ from server.library.model import Library, Template
 from server.llm.function_calls import request_function_call
 from server.llm.prompts import MODEL_FAILURES, PromptedModel, as_data
 from server.llm.slot_filling import ArgumentValidator
+from server.retrievers.requests import Objection
 
 _WHY: Final = "proposed by a model"
 
 AllowedTemplates = Callable[[Caller, str | None], Sequence[Template]]
 """The templates that a caller may run for an intent."""
+SpeaksAgainst = Callable[[Template, Turn], Objection | None]
 
 
 class LLMDecider:
@@ -42,10 +44,16 @@ class LLMDecider:
     """
 
     def __init__(
-        self, otherwise: Decider, model: PromptedModel, library: Library, allowed: AllowedTemplates
+        self,
+        otherwise: Decider,
+        model: PromptedModel,
+        library: Library,
+        allowed: AllowedTemplates,
+        against: SpeaksAgainst,
     ) -> None:
+        """`against` says what in a message speaks against a template that a model proposes."""
         self._otherwise, self._model, self._library = otherwise, model, library
-        self._allowed = allowed
+        self._allowed, self._against = allowed, against
         self._validator = ArgumentValidator(library)
         templates = library.templates.values()
         self._has_secrets = any(template.policy.sensitive_params for template in templates)
@@ -78,7 +86,13 @@ class LLMDecider:
         if call.name not in functions:
             nothing = await self._no_match("a tool was proposed that is not there", turn, trace)
             return self._refused_call(call, allowed, nothing)
-        return self._decide_for(functions[call.name], call.arguments, turn, trace)
+        template = functions[call.name]
+        against = self._against(template, turn)
+        if against is not None:
+            why = f"“{against.words}” speaks against {template.id}, which a model proposed"
+            match = Match(template.id, 1.0, 0.0, _WHY)
+            return NoMatch(why, (match,), (against.words,), against.kind)
+        return self._decide_for(template, call.arguments, turn, trace)
 
     async def close(self) -> None:
         await self._otherwise.close()

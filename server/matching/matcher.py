@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
@@ -16,6 +15,7 @@ from server.errors import IndexEmpty
 from server.library.model import Library
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import (
+    IndexEntry,
     SyncReport,
     TemplateIndex,
     VectorsLost,
@@ -41,6 +41,9 @@ class NearestText(NamedTuple):
     text: str
 
 
+_NO_COUNTER: Final = NearestText(0.0, "")
+
+
 class ExampleSearch:
     """Finds the example of each candidate that is nearest to a question.
 
@@ -52,31 +55,65 @@ class ExampleSearch:
         """`vectors` are those of the index, where they are to be kept in memory."""
         self._source = index if vectors is None else vectors
         self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
+        self._counters: dict[str, _Counters] = {}
         start = 0
-        for template, members in groupby(index.entries, key=attrgetter("template_id")):
+        for (template, counter), group in groupby(index.entries, key=_owner):
             # Of texts that are compared as the same one, the first is shown for all.
             first: dict[str, str] = {}
+            members = list(group)
             texts = [first.setdefault(entry.masked, entry.text) for entry in members]
-            self._groups[template] = slice(start, start + len(texts)), texts
+            places = slice(start, start + len(texts))
             start += len(texts)
+            if not counter:
+                self._groups[template] = places, texts
+                own = {e.masked: place for place, e in enumerate(members) if e.kind == "example"}
+                continue
+            of_examples = self._groups[template][0]
+            if own:
+                of_examples = slice(of_examples.start, of_examples.start + max(own.values()) + 1)
+            refused = {e.masked: e.text for e in members if e.masked not in own}
+            self._counters[template] = _Counters(of_examples, places, texts, refused)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
         """Return the text of each template that is nearest to any of the readings (n, d)."""
         groups = [self._groups[template] for template in templates]
-        if isinstance(self._source, TemplateIndex):
-            ids = [one for places, _ in groups for one in self._source.ids[places]]
-            ends = np.cumsum([len(texts) for _, texts in groups])
-            parts = np.split(await self._source.vectors(ids), ends[:-1])
-        else:
-            parts = [self._source[places] for places, _ in groups]
-        found = []
-        for (_, texts), vectors in zip(groups, parts, strict=True):
-            likeness = vectors @ readings.T
-            best = int(likeness.argmax())
-            similarity = max(-1.0, min(1.0, likeness.item(best)))
-            found.append(NearestText(similarity, texts[best // len(readings)]))
+        parts = await self._vectors_at([places for places, _ in groups])
+        return [
+            _nearest_of(vectors, texts, readings)
+            for (_, texts), vectors in zip(groups, parts, strict=True)
+        ]
+
+    async def counters(
+        self, readings: Sequence[str], vectors: Vectors, templates: Sequence[str]
+    ) -> dict[str, NearestText]:
+        """Return the counter example of each template that is nearer than any of its examples.
+
+        With it goes how much nearer it is: 1 where the question says the same. `vectors` (n, d)
+        are those of the `readings`.
+        """
+        found: dict[str, NearestText] = {}
+        some = [(name, self._counters[name]) for name in templates if name in self._counters]
+        if not some:
+            return found
+        parts = await self._vectors_at([p for _, one in some for p in (one.examples, one.places)])
+        for (name, one), own, counters in zip(some, parts[::2], parts[1::2], strict=True):
+            nearest = _nearest_of(counters, one.texts, vectors)
+            nearer = nearest.similarity - float((own @ vectors.T).max())
+            same = next((text for text in readings if text in one.refused), None)
+            if same is not None:
+                found[name] = NearestText(1.0, one.refused[same])
+            elif nearer > 0:
+                found[name] = NearestText(nearer, nearest.text)
         return found
 
+    async def _vectors_at(self, places: Sequence[slice]) -> list[Vectors]:
+        if not isinstance(self._source, TemplateIndex):
+            return [self._source[part] for part in places]
+        ids = [self._source.ids[part] for part in places]
+        # One that stands in two parts is read once.
+        every = list(dict.fromkeys(one for part in ids for one in part))
+        vectors, at = await self._source.vectors(every), {key: n for n, key in enumerate(every)}
+        return [vectors[[at[one] for one in part]] for part in ids]
 
     async def similarities(self, readings: Vectors, template: str) -> Vectors:
         """Return how near each of the readings (n, d) is to the nearest text of a template."""
@@ -87,6 +124,29 @@ class ExampleSearch:
             vectors = self._source[places]
         nearest: Vectors = (readings @ vectors.T).max(axis=1)
         return nearest
+
+
+class _Counters(NamedTuple):
+    """Where a template's examples and its counter examples stand in the index.
+
+    `refused` are the counter examples, masked, that are not also examples when masked.
+    """
+
+    examples: slice
+    places: slice
+    texts: Sequence[str]
+    refused: Mapping[str, str]
+
+
+def _owner(entry: IndexEntry) -> tuple[str, bool]:
+    return entry.template_id, entry.kind == "counter"
+
+
+def _nearest_of(vectors: Vectors, texts: Sequence[str], readings: Vectors) -> NearestText:
+    likeness = vectors @ readings.T
+    best = int(likeness.argmax())
+    similarity = max(-1.0, min(1.0, likeness.item(best)))
+    return NearestText(similarity, texts[best // len(readings)])
 
 
 def _without(text: str, word: str) -> str:
@@ -123,8 +183,8 @@ class Matcher:
         """Bring the index in step with the library, and learn its head where that is due.
 
         Heads are kept in `state_dir`. `telling` are the words that say what each template is
-        about, to which others can be compared. An unchanged library embeds and learns nothing. Raises
-        `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
+        about, to which others can be compared. An unchanged library embeds and learns nothing.
+        Raises `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
         """
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
@@ -190,9 +250,12 @@ class Matcher:
         best = np.argsort(-shares[:-1], kind="stable")[:limit].tolist()
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
+        counters = await self._search.counters(readings, vectors, templates)
         candidates = tuple(
-            TemplateCandidate(template, shares.item(place), similarity, text)
-            for template, place, (similarity, text) in zip(templates, best, nearest, strict=True)
+            TemplateCandidate(
+                template, shares.item(place), *near, *counters.get(template, _NO_COUNTER)
+            )
+            for template, place, near in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, out_of_scope=shares.item(-1), readings=readings)
 

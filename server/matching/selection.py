@@ -14,12 +14,16 @@ class TemplateCandidate:
     """A template a question may mean.
 
     `probability` is calibrated; `similarity` the cosine to the `nearest_example` or description.
+    `counter` says how much nearer than any example the `counter_example` is, if one is; it is 1
+    where the question is that counter example, but for its values.
     """
 
     template_id: str
     probability: float
     similarity: float
     nearest_example: str
+    counter: float = 0.0
+    counter_example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,20 @@ from server.core.decision import (
     Match,
     MissingArguments,
     NoMatch,
+    ProposedAction,
     SeveralCalls,
     Trace,
 )
 from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import TemplateKind
+from server.library.rendering import render
 from server.matching.selection import Ranking
 from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
 from server.retrievers.several import RequestPart, SeveralRequests, is_clear
+from server.text.language import shipped_message
 from server.text.parsed_text import ParsedText
 
 __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_for_template"]
@@ -90,7 +93,7 @@ class TemplateRetriever:
             decision: Decision
             if isinstance(chosen, Judged):
                 one = chosen.candidate
-                decision = call_or_ask(parts, chosen.match, one.found, one.coverage)
+                decision = call_or_ask(parts, chosen.match, one.found, one.coverage, turn.languages)
             else:
                 decision = chosen
                 if judged and not chosen.coverage.words:
@@ -172,13 +175,30 @@ def call_or_ask(
     match: Match,
     found: Extraction,
     coverage: Coverage = NO_COVERAGE,
-) -> Call | MissingArguments:
-    """The call of the template that was matched, or the question for what it still needs."""
+    languages: Sequence[str] = (),
+) -> Call | MissingArguments | NoMatch:
+    """The call of the template that was matched, or the question for what it still needs.
+
+    A value that the template has no use for may have to be asked about first, in one of the
+    `languages`, or be in the way of any call: as the template says.
+    """
+    template = parts.library.templates[match.template_id]
+    policy = template.unused_values
+    unused = coverage.unused_values() if coverage.words else found.grounding.unused
+    if policy == "refuse" and unused:
+        named = ", ".join(f"“{value}”" for value in unused)
+        why = f"{template.id} has no use for {named}"
+        return NoMatch(why, (match,), unused, coverage=coverage)
     sources = note_ambiguous_dates(found.arguments, found.sources, parts.library.domain.date_order)
     if found.missing:
         return MissingArguments(match, found.missing, found.arguments, sources, coverage)
-    template = parts.library.templates[match.template_id]
-    return Call(match, template.call(found.arguments, sources), coverage=coverage)
+    proposed = None
+    if policy == "ask" and unused:
+        language = parts.library.domain.response.choose_language(languages)
+        text = shipped_message("unused_value", language) or ""
+        question = render(text, {"values": unused})
+        proposed = ProposedAction(template.id, None, question, "template")
+    return Call(match, template.call(found.arguments, sources), proposed, coverage=coverage)
 
 
 def decide_for_template(
@@ -199,4 +219,5 @@ def decide_for_template(
     reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
     found = parts.extractor.extract_from(reading, template, intent=turn.intent)
     coverage = replace(parts.extractor.cover(reading, template, found), ruled=True)
-    return call_or_ask(parts, Match(template_id, confidence, 0.0, why), found, coverage)
+    match = Match(template_id, confidence, 0.0, why)
+    return call_or_ask(parts, match, found, coverage, turn.languages)

@@ -16,10 +16,11 @@ from server.core.decision import (
 )
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
+from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import WORDS, Candidate, evidence
 from server.retrievers.requests import Objection, objection
-from server.retrievers.verifier import Verifier, probability
+from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
@@ -53,11 +54,23 @@ class Judged:
         return f"{self.objection.kind}: {self.objection.words}" if self.objection else ""
 
 
-def least_confidence(config: AdapterConfig, verifier: Verifier) -> float:
-    """Return the threshold of an adapter: as it is written, or what its risk comes to."""
+def most_wrong(config: AdapterConfig, calibration: Calibration | None = None) -> float:
+    """Return the risk that an adapter takes: its own, or else the one it was calibrated for."""
+    if calibration is None or calibration.max_wrong is None:
+        return config.max_wrong
+    return config.max_wrong if "max_wrong" in config.model_fields_set else calibration.max_wrong
+
+
+def least_confidence(
+    config: AdapterConfig, verifier: Verifier, calibration: Calibration | None = None
+) -> float:
+    """Return the threshold of an adapter: as it is written, or what its risk comes to.
+
+    `verifier` is as the calibration has made it, where there is one.
+    """
     if config.confidence_threshold is not None:
         return config.confidence_threshold
-    return verifier.threshold(config.max_wrong)
+    return verifier.threshold(most_wrong(config, calibration))
 
 
 def is_settled(ranking: Ranking, best: Candidate) -> bool:
@@ -120,9 +133,7 @@ def choose(
         return Clarify(tuple(one.match for one in close), coverage)
     unread = coverage.phrases("unread")
     if best.objection is not None:
-        kind, words = best.objection
-        why = f"“{words}” speaks against {best.match.template_id}"
-        return NoMatch(why, options, (words,), kind, coverage)
+        return _objected(best, best.objection, options)
     why = f"the likeliest template is {best.match.confidence:.0%} sure, and {floor:.0%} is needed"
     if ranking.out_of_scope > 0.5:
         why = f"the question is most likely for no template at all ({ranking.out_of_scope:.0%})"
@@ -169,15 +180,36 @@ def _judged(
     senses: MessageSenses,
 ) -> Judged:
     others = [one for one in candidates if one is not candidate]
-    score = verifier.score(evidence(ranking, candidate, others, senses))
+    weighed = candidate
+    if candidate.template.unused_values == "ask":
+        # What the person is asked about anyway speaks neither for the template nor against it.
+        weighed = replace(candidate, coverage=candidate.coverage.allow_values())
+    score = verifier.score(evidence(ranking, weighed, others, senses))
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
-    against = objection(candidate.template, candidate.frame, senses, candidate.coverage)
-    confidence = 0.0 if score == -inf else probability(score)
+    against = _counter(candidate) or objection(
+        candidate.template, candidate.frame, senses, candidate.coverage
+    )
+    confidence = 0.0 if score == -inf else verifier.probability(score)
     if against is not None:
         confidence *= _OBJECTED
     return Judged(candidate, _match(candidate, confidence), against)
+
+
+def _counter(candidate: Candidate) -> Objection | None:
+    """What its author wrote against the template, where the question is nearer to that."""
+    ranked = candidate.ranked
+    return Objection("counter", ranked.counter_example) if ranked.counter > 0 else None
+
+
+def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> NoMatch:
+    name, coverage = best.match.template_id, best.candidate.coverage
+    if against.kind == "counter":
+        why = f"it is like “{against.words}”, a counter example of {name}"
+        return NoMatch(why, options, (), against.kind, coverage)
+    why = f"“{against.words}” speaks against {name}"
+    return NoMatch(why, options, (against.words,), against.kind, coverage)
 
 
 def _match(candidate: Candidate, confidence: float) -> Match:
@@ -240,7 +272,12 @@ def _choose_by_description(
     parts: DeciderDependencies, judged: Sequence[Judged], ranking: Ranking
 ) -> Judged | Clarify | NoMatch:
     """Choose where the likeliest template has no examples: by likeness and arguments alone."""
-    groundings = {one.candidate.template.id: one.candidate.found.grounding for one in judged}
+    groundings = {
+        template.id: replace(found.grounding, unused=())
+        if template.unused_values == "ask"
+        else found.grounding
+        for template, found in ((one.candidate.template, one.candidate.found) for one in judged)
+    }
     floor = min(parts.confidence_threshold, WITHOUT_EXAMPLES)
     margin = parts.clarify_margin
     chosen = choose_template(ranking, groundings, floor=floor, margin=margin)
@@ -248,7 +285,5 @@ def _choose_by_description(
         return chosen
     best = next(one for one in judged if one.candidate.template.id == chosen.template_id)
     if best.objection is not None:
-        kind, words = best.objection
-        why = f"“{words}” speaks against {chosen.template_id}"
-        return NoMatch(why, (chosen,), (words,), kind, best.candidate.coverage)
+        return _objected(best, best.objection, (chosen,))
     return replace(best, match=chosen)

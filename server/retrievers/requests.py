@@ -7,6 +7,8 @@ a rule says of the rest: only the template's own examples can say that such a wo
 from typing import Final, Literal, NamedTuple
 
 from server.core.coverage import Coverage
+from server.core.turn import Turn
+from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
 from server.text.senses import MessageSenses, Mood, WordSense
@@ -18,12 +20,17 @@ _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
 
 Kind = Literal[
-    "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign"
-]
+    "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign",
+    "counter",
+]  # fmt: skip
 
 
 class Objection(NamedTuple):
-    """Why a message does not ask for this: the words that say so, and of what kind they are."""
+    """Why a message does not ask for this: the words that say so, and of what kind they are.
+
+    Of the kind `counter`, they are a counter example that the message is nearer to than to any
+    example.
+    """
 
     kind: Kind
     words: str
@@ -57,6 +64,27 @@ def objection(
         for word in coverage.unread():
             if word.kind == "action":
                 return Objection("action", coverage.text[word.start : word.end])
+    return None
+
+
+def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Objection | None:
+    """What in a message speaks against a write that a rule or a model would have made of it.
+
+    Reads are left to who chose them. Never raises.
+    """
+    if template.effect != "write":
+        return None
+    reading = extractor.read(turn.text, turn.received_at.astimezone())
+    senses, frame = extractor.senses(reading), extractor.frame(template)
+    found = extractor.extract_from(reading, template, intent=turn.intent)
+    coverage = extractor.cover(reading, template, found)
+    for kind, refusals in (("negation", senses.refusals()), ("condition", senses.conditions())):
+        for one in refusals:
+            if not (is_licensed(one, senses, frame) or _is_taken(one, senses, coverage)):
+                named: Kind = "negation" if kind == "negation" else "condition"
+                return Objection(named, _text(coverage, senses, one))
+    if mood_of(senses) == "question" and not frame.moods.get("question"):
+        return Objection("question", _first_words(coverage, senses))
     return None
 
 

@@ -23,12 +23,15 @@ class Verifier:
     """Weights of the features, and what share of calls was wrong at which threshold.
 
     `risk` are pairs of a threshold and the share of questions that were answered wrongly over it,
-    on libraries that the weights had not seen; thresholds ascend.
+    on libraries that the weights had not seen; thresholds ascend. `scale` and `shift` put the
+    logarithm of the odds right for one library, as its own questions have shown.
     """
 
     weights: tuple[float, ...]
     bias: float
     risk: tuple[tuple[float, float], ...]
+    scale: float = 1.0
+    shift: float = 0.0
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
@@ -43,6 +46,10 @@ class Verifier:
     def score(self, values: Sequence[float]) -> float:
         """Return the logarithm of the odds that a call with these features is right."""
         return self.bias + sum(w * v for w, v in zip(self.weights, values, strict=True) if v)
+
+    def probability(self, score: float) -> float:
+        """Return how likely a call with this score is right, in this library."""
+        return probability(self.scale * score + self.shift)
 
     def threshold(self, max_wrong: float) -> float:
         """Return the least probability at which no more than `max_wrong` of questions go wrong."""

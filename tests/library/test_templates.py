@@ -25,6 +25,8 @@ templates:
         extraction_patterns: ["of\\s+(\\d+)"]
     response_template: "{{ value }} gives {{ result }}"
     tags: [math]
+    counter_examples: "What percentage is a good tip?"
+    unused_values: ask
 """
 
 NESTED = r"""
@@ -44,6 +46,8 @@ NESTED = r"""
     operation: percentage
   response_template: "{{ value }} gives {{ result }}"
   tags: [math]
+  counter_examples: ["What percentage is a good tip?"]
+  unused_values: ask
 """
 
 MIXED = NESTED.replace("type: builtin\n    builtin_function:", "tool:").replace(
@@ -60,6 +64,8 @@ PERCENTAGE = Template(
     function_name="percentage",
     response_template="{{ value }} gives {{ result }}",
     tags=("math",),
+    counter_examples=("What percentage is a good tip?",),
+    unused_values="ask",
 )
 
 

@@ -38,7 +38,7 @@ class IndexEntry:
     """One text of a template: what the author wrote, and what is embedded in its stead."""
 
     template_id: str
-    kind: Literal["example", "description"]
+    kind: Literal["example", "description", "counter"]
     text: str
     masked: str
 
@@ -59,6 +59,8 @@ def _template_entries(template: Template, masked: ValueMask) -> Iterator[IndexEn
         said = " ".join(part for part in (template.description, arguments) if part)
         described = f"{name}: {said}" if said else name
     yield IndexEntry(template.id, "description", about, masked(described))
+    for counter in template.counter_examples:
+        yield IndexEntry(template.id, "counter", counter, masked(counter))
 
 
 def _in_words(name: str) -> str:

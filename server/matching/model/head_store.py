@@ -1,7 +1,7 @@
 """The head that fits an index: read where it was kept, learnt and kept where it was not."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,13 @@ import numpy as np
 
 from server.core.ports import Embedder, Vectors
 from server.library.model import Library
-from server.matching.index.template_index import TemplateIndex, digest_of, read_arrays, write_arrays
+from server.matching.index.template_index import (
+    IndexEntry,
+    TemplateIndex,
+    digest_of,
+    read_arrays,
+    write_arrays,
+)
 from server.matching.masking import mask
 from server.matching.model.head import BUCKETS, DIMENSIONS, Head
 from server.matching.model.training import Texts, learn_head, prepare
@@ -52,12 +58,7 @@ async def head_for(
         vectors = await index.vectors()
     negative_vectors = await _vectors_of(negatives, embedder, state_dir)
     places = {template: place for place, template in enumerate(library.templates)}
-    texts = Texts(
-        texts=[entry.masked for entry in index.entries],
-        vectors=vectors,
-        owners=np.array([places[entry.template_id] for entry in index.entries], np.int64),
-        examples=np.array([entry.kind == "example" for entry in index.entries]),
-    )
+    texts = _texts_of(index.entries, places, vectors)
     if learnt:
         head = await asyncio.to_thread(
             lambda: learn_head(prepare(texts, len(places), negatives, negative_vectors))
@@ -67,15 +68,34 @@ async def head_for(
     if head is not None and all(has_examples):
         return head, learnt
     templates = tuple(library.templates.values())
-    descriptions = vectors[~texts.examples]
+    descriptions = texts.vectors[~texts.examples]
     zero_shot = await asyncio.to_thread(
         ZeroShotHead, templates, descriptions, negatives, negative_vectors
     )
     if head is None:
         return zero_shot, False
-    shown = np.unique(texts.owners[texts.examples])
-    examples = {int(p): vectors[texts.examples & (texts.owners == p)] for p in shown}
+    of_templates = texts.examples & (texts.owners < len(places))
+    examples = {
+        int(place): texts.vectors[of_templates & (texts.owners == place)]
+        for place in np.unique(texts.owners[of_templates])
+    }
     return MixedHead(head, zero_shot, examples), learnt
+
+
+def _texts_of(entries: Sequence[IndexEntry], places: Mapping[str, int], vectors: Vectors) -> Texts:
+    """What a head learns from: a counter example is one of no template, if none has it."""
+    none = len(places)
+    known = {entry.masked for entry in entries if entry.kind == "example"}
+    texts = Texts(
+        texts=[entry.masked for entry in entries],
+        vectors=vectors,
+        owners=np.array(
+            [none if e.kind == "counter" else places[e.template_id] for e in entries], np.int64
+        ),
+        examples=np.array([entry.kind != "description" for entry in entries]),
+    )
+    kept = [entry.kind != "counter" or entry.masked not in known for entry in entries]
+    return texts if all(kept) else texts.where(np.array(kept))
 
 
 def _load_head(path: Path, key: str, templates: int) -> Head | None:

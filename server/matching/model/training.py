@@ -50,6 +50,7 @@ class Texts:
     """Masked texts with their vectors, and the index of the template each belongs to.
 
     `examples` is False for a description, which always stays in: nobody asks by reciting one.
+    `owners` is the number of templates for a counter example, which belongs to none of them.
     """
 
     texts: Sequence[str]
@@ -57,13 +58,21 @@ class Texts:
     owners: Labels
     examples: NDArray[np.bool_]
 
+    def where(self, kept: NDArray[np.bool_]) -> "Texts":
+        """Return some of them."""
+        texts = [text for text, keep in zip(self.texts, kept, strict=True) if keep]
+        return Texts(texts, self.vectors[kept], self.owners[kept], self.examples[kept])
+
 
 def prepare(
     library: Texts, templates: int, negatives: Sequence[str], negative_vectors: Vectors
 ) -> TrainingSet:
-    """Put the rows together, less the negatives that the library itself is about."""
+    """Put the rows together, less the negatives that the library itself is about.
+
+    Counter examples are as near to the library as can be, and stay.
+    """
     weights = rarity(library.texts)
-    foreign = _foreign(negative_vectors, library)
+    foreign = _foreign(negative_vectors, library.where(library.owners < templates))
     kept = [text for text, keep in zip(negatives, foreign, strict=True) if keep]
     texts = [*library.texts, *kept]
     dimensions = library.vectors.shape[1]

@@ -8,6 +8,7 @@ from server.core.ports import Decider
 from server.core.turn import Turn
 from server.library.model import TemplateKind
 from server.retrievers.base import TemplateRetriever, call_or_ask
+from server.retrievers.requests import write_objection
 
 
 class IntentAgentRetriever(TemplateRetriever):
@@ -54,7 +55,11 @@ class IntentPackRetriever(TemplateRetriever):
             }
         why = intent.explanation or f"the intent {intent.name}, by {intent.method}"
         match = Match(template_id, intent.confidence, similarity, why, nearest)
-        return call_or_ask(parts, match, found, coverage)
+        against = write_objection(parts.extractor, template, turn)
+        if against is not None:
+            spoken = f"“{against.words}” speaks against {template_id}"
+            return NoMatch(spoken, (match,), (against.words,), against.kind, coverage)
+        return call_or_ask(parts, match, found, coverage, turn.languages)
 
     async def _choose(self, text: str, allowed: tuple[str, ...]) -> tuple[str, float, str]:
         """The id of the template, how near its nearest example is, and that example."""

@@ -1,0 +1,100 @@
+"""What a library's own questions say of how sure to be: `calibration.json` beside `domain.yaml`.
+
+`eval --calibrate` writes it, and every adapter of that domain reads it when it is opened.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
+
+from server.errors import Location, Problem
+from server.retrievers.verifier import Verifier
+from server.settings.documents import shown_path
+from server.storage.files import written_whole
+
+FILE_NAME: Final = "calibration.json"
+_MODE: Final = 0o644
+_LARGEST_BYTES: Final = 1_000_000
+
+Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
+
+
+class Calibration(BaseModel):
+    """Two numbers and a curve, learnt from `questions` questions.
+
+    `scale` and `shift` put the verifier's logarithm of odds right. `risk` are pairs of a threshold
+    and the share of questions that are answered wrongly over it. `library` and `verifier` are
+    digests of what it was learnt for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    questions: int = Field(ge=1)
+    scale: FiniteFloat = Field(gt=0, le=20)
+    shift: FiniteFloat = Field(ge=-20, le=20)
+    max_wrong: FiniteFloat | None = Field(default=None, gt=0, le=0.5)
+    library: str
+    verifier: str
+    risk: tuple[tuple[Share, Share], ...] = Field(min_length=1)
+
+    @field_validator("risk")
+    @classmethod
+    def _ascends(cls, risk: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+        if any(first >= second for (first, _), (second, _) in pairwise(risk)):
+            raise ValueError("its thresholds have to ascend")
+        return risk
+
+    def applied(self, verifier: Verifier) -> Verifier:
+        """Return a verifier that is as sure as this library's questions say."""
+        return replace(verifier, scale=self.scale, shift=self.shift, risk=self.risk)
+
+    def save(self, path: Path) -> None:
+        """Write it, whole or not at all, for all to read; raise OSError where that fails."""
+        fields = self.model_dump(mode="json", exclude={"risk"})
+        # A pair a line: people compare such files.
+        pairs = ",\n  ".join(json.dumps(pair) for pair in self.risk)
+        head = json.dumps(fields, indent=1).removesuffix("\n}")
+        with written_whole(path, durable=True) as file:
+            file.write(f'{head},\n "risk": [\n  {pairs}\n ]\n}}\n'.encode())
+        path.chmod(_MODE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCalibration:
+    """What stands in a file: None where there is no file, or where `problem` says what is wrong."""
+
+    calibration: Calibration | None = None
+    problem: Problem | None = None
+
+
+def verifier_digest(verifier: Verifier) -> str:
+    """Return a hash of the weights, which other odds come from than before once they change."""
+    return sha256(repr((verifier.weights, verifier.bias)).encode()).hexdigest()[:32]
+
+
+def calibration_path(domain_path: Path) -> Path:
+    return domain_path.parent / FILE_NAME
+
+
+def read_calibration(domain_path: Path) -> ReadCalibration:
+    """Read the calibration beside a domain, if there is one. Blocks."""
+    path = calibration_path(domain_path)
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LARGEST_BYTES)
+        return ReadCalibration(Calibration.model_validate_json(text))
+    except FileNotFoundError:
+        return ReadCalibration()
+    except OSError as failed:
+        why = failed.strerror or str(failed)
+    except ValidationError as invalid:
+        error = invalid.errors()[0]
+        place = ".".join(map(str, error["loc"]))
+        why = f"{place}: {error['msg']}" if place else error["msg"]
+    what = f"the calibration cannot be used: {why}; delete it, and calibrate again"
+    return ReadCalibration(None, Problem(what, Location(shown_path(path)), "bad-calibration"))
