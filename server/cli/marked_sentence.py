@@ -17,7 +17,6 @@ from server.core.decision import (
     NoMatch,
     PendingConfirmation,
     ProposalNotExecuted,
-    SeveralEndings,
 )
 from server.core.redaction import REDACTED
 
@@ -119,8 +118,7 @@ def obstacle(ending: Ending, policy: str = "") -> str:
             return "it was cancelled"
         case Call():
             return f"the policy refused it ({policy})" if policy else ""
-        case SeveralEndings():
-            return ""
+    return ""
 
 
 def _runs(question: str, entries: Entries) -> Iterator[_Run]:
