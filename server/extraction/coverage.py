@@ -17,6 +17,7 @@ from server.text.tokens import BLOCK, is_digits, is_word
 
 _SHORTEST_SLIP: Final = 5
 _LEADS_REACH: Final = 3
+_SHORTEST_REMARK: Final = 2
 _LISTS: Final = frozenset({"numbers"})
 _JOINTS: Final = load_language("en").group("list_joints")
 
@@ -67,16 +68,42 @@ class _Account:
                 self.roles[at] = role, of, kind
 
 
-def asides(senses: MessageSenses, frame: Frame) -> tuple[Clause, ...]:
-    """Clauses beside the request that only tell something, and name nothing it is about."""
-    if not any(clause.tells for clause in senses.clauses) or len(senses.clauses) < 2:
+def asides(senses: MessageSenses, frame: Frame, library: LibraryWords) -> tuple[Clause, ...]:
+    """Clauses beside the request that only tell something, and name nothing it is about.
+
+    A clause before it that has no word of the whole library is one, however it begins.
+    """
+    if len(senses.clauses) < 2:
         return ()
     about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
+    if not about:
+        return ()
     return tuple(
         clause
         for clause in senses.clauses
-        if clause.tells and clause not in about and any(other != clause for other in about)
+        if clause not in about
+        and (clause.tells or (clause < about[0] and _is_foreign(senses, clause, library)))
     )
+
+
+def _is_foreign(senses: MessageSenses, clause: Clause, library: LibraryWords) -> bool:
+    """Whether a clause has several words, none of the library, and asks for nothing."""
+    words = senses.words[clause.first : clause.last]
+    starts = [one for one in senses.senses if one.first == clause.first]
+    if any(one.sense not in BEARS_NOTHING for one in starts):
+        return False
+    if senses.reader.is_preposition(words[0]) or sum(map(is_word, words)) < _SHORTEST_REMARK:
+        return False
+    if any(clause.first <= action.first < clause.last for action in senses.actions):
+        return False
+    small = {
+        at
+        for one in senses.senses
+        if one.sense in BEARS_NOTHING
+        for at in range(one.first, one.last)
+    }
+    telling = (senses.words[at] for at in range(clause.first, clause.last) if at not in small)
+    return not library.knows(telling, senses.reader.code)
 
 
 def request_clauses(senses: MessageSenses, library: LibraryWords) -> tuple[Clause, ...]:

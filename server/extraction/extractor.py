@@ -92,7 +92,7 @@ class Extractor:
         """As `extract`, for a question that has been read."""
         prepared = self._plan(template)
         plan = prepared.plan if only is None else _restricted(prepared.plan, only)
-        aside = asides(self.senses(reading), prepared.frame)
+        aside = asides(self.senses(reading), prepared.frame, self._words)
         slots = self._slots(plan, reading, prepared.contexts)
         slots.asides = [(clause.first, clause.last) for clause in aside]
         if plan.groups["text"] and prepared.schema is None:
@@ -148,7 +148,7 @@ class Extractor:
     def cover(self, reading: ParsedText, template: Template, found: Extraction) -> Coverage:
         """Account for every word of a question, as a template takes it with these arguments."""
         prepared, senses = self._plan(template), self.senses(reading)
-        aside = asides(senses, prepared.frame)
+        aside = asides(senses, prepared.frame, self._words)
         covered = cover(
             reading, senses, prepared.plan, prepared.frame, self._words, found.sources, aside
         )

@@ -52,6 +52,7 @@ FEATURES: Final[tuple[str, ...]] = (
     # What was not read, and where it stands.
     "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
     "unread_foreign", "inside", "beside", "after_preposition", "modifier", "next_to_value",
+    "operator_at_value", "in_open_list", "action_write",
     "near", "without_gains", "without_loses", "defaults_unread", "better_elsewhere",
     "amounts", "amounts_taken", "amounts_usual", "amounts_no_parameters",
     "moments", "moments_taken", "moments_no_parameters", "values_beside", "other_values",
@@ -231,6 +232,11 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
     found = dict.fromkeys(_PLACES, 0.0)
     coverage, words = candidate.coverage, candidate.coverage.words
     nearness = candidate.nearness or {}
+    write = candidate.template.effect == "write"
+    open_list = any(
+        (p.enum or p.choices) and not _is_given(p.name, candidate)
+        for p in candidate.template.parameters
+    )
     clauses = [_clause_of(word, senses) for word in words]
     about = {
         clause
@@ -242,6 +248,9 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
             continue
         if word.kind not in WORDS:
             found["values_beside"] += clause not in about and word.kind not in _OPERATORS
+            beside = [words[n] for n in (at - 1, at + 1) if 0 <= n < len(words)]
+            at_value = any(one.role == "value" for one in beside)
+            found["operator_at_value"] += at_value and word.kind in _OPERATORS
             continue
         near = nearness.get(coverage.text[word.start : word.end].lower(), _FAR)
         gain = min(1.0, max(0.0, (near.own - _NEAR_FROM) / (_NEAR_TO - _NEAR_FROM)))
@@ -261,13 +270,22 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
         found["next_to_value"] += far * any(one.role == "value" for one in neighbours)
         follows = at + 1 < len(words) and clauses[at + 1] == clause
         found["modifier"] += far * (follows and words[at + 1].role == "frame")
-        found["after_preposition"] += far * _after_preposition(at, candidate, senses)
+        follows_preposition = _after_preposition(at, candidate, senses)
+        found["after_preposition"] += far * follows_preposition
+        found["in_open_list"] += far * follows_preposition * open_list
+        found["action_write"] += far * (word.kind == "action" and write)
     return {name: min(value, _SEVERAL) for name, value in found.items()}
+
+
+def _is_given(name: str, candidate: Candidate) -> bool:
+    source = candidate.found.sources.get(name)
+    return source is not None and source.kind != "default"
 
 
 _PLACES: Final = (
     "near", "without_gains", "without_loses", "unread_action", "beside", "inside", "next_to_value",
-    "modifier", "after_preposition", "values_beside",
+    "modifier", "after_preposition", "values_beside", "operator_at_value", "in_open_list",
+    "action_write",
 )  # fmt: skip
 
 

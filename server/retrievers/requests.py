@@ -14,8 +14,8 @@ from server.library.model import Template
 from server.text.senses import MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
-_BINDING: Final = frozenset({"negation", "exclusion", "condition", "restriction", "reason"})
-"""Kinds of operators that no call may leave unread."""
+_BINDING: Final = frozenset({"exclusion", "condition", "restriction", "reason"})
+"""Kinds of operators that no call may leave unread, beside what refuses it."""
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
 
@@ -61,9 +61,6 @@ def objection(
         asked = mood_of(senses)
         if asked == "question" and not frame.moods.get("question"):
             return Objection("question", _first_words(coverage, senses))
-        for word in coverage.unread():
-            if word.kind == "action":
-                return Objection("action", coverage.text[word.start : word.end])
     return None
 
 

@@ -176,7 +176,9 @@ class SenseReader:
                 begins = True
                 continue
             if begins or (index and words[index - 1] == "to"):
-                is_noun = index > 0 and words[index - 1] in self._before_nouns
+                is_noun = (index > 0 and words[index - 1] in self._before_nouns) or list(
+                    words[index + 1 : index + 3]
+                ) == ["'", "s"]
                 if not is_noun and (action := self._action_at(words, index)) is not None:
                     found.append(action)
             begins = begins and (index in bears_nothing or not is_word(word))

@@ -15,72 +15,22 @@ _OF_OTHERS: Final = 0.3
 """What a row counts of a template that would not be chosen anyway."""
 _OBJECTED: Final = 0.02
 
-AGAINST: Final = frozenset(
-    [
-        "outside",
-        "outside_alone",
-        "disagrees",
-        "statement_write",
-        "question",
-        "question_write",
-        "missing",
-        "doubtful",
-        "by_order",
-        "sense_in_text",
-        "binding_in_text",
-        "no_frame",
-        "unread",
-        "unread_new",
-        "unread_share",
-        "unread_data",
-        "unread_sums",
-        "unread_action",
-        "unread_name",
-        "unread_foreign",
-        "inside",
-        "after_preposition",
-        "modifier",
-        "next_to_value",
-        "without_gains",
-        "defaults_unread",
-        "better_elsewhere",
-        "amounts",
-        "amounts_taken",
-        "moments",
-        "moments_taken",
-        "other_values",
-        "refused",
-        "conditional",
-        "longer",
-        "counter",
-    ]
-) | {name for name in FEATURES if name.startswith("op_")}
+AGAINST: Final = frozenset({
+    "outside", "outside_alone", "disagrees", "statement_write", "question", "question_write",
+    "missing", "doubtful", "by_order", "sense_in_text", "binding_in_text", "no_frame", "unread",
+    "unread_new", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
+    "unread_foreign", "inside", "after_preposition", "modifier", "next_to_value",
+    "operator_at_value", "in_open_list", "action_write", "without_gains", "defaults_unread",
+    "better_elsewhere", "amounts", "amounts_taken", "moments", "moments_taken", "other_values",
+    "refused", "conditional", "longer", *(name for name in FEATURES if name.startswith("op_")),
+})  # fmt: skip
 """Features that never speak for a call."""
-FOR: Final = frozenset(
-    [
-        "head",
-        "head_alone",
-        "lead",
-        "lead_alone",
-        "similarity",
-        "example_share",
-        "example_same",
-        "moods",
-        "arguments",
-        "frame",
-        "actions",
-        "licensed",
-        "near",
-        "without_loses",
-        "amounts_usual",
-        "amounts_no_parameters",
-        "moments_no_parameters",
-        "unread_no_parameters",
-        "share_no_parameters",
-        "values_beside",
-        "beside",
-    ]
-)
+FOR: Final = frozenset({
+    "head", "head_alone", "lead", "lead_alone", "similarity", "example_share", "example_same",
+    "moods", "arguments", "frame", "actions", "licensed", "near", "without_loses",
+    "amounts_usual", "amounts_no_parameters", "moments_no_parameters", "unread_no_parameters",
+    "share_no_parameters", "values_beside", "beside",
+})  # fmt: skip
 """Features that never speak against one."""
 
 Array = NDArray[np.float64]
