@@ -10,7 +10,13 @@ from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.senses import ASKS_TO_BE_TOLD, BEARS_NOTHING, Clause, MessageSenses
+from server.text.senses import (
+    ASKS_TO_BE_TOLD,
+    BEARS_NOTHING,
+    Clause,
+    MessageSenses,
+    WordSense,
+)
 from server.text.spelling import SpellingIndex
 from server.text.stems import stem
 from server.text.tokens import BLOCK, is_digits, is_word
@@ -266,7 +272,7 @@ def _take_words(
             if sense.sense in BEARS_NOTHING:
                 account.take(places, "filler", None, sense.sense)
                 continue
-            if sense.phrase.removesuffix("s") in frame.phrases or sense.phrase in frame.phrases or sense.phrase in licensed:
+            if _is_licensed(sense, frame) or sense.phrase in licensed:
                 account.take(places, "operator", frame.template_id, sense.sense)
                 continue
             is_single = sense.last - sense.first == 1
@@ -293,6 +299,13 @@ def _take_words(
             account.take(range(at, at + 1), "unread", None, kind)
         else:
             account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
+
+
+def _is_licensed(sense: WordSense, frame: Frame) -> bool:
+    """Whether the template's examples say what such a word does here."""
+    if sense.sense == "condition" and frame.conditional:
+        return True
+    return not frame.phrases.isdisjoint({sense.phrase, sense.phrase.removesuffix("s")})
 
 
 def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> None:

@@ -43,6 +43,8 @@ class Frame:
     language: str
     stems: Mapping[str, int] = field(default_factory=dict)
     phrases: frozenset[str] = frozenset()
+    conditional: bool = False
+    """Whether its examples name a condition, as an alert does: “when it rains”."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Its telling words as they are written, each with its stem."""
     moods: Mapping[Mood, float] = field(default_factory=dict)
@@ -104,6 +106,12 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         stems={**dict.fromkeys(described.values(), 0), **stems},
         words=described | written,
         phrases=frozenset(phrases),
+        conditional=any(
+            sense.sense == "condition" or sense.phrase == "when"
+            for example in examples
+            for sense in example.senses.senses
+            if sense.phrase in phrases
+        ),
         moods={mood: count / len(examples) for mood, count in moods.items()},
         actions=frozenset(actions | _named_actions(template, plan)),
         examples=tuple(told),

@@ -54,7 +54,7 @@ def objection(
     for found in senses.refusals():
         if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("negation", _text(coverage, senses, found))
-    for found in senses.conditions():
+    for found in senses.conditions() if not frame.conditional else ():
         if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("condition", _text(coverage, senses, found))
     if template.effect == "write":
