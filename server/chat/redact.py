@@ -66,6 +66,10 @@ def withhold_words(adapter: Adapter, ending: Ending) -> Ending:
                 if isinstance(ending, PendingConfirmation) and ending.left_out:
                     ending = replace(ending, left_out=(REDACTED,))
             return replace(ending, match=_without_why(match, ending.coverage))
+        case SeveralCalls(calls):
+            shown_calls = tuple(withhold_words(adapter, call) for call in calls)
+            kept = tuple(call for call in shown_calls if isinstance(call, Call))
+            return replace(ending, calls=kept)
         case MissingArguments(match):
             shown = _masked(ending.coverage)
             return replace(ending, match=_without_why(match, ending.coverage), coverage=shown)

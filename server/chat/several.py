@@ -22,7 +22,7 @@ from server.tools.policy.chain import CallOutcome
 
 _OF_A_CALL: Final = ("template_id", "arguments", "match", "tool_execution", "policy", "coverage")
 """What is told of each call, as it is of the only one elsewhere."""
-_SAID: Final = frozenset({"arguments", "coverage", "skipped", "tool_execution"})
+_SAID: Final = frozenset({"arguments", "coverage", "match", "skipped", "tool_execution"})
 """Fields that hold words of the question or of a result."""
 _NOT_REACHED: Final = "what it depends on cannot be reached now"
 _NO_TIME: Final = "there was no time left for it"

@@ -8,6 +8,7 @@ from server.core.coverage import Coverage, CoveredWord, WordRole
 from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.values import Extraction
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.senses import (
@@ -153,19 +154,22 @@ def cover(
     plan: TemplatePlan,
     frame: Frame,
     library: LibraryWords,
-    sources: Mapping[str, Source],
+    found: Extraction,
     aside: Sequence[Clause] = (),
     licensed: Collection[str] = (),
 ) -> Coverage:
     """Account for every word of a question as one template takes it.
 
-    `sources` say where its arguments stand; `aside` are clauses that only tell something, and
+    `found` says where its arguments stand; `aside` are clauses that only tell something, and
     `licensed` operators that the template's tool knows.
     """
     tokens = reading.tokens
     size = len(senses.words)
     account = _Account(size)
-    _take_values(account, reading, senses, plan, sources)
+    _take_values(account, reading, senses, plan, found.sources)
+    for start, end in found.refused:
+        places = range(reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1)
+        account.take((at for at in places if at < size), "value", None, "refused")
     for clause in aside:
         account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
     _take_unused_values(account, reading, senses)
@@ -258,7 +262,7 @@ def _take_words(
     licensed: Collection[str],
 ) -> None:
     words, code = senses.words, senses.reader.code
-    _take_actions(account, senses, frame)
+    _take_actions(account, senses, frame, library)
     sense_at = {sense.first: sense for sense in senses.senses}
     covered_by_sense = {
         at: sense for sense in senses.senses for at in range(sense.first, sense.last)
@@ -308,7 +312,9 @@ def _is_licensed(sense: WordSense, frame: Frame) -> bool:
     return not frame.phrases.isdisjoint({sense.phrase, sense.phrase.removesuffix("s")})
 
 
-def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> None:
+def _take_actions(
+    account: _Account, senses: MessageSenses, frame: Frame, library: LibraryWords
+) -> None:
     """Verbs that ask for what the template does, and those that ask for something else."""
     code = senses.reader.code
     for action in senses.actions:
@@ -322,7 +328,8 @@ def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> Non
             sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
             for sense in senses.senses
         ) or ASKS_TO_BE_TOLD in groups:
-            account.take(place, "unread", None, "action")
+            known = any(stem(senses.words[at], code) in library.templates for at in place)
+            account.take(place, "unread", None, "elsewhere" if known else "action")
 
 
 def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) -> None:

@@ -150,7 +150,7 @@ class Extractor:
         prepared, senses = self._plan(template), self.senses(reading)
         aside = asides(senses, prepared.frame, self._words)
         covered = cover(
-            reading, senses, prepared.plan, prepared.frame, self._words, found.sources, aside
+            reading, senses, prepared.plan, prepared.frame, self._words, found, aside
         )
         return covered.allow_values() if template.unused_values == "allow" else covered
 
@@ -256,7 +256,14 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
     doubtful = frozenset(k for k, one in slots.found.items() if one.doubtful)
     sure = slots.sure | given
     return Extraction(
-        arguments, sources, tuple(missing), coverage, sure, doubtful, slots.by_order
+        arguments,
+        sources,
+        tuple(missing),
+        coverage,
+        sure,
+        doubtful,
+        slots.by_order,
+        tuple(slots.refused) if missing else (),
     )
 
 

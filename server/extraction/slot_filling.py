@@ -106,6 +106,7 @@ class SlotFilling:
             return
         if candidate.problem:
             self.problems[plan.key] = candidate.problem
+            self.refused.append((candidate.start, candidate.end))
             return
         self.problems.pop(plan.key, None)
         self.found[plan.key] = candidate

@@ -185,6 +185,8 @@ class Extraction:
     sure: frozenset[str] = field(default=frozenset(), compare=False)
     doubtful: frozenset[str] = field(default=frozenset(), compare=False)
     by_order: frozenset[str] = field(default=frozenset(), compare=False)
+    refused: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    """Where values stand that a parameter was meant to have, and cannot: they are asked about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,8 +114,8 @@ class ValueMask:
             own = listed.setdefault(template.id, {})
             for parameter in template.parameters:
                 if parameter.descriptor.kind != "boolean":
-                    words = map(str, (*parameter.enum, *parameter.choices))
-                    own |= dict.fromkeys((w.lower() for w in words), _in_words(parameter.name))
+                    words = (str(word).lower() for word in (*parameter.enum, *parameter.choices))
+                    own |= dict.fromkeys(filter(_names, words), _in_words(parameter.name))
         names = {word: name for own in listed.values() for word, name in own.items()}
         # A word that tells another template apart is no mere value: “sum” of “sum of 3 and 4”.
         for template in library.templates.values():
@@ -140,6 +140,11 @@ class ValueMask:
             parts += text[done : tokens.starts[phrase.first]], phrase.value
             done = tokens.ends[phrase.last - 1]
         return "".join((*parts, text[done:]))
+
+
+def _names(word: str) -> bool:
+    """Whether a listed value is a name, and no number: those stand for themselves."""
+    return any(map(str.isalpha, word)) and word not in _NUMBERS.words
 
 
 def _in_words(name: str) -> str:

@@ -125,9 +125,7 @@ def choose(
     floor = threshold * _share_needed(best.candidate)
     coverage = best.candidate.coverage
     if best.objection is None and best.match.confidence >= floor:
-        others = [one.match for one in judged[1:2]]
-        match = replace(best.match, runner_up=others[0]) if others else best.match
-        return replace(best, match=match)
+        return replace(best, match=replace(best.match, runner_up=_runner_up(judged, ranking)))
     close = [one for one in judged if _is_close(one, best, parts.clarify_margin)]
     if len(close) > 1 and sum(one.match.confidence for one in close) >= threshold:
         return Clarify(tuple(one.match for one in close), coverage)
@@ -140,6 +138,19 @@ def choose(
     elif unread:
         why += f"; it has no use for {', '.join(unread)}"
     return NoMatch(why, options, unread, coverage=coverage)
+
+
+def _runner_up(judged: Sequence[Judged], ranking: Ranking) -> Match | None:
+    """The next best template; as matching has it, where the best one reads every word."""
+    if len(judged) > 1:
+        return judged[1].match
+    chosen = judged[0].candidate.ranked
+    for other in ranking.candidates:
+        if other is not chosen:
+            why = f"nearest to “{other.nearest_example}”"
+            template, likely = other.template_id, other.probability
+            return Match(template, likely, other.similarity, why, other.nearest_example)
+    return None
 
 
 def _share_needed(candidate: Candidate) -> float:

@@ -15,7 +15,9 @@ from server.matching.selection import Ranking, TemplateCandidate
 from server.retrievers.requests import is_licensed, mood_of
 from server.text.senses import MessageSenses
 
-WORDS: Final = frozenset({"word", "name", "foreign", "action"})
+ACTIONS: Final = frozenset({"action", "elsewhere"})
+"""Kinds of unread verbs: of no template, and of another one."""
+WORDS: Final = frozenset({"word", "name", "foreign", *ACTIONS})
 """Kinds of unread words that name something; the others are values or operators."""
 
 _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
@@ -259,7 +261,7 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
         found["near"] += gain
         found["without_gains"] += min(1.0, max(0.0, 5 * near.without))
         found["without_loses"] += min(1.0, max(0.0, -5 * near.without))
-        found["unread_action"] += far * (word.kind == "action")
+        found["unread_action"] += far * (word.kind in ACTIONS)
         if clause not in about:
             found["beside"] += 1
             continue
@@ -273,7 +275,7 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
         follows_preposition = _after_preposition(at, candidate, senses)
         found["after_preposition"] += far * follows_preposition
         found["in_open_list"] += far * follows_preposition * open_list
-        found["action_write"] += far * (word.kind == "action" and write)
+        found["action_write"] += far * (word.kind in ACTIONS and write)
     return {name: min(value, _SEVERAL) for name, value in found.items()}
 
 

@@ -14,7 +14,7 @@ from server.library.model import Template
 from server.text.senses import MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
-_BINDING: Final = frozenset({"exclusion", "condition", "restriction", "reason"})
+_BINDING: Final = frozenset({"exclusion", "restriction", "reason"})
 """Kinds of operators that no call may leave unread, beside what refuses it."""
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
@@ -54,13 +54,18 @@ def objection(
     for found in senses.refusals():
         if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("negation", _text(coverage, senses, found))
-    for found in senses.conditions() if not frame.conditional else ():
+    # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
+    is_bound = template.effect == "write" and not frame.conditional
+    for found in senses.conditions() if is_bound else ():
         if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
             return Objection("condition", _text(coverage, senses, found))
     if template.effect == "write":
         asked = mood_of(senses)
         if asked == "question" and not frame.moods.get("question"):
             return Objection("question", _first_words(coverage, senses))
+        for word in coverage.unread():
+            if word.kind == "elsewhere":
+                return Objection("action", coverage.text[word.start : word.end])
     return None
 
 

@@ -172,7 +172,7 @@ class SenseReader:
         }
         found, begins = list[Action](), True
         for index, word in enumerate(words):
-            if word in _CLAUSE_ENDS or word in ("and", "then"):
+            if word in _CLAUSE_ENDS or word in ("and", "then", "or"):
                 begins = True
                 continue
             if begins or (index and words[index - 1] == "to"):

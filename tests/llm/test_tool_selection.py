@@ -61,6 +61,7 @@ def proposing(
         prompts,
         lambda provider, name: model,
         ByTable(),
+        lambda template, turn: None,
     )
     return replace(adapter, decider=decider)
 

@@ -10,8 +10,6 @@ from server.matching.selection import (
     Ranking,
     TemplateCandidate,
     choose_template,
-    in_reach,
-    is_settled,
 )
 
 
@@ -104,7 +102,7 @@ def test_a_sure_template_that_leaves_a_value_over_does_not_run() -> None:
         ranking(add=0.99), {"add": coverage(unused=("3",))}, floor=0.6, margin=0.1
     )
     assert isinstance(chosen, NoMatch)
-    assert (chosen.why, chosen.unused) == ("nothing here has a use for 3", ("3",))
+    assert (chosen.why, chosen.unread) == ("nothing here has a use for 3", ("3",))
 
 
 def test_a_sure_template_without_its_arguments_is_still_chosen_to_ask_for_them() -> None:
@@ -222,50 +220,6 @@ def _groundings(agrees: st.SearchStrategy[bool | None]) -> st.SearchStrategy[Arg
     )
 
 
-@given(
-    shares=_SHARES,
-    outside=st.floats(0, 1),
-    rules=st.booleans(),
-    floor=st.floats(0, 1),
-    margin=st.floats(0, 1),
-    data=st.data(),
-)
-def test_what_is_settled_stays_so_whatever_the_others_find(
-    shares: list[float],
-    outside: float,
-    rules: bool,
-    floor: float,
-    margin: float,
-    data: st.DataObject,
-) -> None:
-    total = sum(shares) + outside
-    probabilities = {f"t{n}": share / total for n, share in enumerate(sorted(shares, reverse=True))}
-    found = ranking(**probabilities)
-    agrees = st.sampled_from([None, True, False]) if rules else st.none()
-    first, *others = [data.draw(_groundings(agrees)) for _ in shares]
-    if not is_settled(found, first, floor=floor, margin=margin, rules=rules):
-        return
-    all_read = {"t0": first} | {f"t{n + 1}": other for n, other in enumerate(others)}
-    for groundings in (all_read, {"t0": first}):
-        chosen = choose_template(found, groundings, floor=floor, margin=margin)
-        assert isinstance(chosen, Match)
-        assert (chosen.template_id, chosen.confidence >= 0.94) == ("t0", True)
-
-
-def test_a_clear_question_is_settled_by_its_first_candidate() -> None:
-    found = ranking(add=0.99, divide=0.008)
-    assert is_settled(found, coverage(), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, coverage(read=1), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, coverage(unused=("7",)), floor=0.6, margin=0.1, rules=False)
-    assert not is_settled(found, coverage(), floor=0.999, margin=0.1, rules=False)
-
-
-def test_rules_can_lift_what_is_out_of_reach_without_them() -> None:
-    found = ranking(add=0.95, divide=0.003, round=0.0001)
-    assert [c.template_id for c in in_reach(found, rules=False)] == ["add"]
-    assert [c.template_id for c in in_reach(found, rules=True)] == ["add", "divide"]
-
-
 def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() -> None:
     found = ranking(multiply=0.92, add=0.06)
     chosen = choose_template(
@@ -275,7 +229,7 @@ def test_what_a_far_likelier_template_has_no_use_for_is_no_reason_for_another() 
         margin=0.1,
     )
     assert isinstance(chosen, NoMatch)
-    assert (chosen.unused, chosen.why) == (
+    assert (chosen.unread, chosen.why) == (
         ("2", "3", "4"),
         "multiply is far likelier, and has no use for 2, 3, 4",
     )

@@ -10,7 +10,7 @@ def test_a_template_that_leaves_a_value_over_does_not_run() -> None:
     grounding = ArgumentCoverage(required=2, read=2, unused=("3",))
     chosen = choose_template(SURE, {"subtract": grounding}, floor=0.6, margin=0.1)
     assert isinstance(chosen, NoMatch)
-    assert (chosen.unused, chosen.why) == (("3",), "nothing here has a use for 3")
+    assert (chosen.unread, chosen.why) == (("3",), "nothing here has a use for 3")
     assert chosen.nearest[0].template_id == "subtract"
 
 
