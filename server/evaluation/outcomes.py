@@ -1,12 +1,13 @@
 """What the system made of one question."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 from server.core.decision import (
     Call,
@@ -20,6 +21,7 @@ from server.core.decision import (
 )
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.library.model import Template
+from server.text.durations import read_iso_duration
 from server.tools.policy.chain import Runner
 
 
@@ -52,10 +54,13 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | Non
 def equal(expected: Any, got: Any) -> bool:
     """Return whether two arguments are the same value, however they are written.
 
-    Numbers by value, but never a number and a boolean; lists and objects by what they hold. A
+    Numbers by value, moments and spans of time too, but never a number and a boolean; lists and objects by what they hold. A
     date, which YAML makes of an unquoted 2025-03-04, stands for its text.
     """
     return bool(_comparable(expected) == _comparable(got))
+
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
 def _comparable(value: Any) -> Any:
@@ -73,6 +78,10 @@ def _comparable(value: Any) -> Any:
             return {str(key): _comparable(item) for key, item in value.items()}
         case list() | tuple():
             return [_comparable(item) for item in value]
+        case str() if _MOMENT.fullmatch(value):
+            return datetime.fromisoformat(value).isoformat()  # with seconds or without
+        case str() if (span := read_iso_duration(value)) is not None:
+            return span.to_iso()
         case _:
             return value
 

@@ -23,7 +23,12 @@ from server.matching.selection import Ranking
 from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
-from server.retrievers.several import RequestPart, SeveralRequests, is_clear
+from server.retrievers.several import (
+    RequestPart,
+    SeveralRequests,
+    asks_for_something,
+    is_clear,
+)
 from server.text.language import shipped_message
 from server.text.parsed_text import ParsedText
 
@@ -146,7 +151,9 @@ class TemplateRetriever:
         candidates = self.read_candidates(turn, reading, ranking)
         judged = await judge(parts, asked, reading, ranking, candidates, compare=False)
         chosen = choose(parts, judged, ranking)
-        if not isinstance(chosen, Judged) or not is_clear(chosen, parts.confidence_threshold):
+        asks = asks_for_something(parts.extractor.senses(reading))
+        clear = isinstance(chosen, Judged) and is_clear(chosen, parts.confidence_threshold)
+        if not isinstance(chosen, Judged) or not (asks and clear):
             return RequestPart(reading, judged)
         one = chosen.candidate
         call = call_or_ask(parts, chosen.match, one.found, one.coverage)

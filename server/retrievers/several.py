@@ -52,6 +52,14 @@ def is_clear(judged: Judged, threshold: float) -> bool:
     return read and judged.objection is None and judged.match.confidence >= threshold
 
 
+def asks_for_something(senses: MessageSenses) -> bool:
+    """Whether a part of a message is a request by itself: “the roast is out” only tells."""
+    if senses.actions or senses.reader.mood(senses.words) == "question":
+        return True
+    first = next((word for word in senses.words if is_word(word)), "")
+    return bool(first) and not senses.reader.is_article(first)
+
+
 @dataclass(frozen=True, slots=True)
 class _Split:
     """A message cut at some joints; `calls` are those of each part, none where it is not clear."""

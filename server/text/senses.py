@@ -160,7 +160,8 @@ class SenseReader:
         return clauses
 
     def _tells(self, words: Sequence[str], first: int, last: int) -> bool:
-        return self._opens.begins(words, first) and not self._asks.within(words, first, last)
+        opens = self._opens.begins(words, first) and not self._conditions.begins(words, first)
+        return opens and not self._asks.within(words, first, last)
 
     def actions(self, words: Sequence[str], senses: Sequence[WordSense]) -> list[Action]:
         """The verbs by which a message asks for something: those that its clauses begin with."""
