@@ -177,7 +177,9 @@ def cover(
     words: list[CoveredWord] = []
     for at in range(size):
         word = senses.words[at]
-        if not (is_word(word) or is_digits(word) or word[0] == BLOCK or word in SIGNS):
+        is_sign = word[0] == BLOCK or word in SIGNS
+        # Numerals of other scripts, and words that begin with one (“²x”), are neither.
+        if not (is_word(word) or is_digits(word) or is_sign or word.isalnum()):
             continue
         role, of, kind = account.roles[at] or ("unread", None, "sign")
         glued = (

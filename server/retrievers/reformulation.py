@@ -21,6 +21,7 @@ from server.core.decision import (
     ClarifyingQuestion,
     Decision,
     MissingArguments,
+    NoMatch,
     ProposedAction,
     SeveralCalls,
     Trace,
@@ -29,6 +30,7 @@ from server.core.ports import Decider
 from server.core.tools import Source
 from server.core.turn import Intent, Turn
 from server.retrievers.base import DeciderDependencies, decide_for_template
+from server.retrievers.requests import write_objection
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +69,7 @@ class ReformulationDecider:
             details |= understood.to_dict() | {"by": understood.by, "why": understood.why}
         if understood.intent is not None:
             offered = self._reformulation.intents[understood.intent]
-            return self._proposal(turn, offered, understood)
+            return self._refusal(turn, offered) or self._proposal(turn, offered, understood)
         if not self._proposed.issuperset(self._templates):
             decision = await self._following.decide(turn, trace)
             decided = list[str]()
@@ -83,6 +85,18 @@ class ReformulationDecider:
 
     async def close(self) -> None:
         await self._following.close()
+
+    def _refusal(self, turn: Turn, offered: OfferedIntent) -> NoMatch | None:
+        """What becomes of a message that takes back what would be proposed, or depends on more.
+
+        A mere question is none: to propose what it is about asks for nothing but a yes.
+        """
+        template = self._templates[offered.template]
+        against = write_objection(self._parts.extractor, template, turn)
+        if against is None or against.kind == "question":
+            return None
+        why = f"“{against.words}” speaks against {template.id}"
+        return NoMatch(why, (), (against.words,), against.kind)
 
     def _proposal(self, turn: Turn, offered: OfferedIntent, understood: Understanding) -> Decision:
         entities = dict(turn.intent.entities) if turn.intent is not None else {}

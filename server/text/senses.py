@@ -139,6 +139,10 @@ class SenseReader:
         """How many of the words are ones that any text of the language has."""
         return sum(word in self._known for word in words)
 
+    def covers(self, words: Sequence[str]) -> int:
+        """How many of the words stand in phrases of the language's lists."""
+        return sum(sense.last - sense.first for sense in self.senses(words))
+
     def senses(self, words: Sequence[str]) -> list[WordSense]:
         """Every phrase of the lists, in order, none overlapping another, the longest first."""
         found, index = list[WordSense](), 0
@@ -261,12 +265,15 @@ class MessageSenses:
 
 
 def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
-    """Read a message in that of the languages which most of its small words are of."""
+    """Read a message in that of the languages whose phrases most of its words stand in.
+
+    Small words alone do not tell: “don't delete it” has as many of French as of English.
+    """
     words = [_APOSTROPHES.get(word, word) for word in tokens.words[:_LONGEST_READ]]
     reader = sense_reader(codes[0])
     if len(codes) > 1:
         readers = [sense_reader(code) for code in codes]
-        reader = max(readers, key=lambda one: one.knows(words))
+        reader = max(readers, key=lambda one: one.covers(words))
     senses = reader.senses(words)
     clauses, actions = reader.clauses(words), reader.actions(words, senses)
     return MessageSenses(reader, words, tokens.starts, senses, clauses, actions)

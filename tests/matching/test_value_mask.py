@@ -1,0 +1,56 @@
+"""What a library's listed values are put as, before a question is compared."""
+
+from dataclasses import replace
+
+import pytest
+
+from server.library.model import Domain, Entity, Library, Parameter
+from server.matching.masking import ValueMask, mask
+from tests.matching.libraries import library_of, template
+
+ROOMS = Entity("living_area", values={"kitchen": "kitchen", "front garage": "garage"})
+SIZE = Parameter("box_size", "string", enum=("small", "large"))
+
+
+def house(*examples: str, **more: str) -> Library:
+    own = replace(template("lights", examples or ("lights on",)), parameters=(SIZE,))
+    others = {name: template(name, [text]) for name, text in more.items()}
+    return Library(Domain("house", entities={"living_area": ROOMS}), {"lights": own, **others})
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("it is dark in the kitchen", "it is dark in the living area"),
+        ("It is dark in the FRONT Garage!", "it is dark in the living area!"),
+        ("three large boxes", "10 box size boxes"),
+        ("large lights in the kitchen", "box size lights in the living area"),
+        ("it is dark in the cellar", "it is dark in the cellar"),
+        ("both kitchens", "both living area"),
+        ("kitchenware", "kitchenware"),
+        ("", ""),
+    ],
+)
+def test_a_listed_value_is_named_by_what_it_is_of(text: str, masked: str) -> None:
+    assert ValueMask(house())(text) == masked
+
+
+def test_a_word_that_tells_another_template_apart_stays() -> None:
+    plain = ValueMask(house(boxes="show every large one"))
+    assert plain("three large boxes") == "10 large boxes"
+    assert plain("three small boxes") == "10 box size boxes"
+
+
+def test_yes_and_no_are_no_values() -> None:
+    flag = Parameter("dimmed", "boolean", choices={"dimmed": True})
+    lights = replace(template("lights", ["lights on"]), parameters=(flag,))
+    assert ValueMask(Library(Domain("d"), {"lights": lights}))("dimmed lights") == "dimmed lights"
+
+
+@pytest.mark.parametrize("text", ["What is 15% of 200?", "dark in the kitchen", "\ud800", "🙂 " * 99])
+def test_a_library_without_listed_values_masks_as_ever(text: str) -> None:
+    assert ValueMask(library_of({"t": ("one", "two")}))(text) == mask(text)
+
+
+def test_a_long_text_is_cut() -> None:
+    assert len(ValueMask(house())("in the kitchen " * 5000)) <= 4000
