@@ -73,7 +73,9 @@ class ExampleSlot(NamedTuple):
         return "" if begins_value else word
 
 
-def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
+def learn_examples(
+    plan: TemplatePlan, domain: Domain, languages: Sequence[str] = ()
+) -> ExampleContexts:
     """Return what the template's `nl_examples` teach about each of its parameters.
 
     A value's place is known when a pattern captures it, when it is the parameter's `example`,
@@ -81,7 +83,11 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
     capital letters, and from where examples differ.
     """
     examples = [
-        SlotFilling(plan, ParsedText(text, ANY_DAY, domain.date_order), synonyms=domain.synonyms)
+        SlotFilling(
+            plan,
+            ParsedText(text, ANY_DAY, domain.date_order, languages),
+            synonyms=domain.synonyms,
+        )
         for text in plan.template.nl_examples
     ]
     for example in examples:
