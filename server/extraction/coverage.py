@@ -267,7 +267,9 @@ def _take_words(
         at: sense for sense in senses.senses for at in range(sense.first, sense.last)
     }
     for at, word in enumerate(words):
-        if account.roles[at] is not None or not (is_word(word) or word[0] == BLOCK or word in SIGNS):
+        if account.roles[at] is not None or not (
+            is_word(word) or word[0] == BLOCK or word in SIGNS
+        ):
             continue
         sense = sense_at.get(at)
         if sense is not None:
@@ -321,10 +323,13 @@ def _take_actions(account: _Account, senses: MessageSenses, frame: Frame) -> Non
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif not any(
-            sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
-            for sense in senses.senses
-        ) or ASKS_TO_BE_TOLD in groups:
+        elif (
+            not any(
+                sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
+                for sense in senses.senses
+            )
+            or ASKS_TO_BE_TOLD in groups
+        ):
             account.take(place, "unread", None, "action")
 
 

@@ -213,7 +213,8 @@ class Politeness(LanguagePart):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "date_names",
+    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "contracted",
+    "date_names",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",

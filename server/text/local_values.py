@@ -7,7 +7,6 @@ and `numbers`, unless the language writes it in another way: 2,5 or 25.11.
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, time
-from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -26,7 +25,9 @@ _LONGEST_PHRASE: Final = 6
 _HALF_DAY: Final = 12
 _LAST_HOUR: Final = 24
 _LAST_MINUTE: Final = 59
-_DECIMAL: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,([0-9]{1,2}|[0-9]{4,}))?(?![0-9]|[.,:/][0-9])")
+_DECIMAL: Final = re.compile(
+    r"([0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)(?:,([0-9]{1,2}|[0-9]{4,}))?(?![0-9]|[.,:/][0-9])"
+)
 _DOTTED: Final = re.compile(r"([0-9]{1,2})\.\s?([0-9]{1,2})\.(?![0-9])")
 _SLASHED: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?![0-9/.,%])")
 _CLOCK: Final = re.compile(r"([0-9]{1,2})([:.])([0-9]{2})(?![0-9]|[.:][0-9])")
@@ -224,11 +225,15 @@ class LocalReader:
         word = tokens.word(index)
         return self._units.get(word) if len(word) > 1 or tokens.glued(index) else None
 
-    def _length(self, tokens: Tokens, unit_index: int, value: Number) -> tuple[Duration | None, int]:
+    def _length(
+        self, tokens: Tokens, unit_index: int, value: Number
+    ) -> tuple[Duration | None, int]:
         parts = [Part(value, self._units[tokens.words[unit_index]])]
         last = unit_index + 1
         while True:
-            at = last + (tokens.word(last) in self._joining or tokens.word(last) in ("und", "et", "y"))
+            at = last + (
+                tokens.word(last) in self._joining or tokens.word(last) in ("und", "et", "y")
+            )
             read = self._small(tokens, at)
             if read is None or not (unit := self._unit_at(tokens, read[1])):
                 break
@@ -323,7 +328,14 @@ class LocalReader:
         return None
 
     def _on(
-        self, tokens: Tokens, index: int, end: int, day: int, month: int, year: str | None, today: date
+        self,
+        tokens: Tokens,
+        index: int,
+        end: int,
+        day: int,
+        month: int,
+        year: str | None,
+        today: date,
     ) -> Read | None:
         its_year = today.year if not year else full_year(int(year)) if len(year) < 3 else int(year)
         last = tokens.index_at(end - 1) + 1

@@ -118,9 +118,11 @@ class SenseReader:
         self._articles = language.group("articles")
         self._prepositions = language.group("prepositions")
         self._before_nouns = self._articles | self._prepositions - {"to"}
-        self._verb_ends = _CLAUSE_ENDS | {
-            word for phrase in language.joints for word in phrase.split()
-        } | set(language.senses.get("filler", ()))
+        self._verb_ends = (
+            _CLAUSE_ENDS
+            | {word for phrase in language.joints for word in phrase.split()}
+            | set(language.senses.get("filler", ()))
+        )
         self._courtesies = _plain([*language.politeness.please, *language.politeness.greetings])
         self._known = frozenset(
             phrase
