@@ -18,6 +18,8 @@ _CLAUSE_ENDS: Final = frozenset(",.;:!?–—\n")
 _LONGEST_READ: Final = 400
 """Words of a message that are looked at; what is longer is no question."""
 
+_SHORTEST_SUBJECT: Final = 5
+
 BEARS_NOTHING: Final[frozenset[str]] = frozenset({"filler", "light"})
 
 Mood = Literal["request", "question", "statement"]
@@ -145,6 +147,22 @@ class SenseReader:
     def knows(self, words: Sequence[str]) -> int:
         """How many of the words are ones that any text of the language has."""
         return sum(word in self._known for word in words)
+
+    def telling(self, text: str) -> list[str]:
+        """The words of a text that say what it is about; its long ones, where none does."""
+        words = Tokens(text).words
+        away = {at for one in self.senses(words) for at in range(one.first, one.last)}
+        spoken = [
+            (at, word)
+            for at, word in enumerate(words)
+            if is_word(word) and word not in self._before_nouns
+        ]
+        found = [word for at, word in spoken if at not in away]
+        return found or [word for _, word in spoken if len(word) >= _SHORTEST_SUBJECT]
+
+    def denies(self, words: Sequence[str]) -> bool:
+        """Whether any of the words is a no."""
+        return any(one.sense in ("negation", "exclusion") for one in self.senses(words))
 
     def senses(self, words: Sequence[str]) -> list[WordSense]:
         """Every phrase of the lists, in order, none overlapping another, the longest first."""
