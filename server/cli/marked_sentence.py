@@ -44,6 +44,9 @@ _OBJECTIONS: Final = {
     "restriction": "it asks for a part only",
     "question": "it asks about it and not for it",
     "action": "it asks for something else",
+    "reason": "it asks for a reason or a meaning, which no value answers",
+    "sign": "it is a sign that nothing here works with",
+    "counter": "it is what the template's author says it is not for",
 }
 
 

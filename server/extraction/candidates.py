@@ -23,15 +23,19 @@ from server.extraction.values import (
 from server.library.parameter_types import ValueKind
 from server.text.decimals import Number, opposite
 from server.text.durations import unit_at
-from server.text.language import load_language
+from server.text.language import load_language, shipped_names
 from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
+from server.text.senses import sense_reader
+from server.text.stems import stem
 from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
 from server.text.units import converted, is_measure, unit_after
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
+_DENIED_WITHIN: Final = 3
+"""Words between what a yes or no is about and the word that denies it."""
 
 
 def find_candidates(
@@ -297,9 +301,32 @@ def find_boolean(
             if word in meanings and (beside or (alone and answers(tokens, index))):
                 return from_words(tokens, index, index + 1, meanings[word])
     if named is None:
-        return None
+        return _local_mention(plan, reading, taken)
     before = {tokens.word(named[0] - 1), tokens.word(named[0] - 2)}
     return from_words(tokens, *named, before.isdisjoint(_NEGATIONS))
+
+
+def _local_mention(
+    plan: ParameterPlan, reading: ParsedText, taken: SpanSet
+) -> Candidate | None:
+    """What the description's main word says where it stands, in a language beside English.
+
+    The name of a parameter is English there, so that only its description can be mentioned.
+    """
+    tokens, description = reading.tokens, plan.parameter.description or ""
+    for code in tokens.languages:
+        if code == "en" or code not in shipped_names():
+            continue
+        telling = sense_reader(code).telling(description)
+        subject = stem(max(telling, key=len), code) if telling else ""
+        for index, word in enumerate(tokens.words):
+            if not subject or not is_word(word) or stem(word, code) != subject:
+                continue
+            if taken.has_room(tokens, index, index + 1):
+                around = tokens.words[max(0, index - _DENIED_WITHIN) : index + _DENIED_WITHIN + 1]
+                denied = sense_reader(code).denies(around)
+                return from_words(tokens, index, index + 1, not denied)
+    return None
 
 
 def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:

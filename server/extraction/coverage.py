@@ -19,10 +19,13 @@ from server.text.senses import (
     WordSense,
 )
 from server.text.spelling import SpellingIndex
-from server.text.stems import stem
+from server.text.stems import bare_verb, stem
 from server.text.tokens import BLOCK, is_digits, is_word
 
 _SHORTEST_SLIP: Final = 5
+_SHORTEST_HEAD: Final = 4
+_SHORTEST_MODIFIER: Final = 3
+"""Letters that the last part of a compound has at least, and what stands before it."""
 _LEADS_REACH: Final = 3
 _SHORTEST_REMARK: Final = 2
 _LISTS: Final = frozenset({"numbers"})
@@ -270,7 +273,9 @@ def _take_words(
         at: sense for sense in senses.senses for at in range(sense.first, sense.last)
     }
     for at, word in enumerate(words):
-        if account.roles[at] is not None or not (is_word(word) or word[0] == BLOCK or word in SIGNS):
+        if account.roles[at] is not None or not (
+            is_word(word) or word[0] == BLOCK or word in SIGNS
+        ):
             continue
         sense = sense_at.get(at)
         if sense is not None:
@@ -294,14 +299,14 @@ def _take_words(
             account.take(range(at, at + 1), "filler", None, around.sense)
             continue
         root = stem(word, code)
-        if root in frame.stems:
+        if root in frame.stems or _is_form_of(word, senses, frame):
             account.take(range(at, at + 1), "frame", frame.template_id)
         elif root in library.templates:
             account.take(range(at, at + 1), "unread", None, "foreign")
         elif len(word) >= _SHORTEST_SLIP and (near := library.near(word, senses)):
             _take_slip(account, at, near, frame)
         elif at not in covered_by_sense:
-            kind = "name" if _is_name(reading, at) else "word"
+            kind = "name" if _is_name(reading, at, code) else "word"
             account.take(range(at, at + 1), "unread", None, kind)
         else:
             account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
@@ -326,10 +331,13 @@ def _take_actions(
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif not any(
-            sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
-            for sense in senses.senses
-        ) or ASKS_TO_BE_TOLD in groups:
+        elif (
+            not any(
+                sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
+                for sense in senses.senses
+            )
+            or ASKS_TO_BE_TOLD in groups
+        ):
             known = any(stem(senses.words[at], code) in library.templates for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
 
@@ -344,8 +352,27 @@ def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) ->
         account.take(place, "unread", None, "foreign")
 
 
-def _is_name(reading: ParsedText, at: int) -> bool:
-    """Whether a word is written with a capital where no sentence begins."""
+def _is_form_of(word: str, senses: MessageSenses, frame: Frame) -> bool:
+    """Whether it is a word of the template's with something attached, or with accents left out.
+
+    A verb with its pronouns is: anótale; and a compound whose last part is: Papierhandtuch.
+    """
+    code = senses.reader.code
+    text = load_language(code).text
+    if text.clitics and stem(bare_verb(word, code), code) in frame.stems:
+        return True
+    if not text.capital_nouns or len(word) < _SHORTEST_HEAD + _SHORTEST_MODIFIER:
+        return False
+    return any(
+        stem(word[cut:], code) in frame.stems
+        for cut in range(_SHORTEST_MODIFIER, len(word) - _SHORTEST_HEAD + 1)
+    )
+
+
+def _is_name(reading: ParsedText, at: int, code: str) -> bool:
+    """Whether a word is written with a capital where no sentence begins, and no noun has one."""
+    if load_language(code).text.capital_nouns:
+        return False
     tokens = reading.tokens
     if not reading.clean[tokens.starts[at]].isupper() or at == 0:
         return False

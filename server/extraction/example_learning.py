@@ -1,6 +1,6 @@
 """What a template's own examples teach about where its values stand."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
@@ -17,12 +17,13 @@ from server.extraction.free_text import (
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.role_learning import learn_arrangements
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
+from server.extraction.small_words import SmallWords, small_words
 from server.extraction.text_edges import Place, TextEdges, is_capital, name_runs
 from server.extraction.value_kinds import GROUPS
 from server.library.model import Domain
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING, sense_reader
+from server.text.senses import BEARS_NOTHING, WordSense, sense_reader
 from server.text.tokens import BLOCK, Tokens, is_word
 
 ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -30,11 +31,7 @@ ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
-_FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES, _PREPOSITIONS = _group("articles"), _group("prepositions")
 _SENTENCE_LEADS: Final = _group("sentence_leads") | {":"}
-_GENERIC: Final = _ARTICLES | _group("generic_leads")
-"""Words that stand before too many things to lead to a value alone."""
 _APOSTROPHES: Final = frozenset("'’")
 _SENSES_OF_VERBS: Final = BEARS_NOTHING | {"negation"}
 """Senses of what stands after the subject of a sentence: has, just, never."""
@@ -64,16 +61,19 @@ class ExampleSlot(NamedTuple):
     @property
     def end(self) -> str:
         """The word that ends the value; empty where it ends by itself."""
+        small = small_words(self.reading.languages)
         word = self.right[0] if self.right else ""
         if word in _APOSTROPHES and self.reading.tokens.glued(self.last):
             return "'"  # Apple's stock price
-        if not is_word(word) or word in _FUNCTION_WORDS:
+        if not is_word(word) or word in small.functions:
             return ""
         begins_value = any(span.first == self.last for span in self.reading.spans)
         return "" if begins_value else word
 
 
-def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
+def learn_examples(
+    plan: TemplatePlan, domain: Domain, languages: Sequence[str] = ()
+) -> ExampleContexts:
     """Return what the template's `nl_examples` teach about each of its parameters.
 
     A value's place is known when a pattern captures it, when it is the parameter's `example`,
@@ -81,7 +81,11 @@ def learn_examples(plan: TemplatePlan, domain: Domain) -> ExampleContexts:
     capital letters, and from where examples differ.
     """
     examples = [
-        SlotFilling(plan, ParsedText(text, ANY_DAY, domain.date_order), synonyms=domain.synonyms)
+        SlotFilling(
+            plan,
+            ParsedText(text, ANY_DAY, domain.date_order, languages),
+            synonyms=domain.synonyms,
+        )
         for text in plan.template.nl_examples
     ]
     for example in examples:
@@ -159,9 +163,10 @@ def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, Cont
     right: dict[Words, set[str]] = defaultdict(set)
     for name, slots in known.items():
         for slot in slots:
-            for words in _near_words(slot.left, slot.left[-1:]):
+            small = small_words(slot.reading.languages)
+            for words in _near_words(slot.left, slot.left[-1:], small):
                 left[words].add(name)
-            for words in _near_words(slot.right, slot.right[:1]):
+            for words in _near_words(slot.right, slot.right[:1], small):
                 right[words].add(name)
     return {
         name: ContextWords(
@@ -174,10 +179,10 @@ def _context_words(known: Mapping[str, Sequence[ExampleSlot]]) -> dict[str, Cont
     }
 
 
-def _near_words(pair: Words, nearest: Words) -> Iterable[Words]:
+def _near_words(pair: Words, nearest: Words, small: SmallWords) -> Iterable[Words]:
     for words in {pair, nearest}:
         telling = words and all(is_word(word) or word in ":%" for word in words)
-        if telling and (len(words) > 1 or words[0] not in _GENERIC):
+        if telling and (len(words) > 1 or words[0] not in small.generic):
             yield words
 
 
@@ -186,7 +191,7 @@ def _text_context(
 ) -> TextContext:
     leads: dict[Words, set[str]] = defaultdict(set)
     for slot in slots:
-        for lead in _lead_words(slot.left):
+        for lead in _lead_words(slot.left, small_words(slot.reading.languages)):
             leads[lead].add(slot.end)
     inside = {word for slot in slots for word in slot.words}
     everything = {word for slot in slots for word in slot.reading.tokens.words}
@@ -194,7 +199,8 @@ def _text_context(
     described = {word for word in about.split() if word.isalpha()}
     capitals = [s.reading.clean[s.reading.tokens.starts[s.first]].isupper() for s in slots]
     later = {word for slot in slots for word in slot.words[1:] if len(word) > 1}
-    small = not later.isdisjoint(_FUNCTION_WORDS)
+    languages = slots[0].reading.languages if slots else ()
+    small = not later.isdisjoint(small_words(languages).functions)
     titled = any(_begins_with_article(slot) for slot in slots)
     return TextContext(
         leads={lead: frozenset(ends) for lead, ends in leads.items()},
@@ -209,7 +215,7 @@ def _text_context(
     )
 
 
-def _lead_words(left: Words) -> Iterable[Words]:
+def _lead_words(left: Words, small: SmallWords) -> Iterable[Words]:
     if not left:
         yield ()
         return
@@ -217,37 +223,43 @@ def _lead_words(left: Words) -> Iterable[Words]:
         return  # what's, how's: before everything
     if all(is_word(word) or word == ":" for word in left):
         yield left
-    if left[-1] not in _GENERIC and (is_word(left[-1]) or left[-1] == ":"):
+    if left[-1] not in small.generic and (is_word(left[-1]) or left[-1] == ":"):
         yield left[-1:]
 
 
 def _begins_with_article(slot: ExampleSlot) -> bool:
     """Whether an article with a capital belongs to the value: The Hobbit."""
+    small = small_words(slot.reading.languages)
     words, first = slot.reading.tokens.words, slot.first
-    if words[first] not in _ARTICLES:
+    if words[first] not in small.articles:
         first -= 1
-    return first > 0 and words[first] in _ARTICLES and is_capital(slot.reading, first)
+    return first > 0 and words[first] in small.articles and is_capital(slot.reading, first)
 
 
 def _is_name(slot: ExampleSlot) -> bool:
     """Whether all words of the value but the small ones are written with capitals."""
+    small = small_words(slot.reading.languages)
     words = slot.reading.tokens.words
     spoken = [at for at in range(slot.first, slot.last) if is_word(words[at])]
-    telling = [at for at in spoken if words[at] not in _FUNCTION_WORDS]
+    telling = [at for at in spoken if words[at] not in small.functions]
     return len(telling) > 1 and all(is_capital(slot.reading, at) for at in telling)
 
 
 def _reads_as_sentence(slot: ExampleSlot) -> bool:
+    small = small_words(slot.reading.languages)
     words = slot.words
     if _is_name(slot) or _begins_with_article(slot):
         return False
-    return len(words) > 4 or words[0] in _ARTICLES or not _PREPOSITIONS.isdisjoint(words[1:])
+    return (
+        len(words) > 4 or words[0] in small.articles or not small.prepositions.isdisjoint(words[1:])
+    )
 
 
 def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
     found: list[ExampleSlot] = []
+    nouns = _nouns(examples)
     for example in _without(examples, known):
-        runs = capital_runs(example.reading, example.taken)
+        runs = capital_runs(example.reading, example.taken, nouns)
         if len(runs) == 1:
             first, last = runs[0]
             first -= _begins_with_subject(example.reading, first, last)
@@ -259,15 +271,26 @@ def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> l
     return found + [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
 
 
+def _nouns(examples: Sequence[SlotFilling]) -> frozenset[str]:
+    """What is no name for its capital, where nouns have one: what several examples say."""
+    if not examples or not small_words(examples[0].reading.languages).capital_nouns:
+        return frozenset()
+    template = examples[0].plan.template
+    said = Counter(word for e in examples for word in set(e.reading.tokens.words))
+    described = Tokens(f"{template.description} {template.id}").words
+    return frozenset(word for word, count in said.items() if count > 1).union(described)
+
+
 def _begins_with_subject(reading: ParsedText, first: int, last: int) -> bool:
     """Whether the word before is part of a name that begins the sentence: Mia Rossi has come."""
+    small = small_words(reading.languages)
     words = reading.tokens.words
-    if first != 1 or not is_capital(reading, 0) or words[0] in _FUNCTION_WORDS:
+    if first != 1 or not is_capital(reading, 0) or words[0] in small.functions:
         return False
     following = words[last : last + 3]
-    if not following or following[0] in _PREPOSITIONS:
+    if not following or following[0] in small.prepositions:
         return False
-    senses = sense_reader("en").senses(following)
+    senses = _senses(reading, following)
     tells = bool(senses) and senses[0].first == 0 and senses[0].sense in _SENSES_OF_VERBS
     return tells or following[0] == ","
 
@@ -283,7 +306,8 @@ def _shown_name(context: TextContext, example: SlotFilling) -> Place | None:
 
 def example_edges(reading: ParsedText, contexts: Iterable[TextContext]) -> TextEdges:
     """What an example's words are to its names, as far as the examples themselves tell."""
-    vocabulary = _FUNCTION_WORDS.union(*(context.vocabulary for context in contexts))
+    small = small_words(reading.languages)
+    vocabulary = small.functions.union(*(context.vocabulary for context in contexts))
     known = (index for index, word in enumerate(reading.tokens.words) if word in vocabulary)
     return TextEdges(known=frozenset(known))
 
@@ -307,10 +331,11 @@ def _differing(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
 
 
 def _could_be_value(example: SlotFilling, place: Place) -> bool:
+    small = small_words(example.reading.languages)
     words = example.reading.tokens.words[slice(*place)]
-    if not 0 < len(words) <= _LONGEST_VALUE or words[0] in _FUNCTION_WORDS:
+    if not 0 < len(words) <= _LONGEST_VALUE or words[0] in small.functions:
         return False
-    if any(word[0] == BLOCK or word in "?!.:" or word in _PREPOSITIONS for word in words):
+    if any(word[0] == BLOCK or word in "?!.:" or word in small.prepositions for word in words):
         return False
     return example.taken.has_room(example.reading.tokens, *place)
 
@@ -320,34 +345,39 @@ def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
     found: dict[str, list[ExampleSlot]] = defaultdict(list)
     for example in examples:
         words = example.reading.tokens.words
+        small = small_words(example.reading.languages)
         for index, word in enumerate(words):
-            if word not in _SENTENCE_LEADS | _PREPOSITIONS or words.count(word) > 1:
+            if word not in _SENTENCE_LEADS | small.prepositions or words.count(word) > 1:
                 continue
             read = sentence_from if word in _SENTENCE_LEADS else name_from
             place = read(example.reading, example.taken, index + 1)
-            if place is not None and words[place[0]] not in _FUNCTION_WORDS:
+            if place is not None and words[place[0]] not in small.functions:
                 found[word].append(ExampleSlot(example.reading, *place))
     best = max(found.values(), key=len, default=[])
     different = {slot.words for slot in best}
     return best if len(different) > 1 and 2 * len(best) >= len(examples) else []
 
 
+def _senses(reading: ParsedText, words: Sequence[str]) -> Sequence[WordSense]:
+    """What words do in the first language of the library; in English where none is said."""
+    return sense_reader((*reading.languages, "en")[0]).senses(words)
+
+
 def _fillers(reading: ParsedText) -> frozenset[int]:
     """Where words stand that are never part of a name."""
-    senses = sense_reader("en").senses(reading.tokens.words)
+    senses = _senses(reading, reading.tokens.words)
     return frozenset(one.first for one in senses if one.sense == "filler")
 
 
 def _after_preposition(example: SlotFilling) -> Place | None:
     """The last words of an example after its only preposition: "weather for rome"."""
+    small = small_words(example.reading.languages)
     tokens = example.reading.tokens
-    found = [index for index, word in enumerate(tokens.words) if word in _PREPOSITIONS]
+    found = [index for index, word in enumerate(tokens.words) if word in small.prepositions]
     free = [index for index in found if example.taken.has_room(tokens, index, index + 1)]
     if len(free) != 1:
         return None
-    fillers = (
-        one.first for one in sense_reader("en").senses(tokens.words) if one.sense == "filler"
-    )
+    fillers = (one.first for one in _senses(example.reading, tokens.words) if one.sense == "filler")
     place = name_from(example.reading, example.taken, free[0] + 1, ends=frozenset(fillers))
     at_end = place is not None and not any(map(is_word, tokens.words[place[1] :]))
     return place if at_end else None

@@ -79,7 +79,7 @@ class Extractor:
 
     def read(self, text: str, now: datetime) -> ParsedText:
         """Read a question, for `extract_from`. What comes back belongs to one thread."""
-        return ParsedText(text, now, self._domain.date_order)
+        return ParsedText(text, now, self._domain.date_order, self._languages)
 
     def extract_from(
         self,
@@ -183,7 +183,7 @@ class Extractor:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
             plan = self._planner.plan(template)
-            contexts = learn_examples(plan, self._domain)
+            contexts = learn_examples(plan, self._domain, self._languages)
             schema = describe_parameters(plan) if has_schema_only(template) else None
             examples = [self._read_example(text, plan, contexts) for text in template.nl_examples]
             frame = build_frame(plan, examples, self._domain)

@@ -1,12 +1,13 @@
 """Free text: a city, a title, a message; where it stands, and where it ends."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS, Words
 from server.extraction.plan import ParameterPlan
+from server.extraction.small_words import small_words
 from server.extraction.text_edges import (
     NO_EDGES,
     Place,
@@ -25,22 +26,13 @@ from server.text.tokens import BLOCK, Tokens, is_word
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
-_FUNCTION_WORDS: Final = _ENGLISH.function_words
-_ARTICLES, _PREPOSITIONS, _POLITE = _group("articles"), _group("prepositions"), _group("polite")
-_PRONOUNS, _POSSESSIVES = _group("pronouns"), _group("possessives")
-_KINDS_OF_PLACE = _group("kinds_of_place")
-_ACRONYMS, _PARTICLES = _group("acronyms"), _group("name_particles")
+_KINDS_OF_PLACE: Final = _group("kinds_of_place")
+_ACRONYMS: Final = _group("acronyms")
 _LEADS: Final = _ENGLISH.leads
 _SET_PHRASES: Final = _group("set_phrases")
 """Words that follow a preposition without being a value: in general, for free."""
-_NAME_ENDS: Final = _PREPOSITIONS | _group("name_ends")
-_OPENING_A_PHRASE: Final = _ARTICLES | _PRONOUNS
-"""Words after which a text that is announced by its name and a colon is a whole phrase."""
-_JOINTS: Final = _group("list_joints")
-_LEADING: Final = frozenset[str]().union(*_LEADS.values()) & (_PREPOSITIONS | {"of"})
+_LEADING: Final = frozenset[str]().union(*_LEADS.values()) & (_group("prepositions") | {"of"})
 """Words after which a thing is named, and not a clause: of, with, about; but not so, because."""
-_LOOSE: Final = _POLITE | _PREPOSITIONS | _ARTICLES
-"""Words with which no name ends."""
 _SENTENCE_ENDS: Final = frozenset("?!;|")
 _OPENERS: Final = frozenset("([{")
 _LONGEST_NAME: Final = 12
@@ -154,11 +146,12 @@ def _left_over(
 
 def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
     """Whether a thing is likely to be named there: after an article, “of”, or a number."""
+    small = small_words(reading.languages)
     tokens = reading.tokens
     if first == 0:
         return False
     before = tokens.words[first - 1]
-    if before in _ARTICLES or before in _LEADING:
+    if before in small.articles or before in _LEADING:
         return True
     return is_word(before) and not taken.has_room(tokens, first - 1, first)
 
@@ -174,11 +167,12 @@ def _without_verb(context: TextContext, reading: ParsedText, run: Place) -> Plac
 
 def _led_elsewhere(context: TextContext, tokens: Tokens, first: int) -> bool:
     """Whether a preposition stands before it that leads to no such value in the examples."""
+    small = small_words(tokens.languages)
     lead = first - 1
-    while tokens.word(lead) in _ARTICLES and lead > 0:
+    while tokens.word(lead) in small.articles and lead > 0:
         lead -= 1
     word = tokens.word(lead)
-    return word in _PREPOSITIONS and not any(word in known for known in context.leads)
+    return word in small.prepositions and not any(word in known for known in context.leads)
 
 
 def _overlaps(place: Place, runs: Sequence[Place]) -> bool:
@@ -194,6 +188,7 @@ def _in_doubt(
     edges: TextEdges,
 ) -> bool:
     """Whether no known edge settles where the text ends, or it is longer than any that is shown."""
+    small = small_words(reading.languages)
     tokens, (first, last) = reading.tokens, place
     size = sum(map(is_word, tokens.words[first:last]))
     if tokens.words[first] == _QUOTE:
@@ -214,9 +209,9 @@ def _in_doubt(
     if last in edges.ends or last in reading.moments or not taken.has_room(tokens, last, last + 1):
         return False
     following = tokens.words[last]
-    if following in _NAME_ENDS:
+    if following in small.name_ends:
         after = last + 1
-        while tokens.word(after) in _ARTICLES:
+        while tokens.word(after) in small.articles:
             after += 1
         free = after < len(tokens) and taken.has_room(tokens, after, after + 1)
         return free and after not in reading.moments and after not in edges.known
@@ -310,6 +305,7 @@ def _announced(
 
     By the parameter's name (title: Buy milk); when `alone`, by usual leads: in Oslo, called Kim.
     """
+    small = small_words(reading.languages)
     tokens = reading.tokens
     own = plan.name.before - plan.name.leads
     topics = [t for t in plan.name.topics if t in ("place", "topic", "saying")]
@@ -318,15 +314,15 @@ def _announced(
         following = tokens.word(index + 1)
         if word in own and (following in (":", "=", _QUOTE) or following in FILLERS):
             first = index + 1
-            while tokens.word(first) in FILLERS - _ARTICLES:
+            while tokens.word(first) in FILLERS - small.articles:
                 first += 1
-            phrase = tokens.words[index + 1] == ":" and tokens.word(first) in _OPENING_A_PHRASE
+            phrase = tokens.words[index + 1] == ":" and tokens.word(first) in small.openers
             yield _NAMED, first, sentences or phrase
         elif word in own and (colon := _announcing_colon(reading, index + 1, edges)) is not None:
             yield _NAMED, colon + 1, True
         elif word in own and is_word(following) and index + 1 not in edges.ends:
             before = tokens.word(index - 1)
-            if index == 0 or before == "," or before in _JOINTS:
+            if index == 0 or before == "," or before in small.joints:
                 yield _NAMED, index + 1, sentences
         if alone and word in usual:
             yield _USUAL, index + 1, sentences or (word == ":" and "called" in plan.name.topics)
@@ -340,6 +336,7 @@ def _led_to(
     ends: frozenset[str],
     edges: TextEdges,
 ) -> Place | None:
+    small = small_words(reading.languages)
     tokens = reading.tokens
     if "" not in ends:
         stop = min(first + _LONGEST_BETWEEN, len(tokens))
@@ -348,7 +345,7 @@ def _led_to(
     if context.sentences:
         return _phrase_from(reading, taken, first, edges)
     stops = edges.ends if context.plain else frozenset[int]()
-    skip = _POSSESSIVES if context.titles else _ARTICLES
+    skip = small.possessives if context.titles else small.articles
     place = name_from(reading, taken, first, skip=skip, ends=stops)
     if place is None:
         return None
@@ -365,7 +362,8 @@ def _led_to(
 
 
 def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | None:
-    while first < last and tokens.words[first] in _FUNCTION_WORDS:
+    small = small_words(tokens.languages)
+    while first < last and tokens.words[first] in small.functions:
         first += 1
     if first == last or not taken.has_room(tokens, first, last):
         return None
@@ -374,12 +372,13 @@ def _content(tokens: Tokens, taken: SpanSet, first: int, last: int) -> Place | N
 
 
 def _acceptable(context: TextContext, reading: ParsedText, place: Place, edges: TextEdges) -> bool:
+    small = small_words(reading.languages)
     words = reading.tokens.words[place[0] : place[1]]
     if words == [_QUOTE]:
         return True
     if is_hollow(reading, place, edges):
         return False
-    if not context.sentences and words[0] in _PRONOUNS:
+    if not context.sentences and words[0] in small.pronouns:
         return False
     plain = [word for word in words if word[0].isalnum()]
     start = reading.tokens.starts[place[0]]
@@ -388,14 +387,15 @@ def _acceptable(context: TextContext, reading: ParsedText, place: Place, edges: 
         return False  # 3 cities
     if words[0] in _SET_PHRASES and (len(plain) == 1 or reading.clean[start].islower()):
         return False
-    return not all(word in _FUNCTION_WORDS or word in context.vocabulary for word in plain)
+    return not all(word in small.functions or word in context.vocabulary for word in plain)
 
 
 def is_hollow(reading: ParsedText, place: Place, edges: TextEdges) -> bool:
     """Whether the words there name nothing, as pronouns do; a capital within a sentence does."""
+    small = small_words(reading.languages)
     words = reading.tokens.words
     spoken = [index for index in range(*place) if words[index][0].isalnum()]
-    if all(words[index] in _PRONOUNS for index in spoken):
+    if all(words[index] in small.pronouns for index in spoken):
         return True
     return all(
         index in edges.empty
@@ -433,7 +433,7 @@ def name_from(
     taken: SpanSet,
     first: int,
     *,
-    skip: frozenset[str] = _ARTICLES,
+    skip: frozenset[str] | None = None,
     ends: frozenset[int] = frozenset(),
 ) -> Place | None:
     """Return the name that begins at the word `first`, after words to `skip`, or None.
@@ -442,9 +442,11 @@ def name_from(
     (Paris, France), before any date, time or other argument, and before a word in small
     letters at one of the places in `ends`.
     """
+    small = small_words(reading.languages)
     tokens = reading.tokens
+    skip = small.articles if skip is None else skip
     while tokens.word(first) in skip:
-        if tokens.words[first] in _POSSESSIVES:
+        if tokens.words[first] in small.possessives:
             return None
         first += 1
     if tokens.word(first) in _KINDS_OF_PLACE and tokens.word(first + 1) == "of":
@@ -452,7 +454,7 @@ def name_from(
     last = first
     while last < len(tokens) and last - first < _LONGEST_NAME and not _stops(reading, taken, last):
         word = tokens.words[last]
-        if (word in _NAME_ENDS and last > first) or (
+        if (word in small.name_ends and last > first) or (
             word == "," and not _capital(reading, last + 1)
         ):
             break
@@ -463,7 +465,7 @@ def name_from(
 
 
 def sentence_from(
-    reading: ParsedText, taken: SpanSet, first: int, *, trailing: frozenset[str] = _POLITE
+    reading: ParsedText, taken: SpanSet, first: int, *, trailing: frozenset[str] | None = None
 ) -> Place | None:
     """The words from `first` to the end of the message, or to another argument.
 
@@ -478,11 +480,14 @@ def sentence_from(
         is_data = tokens.words[last] in (BLOCK + "array", BLOCK + "object")
         if is_data or not taken.has_room(tokens, last, last + 1):
             return _trimmed(tokens, first, last)
+    if trailing is None:
+        trailing = small_words(reading.languages).polite
     return _trimmed(tokens, first, max(first, len(tokens)), trailing)
 
 
 def _phrase_from(reading: ParsedText, taken: SpanSet, first: int, edges: TextEdges) -> Place | None:
     """As `sentence_from`, without what announces the text, and what leads to the next argument."""
+    small = small_words(reading.languages)
     tokens = reading.tokens
     colon = _announcing_colon(reading, first, edges)
     if colon is None and tokens.word(first - 1) == ":":
@@ -490,7 +495,7 @@ def _phrase_from(reading: ParsedText, taken: SpanSet, first: int, edges: TextEdg
     if colon is None or edges is NO_EDGES:
         place = sentence_from(reading, taken, first)
     else:
-        place = sentence_from(reading, taken, colon + 1, trailing=_POLITE - PRESENT)
+        place = sentence_from(reading, taken, colon + 1, trailing=small.polite - PRESENT)
         if place and place[1] == len(tokens) - 1 and tokens.words[-1] in "?!":
             place = place[0], len(tokens)  # the mark of what is said, and not of who says it
     if place is None or edges is NO_EDGES:
@@ -499,17 +504,18 @@ def _phrase_from(reading: ParsedText, taken: SpanSet, first: int, edges: TextEdg
     if last < len(tokens) and tokens.words[last] not in _SENTENCE_ENDS | {".", ","}:
         comma = next((at for at in range(last - 1, first, -1) if tokens.words[at] == ","), None)
         if comma is not None and all(at in edges.known for at in range(comma + 1, last)):
-            return _trimmed(tokens, first, comma, _POLITE)
+            return _trimmed(tokens, first, comma, small.polite)
     return place
 
 
 def _announcing_colon(reading: ParsedText, first: int, edges: TextEdges) -> int | None:
     """The colon before which only known words stand: for the maid: knock first."""
+    small = small_words(reading.languages)
     tokens = reading.tokens
     for index in range(first, min(first + _LONGEST_BETWEEN, len(tokens))):
         if tokens.words[index] == ":":
             return None if tokens.glued(index + 1) else index
-        addressed = first < index and tokens.words[first] in _PREPOSITIONS  # for the maid
+        addressed = first < index and tokens.words[first] in small.prepositions  # for the maid
         if not is_word(tokens.words[index]) or not (addressed or index in edges.known):
             return None
     return None
@@ -527,16 +533,19 @@ def _stops(reading: ParsedText, taken: SpanSet, index: int) -> bool:
 
 
 def _capital(reading: ParsedText, index: int) -> bool:
+    small = small_words(reading.languages)
     tokens = reading.tokens
     if index >= len(tokens) or not reading.clean[tokens.starts[index]].isupper():
         return False
     word = tokens.words[index]
-    return word not in _FUNCTION_WORDS or (word != "i" and len(word) == 1)
+    return word not in small.functions or (word != "i" and len(word) == 1)
 
 
 def _trimmed(
-    tokens: Tokens, first: int, last: int, trailing: frozenset[str] = _LOOSE
+    tokens: Tokens, first: int, last: int, trailing: frozenset[str] | None = None
 ) -> Place | None:
+    small = small_words(tokens.languages)
+    trailing = small.loose if trailing is None else trailing
     while last > first:
         word = tokens.words[last - 1]
         if word not in trailing and (word[0].isalnum() or word in (")", "]", "%", "+", "#")):
@@ -545,12 +554,16 @@ def _trimmed(
     while first < last and not (tokens.words[first][0].isalnum() or tokens.words[first] in "#@$("):
         first += 1
     words = tokens.words[first:last]
-    telling = [w for w in words if w[0].isdigit() or (is_word(w) and w not in _FUNCTION_WORDS)]
+    telling = [w for w in words if w[0].isdigit() or (is_word(w) and w not in small.functions)]
     return (first, last) if telling or words == [_QUOTE] else None
 
 
-def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:
-    """Names in a text, going by capital letters; none in a text that is full of them."""
+def capital_runs(reading: ParsedText, taken: SpanSet, nouns: Container[str] = ()) -> list[Place]:
+    """Names in a text, going by capital letters; none in a text that is full of them.
+
+    `nouns` have a capital whatever they stand for.
+    """
+    small = small_words(reading.languages)
     tokens = reading.tokens
     upper = [
         is_word(word) and reading.clean[tokens.starts[index]].isupper()
@@ -564,12 +577,12 @@ def capital_runs(reading: ParsedText, taken: SpanSet) -> list[Place]:
         begins = index == 0 or tokens.words[index - 1] in (".", "?", "!", ":")
         written = reading.clean[tokens.starts[index] : tokens.ends[index]]
         begins = begins and not (len(written) > 1 and written.isupper())  # but NVDA is a name
-        if not is_upper or begins or word in _FUNCTION_WORDS or word in _ACRONYMS:
+        if not is_upper or begins or word in small.functions or word in _ACRONYMS:
             continue
-        if not taken.has_room(tokens, index, index + 1):
+        if not taken.has_room(tokens, index, index + 1) or word in nouns:
             continue
         between = tokens.words[runs[-1][1] : index] if runs else []
-        joins = all(word in _PARTICLES or word in "-'’." for word in between)
+        joins = all(word in small.particles or word in "-'’." for word in between)
         if runs and joins and len(between) < 4:
             runs[-1] = (runs[-1][0], index + 1)
         else:

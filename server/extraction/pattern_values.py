@@ -111,7 +111,7 @@ def _captured_span(
     for found in find(plan, reading):
         if found.start < place.end and found.end > place.start:
             return found._replace(kind="template_pattern")
-    inner = ParsedText(text, reading.now, reading.date_order)
+    inner = ParsedText(text, reading.now, reading.date_order, reading.languages)
     for found in find(plan, inner):
         if not found.problem:
             return place._replace(value=found.value)

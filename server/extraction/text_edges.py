@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from server.extraction.frame import Frame
+from server.extraction.small_words import SmallWords, small_words
 from server.extraction.values import SpanSet
 from server.text.language import Sense, load_language
 from server.text.parsed_text import ParsedText
@@ -19,9 +20,7 @@ from server.text.tokens import Tokens, is_digits, is_word
 Place = tuple[int, int]
 
 _ENGLISH: Final = load_language("en")
-_ARTICLES, _PREPOSITIONS = _ENGLISH.group("articles"), _ENGLISH.group("prepositions")
-_ACRONYMS, _PARTICLES = _ENGLISH.group("acronyms"), _ENGLISH.group("name_particles")
-_FUNCTION_WORDS: Final = _ENGLISH.function_words
+_ACRONYMS: Final = _ENGLISH.group("acronyms")
 _GLUE: Final = frozenset("'’-‐–&/")
 _HYPHENS: Final = frozenset("-‐–&/")
 _SENTENCE_BEGINS: Final = frozenset(".?!:;")
@@ -60,6 +59,7 @@ def text_edges(
     asides: Sequence[Place] = (),
 ) -> TextEdges:
     """Tell for one template what the words of a question are to its names."""
+    small = small_words(reading.languages)
     tokens, code = reading.tokens, senses.reader.code
     ends, empty, known = set[int](), set[int](), set[int]()
     for sense in senses.senses:
@@ -73,7 +73,7 @@ def text_edges(
         if not is_word(word) or index in known:
             continue
         root = stem(word, code)
-        if word in _FUNCTION_WORDS or root in frame.stems or root in library:
+        if word in small.functions or root in frame.stems or root in library:
             known.add(index)
         if frame.stems.get(root, 0) > 0 and not _is_part(tokens, index):
             ends.add(index)
@@ -120,6 +120,7 @@ def name_runs(
     The first word of a sentence belongs to a name when nothing knows it. `titles` begin with
     articles, and hold more small words than the names of people do: The Name of the Rose.
     """
+    small = small_words(reading.languages)
     tokens = reading.tokens
     words = tokens.words
     spoken = [index for index, word in enumerate(words) if is_word(word)]
@@ -130,26 +131,39 @@ def name_runs(
         if not is_capital(reading, index) or not taken.has_room(tokens, index, index + 1):
             continue
         word = words[index]
+        if small.capital_nouns and index in edges.known:
+            continue  # a noun like any other
         follows = bool(runs) and _joins(reading, taken, runs[-1][1], index, titles=titles)
         if not follows:
-            leads_title = titles and word in _ARTICLES and _leads_name(reading, taken, index)
+            leads_title = titles and word in small.articles and _leads_name(reading, taken, index)
             if begins_sentence(reading, index):
                 if index in edges.known and not leads_title:
                     continue
-            elif _is_small(word) and not leads_title:
+            elif _is_small(word, small) and not leads_title:
                 continue
-        elif _is_small(word) and not titles:
+        elif _is_small(word, small) and not titles:
             continue
         if follows:
             runs[-1] = runs[-1][0], index + 1
         else:
             runs.append((index, index + 1))
+    if small.capital_nouns:
+        runs = [run for run in runs if not _is_noun(reading, run, small)]
     return runs
 
 
-def _is_small(word: str) -> bool:
+def _is_noun(reading: ParsedText, run: Place, small: SmallWords) -> bool:
+    """Whether a single word is but a noun, where nouns have capitals: after an article."""
+    first, last = run
+    before = reading.tokens.word(first - 1)
+    if last - first > 1:
+        return False
+    return before in small.articles or before in small.contracted or is_digits(before)
+
+
+def _is_small(word: str, small: SmallWords) -> bool:
     """Whether it is no name though it has a capital: I, The, PDF; but the D of D.C. is one."""
-    return word in _ACRONYMS or (word in _FUNCTION_WORDS and len(word) > 1)
+    return word in _ACRONYMS or (word in small.functions and len(word) > 1)
 
 
 def _leads_name(reading: ParsedText, taken: SpanSet, index: int) -> bool:
@@ -161,6 +175,7 @@ def _leads_name(reading: ParsedText, taken: SpanSet, index: int) -> bool:
 
 def _joins(reading: ParsedText, taken: SpanSet, first: int, last: int, *, titles: bool) -> bool:
     """Whether what stands between two words with capitals lets them be one name."""
+    small = small_words(reading.languages)
     between = reading.tokens.words[first:last]
     if len(between) > _LONGEST_JOINT or not all(
         taken.has_room(reading.tokens, index, index + 1) for index in range(first, last)
@@ -168,10 +183,10 @@ def _joins(reading: ParsedText, taken: SpanSet, first: int, last: int, *, titles
         return False
     if "." in between:
         return between == ["."] and _is_abbreviated(reading, first)
-    small = _ARTICLES | _PREPOSITIONS | _PARTICLES if titles else _PARTICLES
-    if between and between[0] in _PARTICLES:
-        small |= _ARTICLES  # the Lord of the Rings
-    return all(word in small or word in _GLUE for word in between)
+    inside = small.articles | small.prepositions | small.particles if titles else small.particles
+    if between and between[0] in small.particles:
+        inside |= small.articles  # the Lord of the Rings
+    return all(word in inside or word in _GLUE for word in between)
 
 
 def unknown_runs(reading: ParsedText, taken: SpanSet, edges: TextEdges) -> list[Place]:

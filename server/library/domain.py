@@ -24,6 +24,13 @@ from server.library.yaml_models import (
 )
 from server.settings.documents import Document
 from server.settings.validation import validate
+from server.text.local_values import writes_day_first
+from server.text.tokens import DateOrder
+
+
+def _date_order(written: ResponseConfigYaml) -> DateOrder:
+    """How the default language writes 03/04/2025."""
+    return "dmy" if writes_day_first(written.default_language) else "mdy"
 
 
 def _responses(written: ResponseConfigYaml, section: Section) -> ResponseConfig:
@@ -88,7 +95,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         entities=_entities(parts.get("entities"), vocabulary, parts.section("entities")),
         synonyms=_synonyms(vocabulary),
         response=_responses(parts.get("response_config"), parts.section("response_config")),
-        date_order=parts.get("date_order"),
+        date_order=parts.get("date_order") or _date_order(parts.get("response_config")),
         http=build_defaults(
             parts.get("api_config"),
             parts.section("api_config"),

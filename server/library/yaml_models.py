@@ -117,8 +117,8 @@ class DomainParts(LibraryModel):
     """How values of a type look, by type: a known one, or one of your own."""
     response_config: ResponseConfigYaml = ResponseConfigYaml()
     """How results are put into words."""
-    date_order: Literal["mdy", "dmy"] = "mdy"
-    """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April."""
+    date_order: Literal["mdy", "dmy"] | None = None
+    """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April; else as `default_language` is."""
     unused_values: UnusedValues | None = None
     """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
     api_config: ApiConfigYaml = ApiConfigYaml()

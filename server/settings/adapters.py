@@ -69,7 +69,7 @@ class AdapterConfig(Strict):
     template_library_path: RootedPaths = Field(min_length=1)
     """Template files or globs: one, or a list."""
     max_wrong: float = Field(default=0.02, gt=0, le=0.5)
-    """The largest share of questions that may be answered wrongly; it sets the threshold."""
+    """The largest share of questions that may run the wrong template; it sets the threshold."""
     confidence_threshold: float | None = Field(default=None, ge=0, le=1)
     """Least calibrated probability at which a template may answer, instead of `max_wrong`."""
     max_templates: int = Field(default=5, ge=1, le=100)

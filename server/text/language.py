@@ -58,8 +58,14 @@ class TextSpec(LanguagePart):
     """How the language is written, with the fields of `WritingRules`.
 
     Ranges of characters are written as `0591-05BD`. `ignore` are characters that do not
-    count, and `letters` the range of a script that tells the language from others.
+    count, and `letters` the range of a script that tells the language from others. With
+    `capital_nouns` every noun has a capital, with `verbs_last` a request may end with its verb,
+    and `clitics` are pronouns that are written in one word with the verb before them.
     """
+
+    capital_nouns: bool = False
+    verbs_last: bool = False
+    clitics: list[str] = []
 
     letters: Characters | Literal[""] = ""
     ignore: list[Characters] = []
@@ -73,7 +79,15 @@ class TextSpec(LanguagePart):
 
 
 class NumbersSpec(LanguagePart):
-    """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`)."""
+    """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`).
+
+    `ones` are the articles that count one unit of time (`eine Woche`), `joiner_in_words` joins
+    ones and tens in a single word (`einundzwanzig`), and `decimal` is the sign before decimals.
+    """
+
+    ones: WordSet = NO_WORDS
+    joiner_in_words: str = ""
+    decimal: Literal[".", ","] = "."
 
     words: dict[str, int] = {}
     multipliers: dict[str, int] = {}
@@ -105,7 +119,17 @@ class RangeSpec(LanguagePart):
 
 
 class DatesSpec(LanguagePart):
-    """`months` and `weekdays` (0 is Monday) begin with the full names, in order."""
+    """`months` and `weekdays` (0 is Monday) begin with the full names, in order.
+
+    `next` and `last` stand beside a weekday, `ahead` and `ago` before a length of time. With
+    `day_first`, 03/04/2025 is in April.
+    """
+
+    day_first: bool = False
+    next: Phrases = ()
+    last: Phrases = ()
+    ahead: Phrases = ()
+    ago: Phrases = ()
 
     week_starts: Weekday = "monday"
     century_pivot: Annotated[int, Field(ge=0, le=100)] = 50
@@ -189,7 +213,8 @@ class Politeness(LanguagePart):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "date_names",
+    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "contracted",
+    "date_names",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
@@ -231,8 +256,16 @@ class ClockWords(LanguagePart):
     """Times of day in words: half past three, quarter to seven in the morning.
 
     `parts` of an hour have their minutes. `halves` are the words that say which half of the day
-    is meant, and `leads` those that may stand before such a word.
+    is meant, and `leads` those that may stand before such a word. `oclock` stands after an hour,
+    `before_hour` before it, `half_to` before the hour that the half leads to (halb sieben), and
+    `more` and `less` between an hour and its minutes (siete menos cuarto).
     """
+
+    oclock: WordSet = NO_WORDS
+    before_hour: Phrases = ()
+    half_to: WordSet = NO_WORDS
+    more: WordSet = NO_WORDS
+    less: WordSet = NO_WORDS
 
     parts: dict[str, Annotated[int, Field(ge=1, le=59)]] = {}
     past: WordSet = NO_WORDS

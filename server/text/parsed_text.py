@@ -31,6 +31,7 @@ from server.text.dates import (
 from server.text.decimals import Number, exact_quotient, opposite
 from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_alone
 from server.text.language import load_language
+from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
@@ -53,8 +54,12 @@ class ParsedText:
     within a date, a quote, JSON, a URL or an email is none of its own.
     """
 
-    def __init__(self, text: str, now: datetime, date_order: DateOrder) -> None:
+    def __init__(
+        self, text: str, now: datetime, date_order: DateOrder, languages: Sequence[str] = ()
+    ) -> None:
+        """Read `text`, in English and in the words of `languages`, whose own words come first."""
         self.text = text
+        self.languages = tuple(languages)
         self.now = now
         self.date_order = date_order
         clean = text if len(text) <= MAX_CHARS else ""
@@ -63,7 +68,7 @@ class ParsedText:
         self.clean = clean
         """The text that patterns may run on: same places, but always valid Unicode."""
         blocks = find_blocks(clean) if _MAY_HOLD_BLOCKS.search(clean) else []
-        self.tokens = tokens = Tokens(clean, blocks)
+        self.tokens = tokens = Tokens(clean, blocks, self.languages)
         self.too_long = tokens.too_many or len(text) > MAX_CHARS
         places = () if self.too_long else [tokens.index_at(block.start) for block in blocks]
         self.spans: Sequence[Span] = [
@@ -139,7 +144,7 @@ class ParsedText:
         """Values of one kind that fill a quote: the date of "2025-03-05"."""
         for quote in self.of("quoted"):
             text = quote.value.strip() if len(quote.value) <= 100 else ""
-            if whole := ParsedText(text, self.now, self.date_order).whole(kind):
+            if whole := ParsedText(text, self.now, self.date_order, self.languages).whole(kind):
                 yield quote._replace(kind=kind, value=whole.value, unit=whole.unit)
 
     def whole(self, kind: Kind) -> Span | None:
@@ -178,15 +183,20 @@ class _Scanner:
         self.found: list[Span] = []
         self.durations: list[Span] = []
         self.next_duration = 0
+        readers = map(local_reader, tokens.languages)
+        self.local = [reader for reader in readers if reader is not None]
+        self.not_english = frozenset[str]().union(*(one.own_words for one in self.local))
 
     def scan(self) -> list[Span]:
         """Return every value that is no block, by place, the longest first."""
         words, index, found = self.tokens.words, 0, self.found
         while index < len(words):
             word = words[index]
-            if "0" <= word[0] <= "9":
+            if self.local and (after := self._local(index)):
+                index = after
+            elif "0" <= word[0] <= "9":
                 index = self._digits(index)
-            elif word in _READERS:
+            elif word in _READERS and word not in self.not_english:
                 index = max(index + 1, *(read(self, index) for read in _READERS[word]))
             else:
                 index += 1
@@ -197,6 +207,16 @@ class _Scanner:
         found.sort(key=attrgetter("end"), reverse=True)
         found.sort(key=attrgetter("start"))
         return found
+
+    def _local(self, index: int) -> int:
+        """Add what a language beside English reads there, and return the index to go on from."""
+        for reader in self.local:
+            read = reader.read(self.tokens, index, self.today)
+            if read is not None:
+                for one in read[0]:
+                    self._add(*one[:5], weak=one.weak)
+                return read[1]
+        return 0
 
     def _add(
         self, kind: Kind, first: int, last: int, value: Any, unit: str = "", *, weak: bool = False
@@ -215,7 +235,11 @@ class _Scanner:
         date_parts = match_date(tokens.folded, start, self.order) if may_be_date else None
         if date_parts is not None and not date_parts.doubtful:
             return self._date(index, date_parts)
-        time_parts = match_time(tokens.folded, start) if after in _AFTER_HOUR else None
+        time_parts = (
+            match_time(tokens.folded, start)
+            if after in _AFTER_HOUR and after not in self.not_english
+            else None
+        )
         if time_parts is not None:
             last = tokens.index_at(time_parts.end)
             try:
@@ -229,7 +253,7 @@ class _Scanner:
                 self._add("date", index, index + 1, date_parts.on_calendar(self.today), weak=True)
         if after in _SPEAKS_TIME and (spoken := self._spoken_time(index)):
             return spoken
-        if certain := self._bare_hour(index):
+        if after not in self.not_english and (certain := self._bare_hour(index)):
             return certain
         digits = read_digits(tokens, index)
         if digits.value is None:
@@ -435,8 +459,12 @@ class _Scanner:
         word = self.tokens.word
         begins = {span.first: span for span in self.found if span.kind == "date"}
         ends = {span.last: span for span in begins.values()}
+        between = _BETWEEN_DATE_AND_TIME.union(*(one.between_date_and_time for one in self.local))
         for clock in [span for span in self.found if span.kind == "time"]:
-            day = ends.get(clock.first - (word(clock.first - 1) in _BETWEEN_DATE_AND_TIME))
+            begins_at = clock.first - (word(clock.first - 1) in between)
+            if self.local and word(begins_at - 1) in between:
+                begins_at -= 1  # mañana a las 8
+            day = ends.get(begins_at)
             if day is None:
                 day = begins.get(clock.last + (word(clock.last) in _BETWEEN_DATE_AND_TIME))
             if day is not None and not day.weak:

@@ -10,12 +10,15 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from server.text.language import Language, Sense, load_language, shipped_names
-from server.text.tokens import Tokens, is_word
+from server.text.stems import bare_verb
+from server.text.tokens import Tokens, is_digits, is_word
 
 _APOSTROPHES: Final = {"’": "'", "´": "'", "`": "'"}
 _CLAUSE_ENDS: Final = frozenset(",.;:!?–—\n")
 _LONGEST_READ: Final = 400
 """Words of a message that are looked at; what is longer is no question."""
+
+_SHORTEST_SUBJECT: Final = 5
 
 BEARS_NOTHING: Final[frozenset[str]] = frozenset({"filler", "light"})
 
@@ -113,9 +116,15 @@ class SenseReader:
                 groups.setdefault(phrase, set()).add(number)
         self._actions = _plain(groups)
         self._groups = {phrase: frozenset(numbers) for phrase, numbers in groups.items()}
+        self._language = language
         self._articles = language.group("articles")
         self._prepositions = language.group("prepositions")
         self._before_nouns = self._articles | self._prepositions - {"to"}
+        self._verb_ends = (
+            _CLAUSE_ENDS
+            | {word for phrase in language.joints for word in phrase.split()}
+            | set(language.senses.get("filler", ()))
+        )
         self._courtesies = _plain([*language.politeness.please, *language.politeness.greetings])
         self._known = frozenset(
             phrase
@@ -142,6 +151,22 @@ class SenseReader:
     def covers(self, words: Sequence[str]) -> int:
         """How many of the words stand in phrases of the language's lists."""
         return sum(sense.last - sense.first for sense in self.senses(words))
+
+    def telling(self, text: str) -> list[str]:
+        """The words of a text that say what it is about; its long ones, where none does."""
+        words = Tokens(text).words
+        away = {at for one in self.senses(words) for at in range(one.first, one.last)}
+        spoken = [
+            (at, word)
+            for at, word in enumerate(words)
+            if is_word(word) and word not in self._before_nouns
+        ]
+        found = [word for at, word in spoken if at not in away]
+        return found or [word for _, word in spoken if len(word) >= _SHORTEST_SUBJECT]
+
+    def denies(self, words: Sequence[str]) -> bool:
+        """Whether any of the words is a no."""
+        return any(one.sense in ("negation", "exclusion") for one in self.senses(words))
 
     def senses(self, words: Sequence[str]) -> list[WordSense]:
         """Every phrase of the lists, in order, none overlapping another, the longest first."""
@@ -187,10 +212,25 @@ class SenseReader:
                 if not is_noun and (action := self._action_at(words, index)) is not None:
                     found.append(action)
             begins = begins and (index in bears_nothing or not is_word(word))
+        if self._language.text.verbs_last:
+            found += self._last_verbs(words, found)
         return found
+
+    def _last_verbs(self, words: Sequence[str], found: Sequence[Action]) -> Iterator[Action]:
+        """The verbs that clauses end with: das Zimmer auf frei setzen."""
+        known = {at for action in found for at in action.places}
+        for index, word in enumerate(words):
+            after = words[index + 1] if index + 1 < len(words) else "."
+            if index in known or not is_word(word) or after not in self._verb_ends:
+                continue
+            if (groups := self._groups.get(word)) is not None and index:
+                yield Action(index, index + 1, groups)
 
     def _action_at(self, words: Sequence[str], index: int) -> Action | None:
         whole = self._actions.at(words, index)
+        if whole is None and (bare := bare_verb(words[index], self.code)) != words[index]:
+            groups = self._groups.get(bare)
+            return Action(index, index + 1, groups) if groups is not None else None
         if whole is not None and whole.last - whole.first > 1:
             return Action(whole.first, whole.last, self._groups[whole.phrase])
         # “switch the lights off”: a particle may stand apart from its verb.
@@ -207,7 +247,9 @@ class SenseReader:
     def mood(self, words: Sequence[str], first: int = 0) -> Mood:
         """Whether a clause that begins at `first` asks for something, about something, or tells."""
         while (polite := self._courtesies.at(words, first) if first < len(words) else None) or (
-            first < len(words) and not is_word(words[first]) and words[first][0] != "\0"
+            first < len(words)
+            and not (is_word(words[first]) or is_digits(words[first]))
+            and words[first][0] != "\0"
         ):
             first = polite.last if polite is not None else first + 1
         if self._requests.begins(words, first):

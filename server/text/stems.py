@@ -1,5 +1,6 @@
 """Words cut down to what their forms share: "driving", "drives" and "drive" are `drive`."""
 
+import unicodedata
 from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
@@ -8,6 +9,7 @@ from server.text.language import load_language
 
 _SIBILANTS: Final = ("s", "x", "z", "sh", "ch")
 _VOWELS: Final = "aeiou"
+_SHORTEST_VERB: Final = 3
 _lock: Final = Lock()  # a Snowball stemmer works on one word at a time
 
 
@@ -22,6 +24,25 @@ def stem(word: str, code: str = "en") -> str:
         return word
     with _lock:
         return str(stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=20_000)
+def bare_verb(word: str, code: str) -> str:
+    """A verb without the pronouns that are written in one word with it: anótale is anota.
+
+    What is left has no accents, which the pronouns bring; a word without any is as it was.
+    """
+    for clitic in load_language(code).text.clitics:
+        base = word.removesuffix(clitic)
+        if base != word and len(base) >= _SHORTEST_VERB:
+            return without_accents(base)
+    return word
+
+
+def without_accents(word: str) -> str:
+    """The word as it is typed where accents are left out."""
+    parts = unicodedata.normalize("NFD", word)
+    return "".join(part for part in parts if not unicodedata.combining(part))
 
 
 @lru_cache

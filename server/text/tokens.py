@@ -78,12 +78,16 @@ class Tokens:
 
     A block (JSON, a quote, a URL, an email) is one word, `BLOCK` and its kind. `folded` is
     the text for patterns: in lower case, of the same length, with its blocks blanked out.
+    `languages` are those that it may be in, beside English.
     """
 
-    __slots__ = ("ends", "folded", "starts", "text", "too_many", "words")
+    __slots__ = ("ends", "folded", "languages", "starts", "text", "too_many", "words")
 
-    def __init__(self, text: str, blocks: Iterable[Span] = ()) -> None:
+    def __init__(
+        self, text: str, blocks: Iterable[Span] = (), languages: tuple[str, ...] = ()
+    ) -> None:
         self.text = text
+        self.languages = languages
         self.words: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
