@@ -120,8 +120,7 @@ def test_a_particle_of_another_clause_belongs_to_no_verb() -> None:
 
 def test_a_verb_behind_an_article_is_a_noun() -> None:
     assert list(read("the order of my sister").actions) == []
-    (verb,) = read("order the cake").actions
-    assert (verb.first, verb.last) == (0, 1)
+    assert [action.first for action in read("order the cake").actions] == [0]
 
 
 @pytest.mark.parametrize(
