@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from server.core.coverage import Coverage, CoveredWord, WordRole
+from server.core.coverage import VALUE_KINDS, Coverage, CoveredWord, WordRole
 from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
@@ -191,6 +191,8 @@ def cover(
             and words[-1].of == of
             and tokens.starts[at] <= words[-1].end + 1
             and not reading.clean[words[-1].end : tokens.starts[at]].isspace()
+            # The sign of “10^2” is no part of either number.
+            and not (words[-1].kind != kind and {words[-1].kind, kind} & VALUE_KINDS)
         )
         if glued:  # the parts of “what's”, “2026-03-01”, “e-mail”
             words[-1] = words[-1]._replace(end=tokens.ends[at])

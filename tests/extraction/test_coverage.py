@@ -67,7 +67,7 @@ def test_a_whole_account() -> None:
         ("timer", "frame", ""),
         ("for", "filler", "filler"),
         ("15", "value", ""),
-        ("minutes", "value", "lead"),
+        ("minutes", "value", ""),
     ]
     timer = next(word for word in cover("a timer for 15 minutes").words if word.role == "frame")
     assert (timer.start, timer.end, timer.of) == (2, 7, "timer")

@@ -38,7 +38,9 @@ class Counting:
         """The real one belongs to the fixture."""
 
 
-async def test_a_word_is_nearest_to_the_template_it_means(encoder: Embedder, tmp_path: Path) -> None:
+async def test_a_word_is_nearest_to_the_template_it_means(
+    encoder: Embedder, tmp_path: Path
+) -> None:
     learnt = await LibraryVectors.learn(TELLING, encoder, tmp_path, "travel")
     asked = await encoder.embed(["rainfall", "train"])
     rainfall, train = learnt.near(asked, "weather")

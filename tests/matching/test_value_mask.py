@@ -47,7 +47,7 @@ def test_yes_and_no_are_no_values() -> None:
     assert ValueMask(Library(Domain("d"), {"lights": lights}))("dimmed lights") == "dimmed lights"
 
 
-@pytest.mark.parametrize("text", ["What is 15% of 200?", "dark in the kitchen", "\ud800", "🙂 " * 99])
+@pytest.mark.parametrize("text", ["What is 15% of 200?", "in the kitchen", "\ud800", "🙂 " * 99])
 def test_a_library_without_listed_values_masks_as_ever(text: str) -> None:
     assert ValueMask(library_of({"t": ("one", "two")}))(text) == mask(text)
 

@@ -148,8 +148,8 @@ def test_nothing_is_written_that_is_taken_back(
     """Nor proposed, nor asked for; but a message to send may say “if it rains” at its end.
 
     So may all that a free text takes to itself. A refusal that the template's own examples use is
-    theirs: cancel_order has “I don't want order #001 any more”, and proposes, which only a yes does,
-    to cancel where it is told “don't cancel …”. That is not claimed here.
+    theirs: cancel_order has “I don't want order #001 any more”, and proposes to cancel, for a yes,
+    where it is told “don't cancel …”. That is not claimed here.
     """
     pattern = data.draw(st.sampled_from(TAKEN_BACK))
     text = pattern.format(data.draw(st.sampled_from(shipped.examples(name))))

@@ -120,8 +120,7 @@ def test_a_particle_of_another_clause_belongs_to_no_verb() -> None:
 
 def test_a_verb_behind_an_article_is_a_noun() -> None:
     assert list(read("the order of my sister").actions) == []
-    (verb,) = read("order the cake").actions
-    assert (verb.first, verb.last) == (0, 1)
+    assert [action.first for action in read("order the cake").actions] == [0]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,9 @@ def test_languages_that_are_named_count_where_they_are_known() -> None:
 def test_any_text_is_read(code: str, text: str) -> None:
     found = read(text, code)
     size = len(found.words)
-    assert all(0 <= one.first < one.last <= size for one in (*found.senses, *found.clauses))
+    places = [(one.first, one.last) for one in found.senses]
+    places += [(one.first, one.last) for one in found.clauses]
+    assert all(0 <= first < last <= size for first, last in places)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -1,0 +1,142 @@
+"""What in a message speaks against doing what a template does."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from server.core.turn import Caller, Turn
+from server.extraction.extractor import Extractor
+from server.library.model import Domain, Parameter, Template
+from server.retrievers.requests import Objection, mood_of, objection, write_objection
+from server.text.senses import read_senses
+from server.text.tokens import Tokens
+from tests.extraction.support import template_of
+
+NOW = datetime(2025, 3, 5, 12, tzinfo=UTC)
+TIMER = replace(
+    template_of(
+        Parameter("minutes", "integer"),
+        examples=(
+            "Set a timer for 10 minutes",
+            "start a 5 minute timer",
+            "timer for 3 minutes",
+            "count down 20 minutes",
+        ),
+    ),
+    id="timer",
+    effect="write",
+)
+ALARM = replace(
+    template_of(
+        Parameter("minutes", "integer"),
+        examples=("if it rains warn me after 5 minutes", "warn me in 10 minutes, but not by phone"),
+    ),
+    id="alarm",
+    effect="write",
+)
+NOTE = replace(
+    template_of(
+        Parameter("text", "string"),
+        examples=("note down that the bins go out", "note down that the cat sleeps"),
+    ),
+    id="note",
+    effect="write",
+)
+TIMERS = replace(template_of(examples=("show my timers", "which timers run")), id="timers")
+LEFT = replace(TIMER, id="left", effect="read")
+TEMPLATES = (TIMER, ALARM, NOTE, TIMERS, LEFT)
+EXTRACTOR = Extractor(Domain("d"))
+EXTRACTOR.prepare(TEMPLATES)
+
+
+def against(text: str, template: Template = TIMER) -> Objection | None:
+    reading = EXTRACTOR.read(text, NOW)
+    found = EXTRACTOR.extract_from(reading, template)
+    coverage = EXTRACTOR.cover(reading, template, found)
+    frame, senses = EXTRACTOR.frame(template), EXTRACTOR.senses(reading)
+    return objection(template, frame, senses, coverage)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("never set a timer for 10 minutes", "negation", "never"),
+        ("don't set a timer for 10 minutes", "negation", "don't"),
+        ("no need to set a timer for 10 minutes", "negation", "no need to"),
+        ("set a timer for 10 minutes if it rains", "condition", "if"),
+        ("set a timer for 10 minutes, except mine", "exclusion", "except"),
+        ("only set a timer for 10 minutes", "restriction", "only"),
+        ("why did you set a timer for 10 minutes", "reason", "why"),
+        ("set a timer for 10^2 minutes", "sign", "^"),
+        ("is there a timer for 10 minutes", "question", "is there"),
+    ],
+)
+def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
+    assert against(text) == (kind, words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set a timer for 10 minutes",
+        "could you set a timer for 10 minutes?",
+        "I can't cook, set a timer for 10 minutes",
+        "set a purple timer for 10 minutes",
+        "",
+    ],
+)
+def test_nothing_speaks_against_a_plain_request(text: str) -> None:
+    assert against(text) is None
+
+
+def test_what_the_examples_say_themselves_is_theirs() -> None:
+    assert against("if it rains warn me after 7 minutes", ALARM) is None
+    assert against("warn me in 7 minutes, but not by phone", ALARM) is None
+
+
+def test_what_stands_in_an_argument_is_no_objection() -> None:
+    assert against("note down that the cat never sleeps if it rains", NOTE) is None
+    assert against("never note down that the cat sleeps", NOTE) == ("negation", "never")
+
+
+def test_a_read_may_be_asked_about() -> None:
+    assert against("is there a timer for 10 minutes", LEFT) is None
+
+
+def test_a_read_that_takes_nothing_has_nothing_to_narrow() -> None:
+    assert against("never show my timers except the last", TIMERS) is None
+
+
+def turn(text: str) -> Turn:
+    return Turn("t", text, "s", Caller("k", "d"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("set a timer for 10 minutes", None),
+        ("don't set a timer for 10 minutes", "negation"),
+        ("unless it rains, set a timer for 10 minutes", "condition"),
+        ("how do I set a timer for 10 minutes", "question"),
+    ],
+)
+def test_who_else_proposes_a_write_is_held_to_the_same(text: str, kind: str | None) -> None:
+    found = write_objection(EXTRACTOR, TIMER, turn(text))
+    assert (found and found.kind) == kind
+    assert write_objection(EXTRACTOR, LEFT, turn(text)) is None
+
+
+@pytest.mark.parametrize("text", ["", "\ud800", "🙂", "don't " * 20_000, "if, " * 3_000])
+def test_any_text_can_be_judged(text: str) -> None:
+    against(text)
+    write_objection(EXTRACTOR, TIMER, turn(text))
+
+
+def test_the_mood_is_that_of_what_is_asked() -> None:
+    def mood(text: str) -> str:
+        return mood_of(read_senses(Tokens(text), ("en",)))
+
+    assert mood("my kids are asleep, why is the timer on") == "question"
+    assert mood("my kids are asleep, stop the timer") == "request"
+    assert mood("my kids are asleep") == "statement"
