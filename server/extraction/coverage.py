@@ -19,7 +19,7 @@ from server.text.senses import (
     WordSense,
 )
 from server.text.spelling import SpellingIndex
-from server.text.stems import bare_verb, stem
+from server.text.stems import bare_verb, stem, without_accents
 from server.text.tokens import BLOCK, is_digits, is_word
 
 _SHORTEST_SLIP: Final = 5
@@ -361,6 +361,13 @@ def _is_form_of(word: str, senses: MessageSenses, frame: Frame) -> bool:
     """
     code = senses.reader.code
     text = load_language(code).text
+    if code != "en" and without_accents(word) in frame.unaccented:
+        return True
+    typed = word
+    for plain, letter in text.digraphs.items():
+        typed = typed.replace(plain, letter)
+    if typed != word and stem(typed, code) in frame.stems:
+        return True
     if text.clitics and stem(bare_verb(word, code), code) in frame.stems:
         return True
     if not text.capital_nouns or len(word) < _SHORTEST_HEAD + _SHORTEST_MODIFIER:

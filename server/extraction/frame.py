@@ -16,7 +16,7 @@ from server.text.senses import (
     read_senses,
     sense_reader,
 )
-from server.text.stems import stem
+from server.text.stems import stem, without_accents
 from server.text.tokens import Tokens, is_word
 
 _ONE_EXAMPLE: Final = 1
@@ -55,6 +55,8 @@ class Frame:
     novelty: float = _EXPECTED_NOVELTY
     unused: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
+    unaccented: frozenset[str] = frozenset()
+    """Its telling words as they are typed without accents; none of a template in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
         unused=frozenset().union(*(example.unused for example in examples)),
         takes=frozenset(one.role for one in plan.parameters),
+        unaccented=frozenset(map(without_accents, described | written if language != "en" else ())),
     )
 
 

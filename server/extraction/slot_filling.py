@@ -106,7 +106,8 @@ class SlotFilling:
             return
         if candidate.problem:
             self.problems[plan.key] = candidate.problem
-            self.refused.append((candidate.start, candidate.end))
+            if plan.required:
+                self.refused.append((candidate.start, candidate.end))
             return
         self.problems.pop(plan.key, None)
         self.found[plan.key] = candidate

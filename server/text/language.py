@@ -60,8 +60,11 @@ class TextSpec(LanguagePart):
     Ranges of characters are written as `0591-05BD`. `ignore` are characters that do not
     count, and `letters` the range of a script that tells the language from others. With
     `capital_nouns` every noun has a capital, with `verbs_last` a request may end with its verb,
-    and `clitics` are pronouns that are written in one word with the verb before them.
+    and `clitics` are pronouns that are written in one word with the verb before them. `digraphs`
+    are typed where a letter is missing on the keyboard: ue for ü.
     """
+
+    digraphs: dict[str, Character] = {}
 
     capital_nouns: bool = False
     verbs_last: bool = False
