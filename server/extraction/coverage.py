@@ -318,6 +318,8 @@ def _is_licensed(sense: WordSense, frame: Frame) -> bool:
     """Whether the template's examples say what such a word does here."""
     if sense.sense == "condition" and frame.conditional:
         return True
+    if frame.patterned.issuperset(sense.phrase.split()):
+        return True
     return not frame.phrases.isdisjoint({sense.phrase, sense.phrase.removesuffix("s")})
 
 

@@ -1,5 +1,6 @@
 """What a template is about: the words of its examples, and what they do with values."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from server.text.stems import stem, without_accents
 from server.text.tokens import Tokens, is_word
 
 _ONE_EXAMPLE: Final = 1
+_WORD_IN_PATTERN: Final = re.compile(r"(?<![\\a-z])[a-z]{3,}")
 _EXPECTED_NOVELTY: Final = 0.15
 """Share of an example's words that no other has, where too few examples tell."""
 _DOUBT: Final = 3.0
@@ -43,6 +45,8 @@ class Frame:
     language: str
     stems: Mapping[str, int] = field(default_factory=dict)
     phrases: frozenset[str] = frozenset()
+    patterned: frozenset[str] = frozenset()
+    """Words that its author's patterns look for beside values."""
     conditional: bool = False
     """Whether its examples name a condition, as an alert does: “when it rains”."""
     words: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +112,12 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         stems={**dict.fromkeys(described.values(), 0), **stems},
         words=described | written,
         phrases=frozenset(phrases),
+        patterned=frozenset(
+            word
+            for one in plan.parameters
+            for pattern in one.parameter.extraction_patterns
+            for word in _WORD_IN_PATTERN.findall(pattern.lower())
+        ),
         conditional=any(
             sense.sense == "condition" or sense.phrase == "when"
             for example in examples

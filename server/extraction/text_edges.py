@@ -25,7 +25,10 @@ _GLUE: Final = frozenset("'’-‐–&/")
 _HYPHENS: Final = frozenset("-‐–&/")
 _SENTENCE_BEGINS: Final = frozenset(".?!:;")
 _ENDING: Final[frozenset[Sense]] = frozenset(
-    {"filler", "negation", "exclusion", "condition", "question", "restriction", "direction"}
+    {
+        "filler", "negation", "exclusion", "condition", "question", "reason", "restriction",
+        "direction",
+    }  # fmt: skip
 )
 """Senses that no name in small letters holds; “light” words it may: a drill set."""
 _LONGEST_JOINT: Final = 3

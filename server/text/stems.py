@@ -5,7 +5,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
 
-from server.text.language import load_language
+from server.text.language import load_language, shipped_names
 
 _SIBILANTS: Final = ("s", "x", "z", "sh", "ch")
 _VOWELS: Final = "aeiou"
@@ -49,7 +49,7 @@ def without_accents(word: str) -> str:
 def _stemmer(code: str) -> Any:
     import snowballstemmer  # here, because it takes 50 ms and most commands never stem
 
-    name = load_language(code).stemmer
+    name = load_language(code).stemmer if code in shipped_names() else ""
     return snowballstemmer.stemmer(name) if name else None
 
 
