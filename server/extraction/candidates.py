@@ -306,9 +306,7 @@ def find_boolean(
     return from_words(tokens, *named, before.isdisjoint(_NEGATIONS))
 
 
-def _local_mention(
-    plan: ParameterPlan, reading: ParsedText, taken: SpanSet
-) -> Candidate | None:
+def _local_mention(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> Candidate | None:
     """What the description's main word says where it stands, in a language beside English.
 
     The name of a parameter is English there, so that only its description can be mentioned.

@@ -149,9 +149,7 @@ class Extractor:
         """Account for every word of a question, as a template takes it with these arguments."""
         prepared, senses = self._plan(template), self.senses(reading)
         aside = asides(senses, prepared.frame, self._words)
-        covered = cover(
-            reading, senses, prepared.plan, prepared.frame, self._words, found, aside
-        )
+        covered = cover(reading, senses, prepared.plan, prepared.frame, self._words, found, aside)
         return covered.allow_values() if template.unused_values == "allow" else covered
 
     def _slots(

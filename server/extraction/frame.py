@@ -99,7 +99,11 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             and sense.first not in example.values
             and not any(c.tells and c.first <= sense.first < c.last for c in asides)
         }
-        phrases |= {w for at, w in enumerate(example.senses.words) if w in SIGNS and at not in example.values}
+        phrases |= {
+            w
+            for at, w in enumerate(example.senses.words)
+            if w in SIGNS and at not in example.values
+        }
         actions.update(*(action.groups for action in example.senses.actions))
         moods[example.senses.reader.mood(example.senses.words)] += 1
     counts = Counter(word for words in told for word in words)

@@ -26,7 +26,13 @@ _HYPHENS: Final = frozenset("-‐–&/")
 _SENTENCE_BEGINS: Final = frozenset(".?!:;")
 _ENDING: Final[frozenset[Sense]] = frozenset(
     {
-        "filler", "negation", "exclusion", "condition", "question", "reason", "restriction",
+        "filler",
+        "negation",
+        "exclusion",
+        "condition",
+        "question",
+        "reason",
+        "restriction",
         "direction",
     }  # fmt: skip
 )

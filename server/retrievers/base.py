@@ -159,9 +159,7 @@ class TemplateRetriever:
         call = call_or_ask(parts, chosen.match, one.found, one.coverage)
         return RequestPart(reading, judged, call if isinstance(call, Call) else None)
 
-    def read_candidates(
-        self, turn: Turn, reading: ParsedText, ranking: Ranking
-    ) -> list[Candidate]:
+    def read_candidates(self, turn: Turn, reading: ParsedText, ranking: Ranking) -> list[Candidate]:
         """What the question gives to each template it may mean, the likeliest first."""
         parts, candidates = self._parts, list[Candidate]()
         for ranked in ranking.candidates:

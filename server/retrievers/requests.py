@@ -108,9 +108,7 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
 def _is_taken(found: WordSense, senses: MessageSenses, coverage: Coverage) -> bool:
     """Whether the words stand in an argument: the “is not” of a filter."""
     place = senses.starts[found.first]
-    return any(
-        word.start <= place < word.end and word.role == "value" for word in coverage.words
-    )
+    return any(word.start <= place < word.end and word.role == "value" for word in coverage.words)
 
 
 def _text(coverage: Coverage, senses: MessageSenses, found: WordSense) -> str:

@@ -32,7 +32,7 @@ def bare_verb(word: str, code: str) -> str:
 
     What is left has no accents, which the pronouns bring; a word without any is as it was.
     """
-    for clitic in load_language(code).text.clitics:
+    for clitic in load_language(code).text.clitics if code in shipped_names() else ():
         base = word.removesuffix(clitic)
         if base != word and len(base) >= _SHORTEST_VERB:
             return without_accents(base)
