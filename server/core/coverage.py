@@ -25,8 +25,9 @@ class CoveredWord(NamedTuple):
     `start` and `end` are characters of the message. `of` is the argument of a value, or the
     template of a frame. `kind` says more closely what it is: the sense of an operator or a filler,
     `remark` for a word of a clause that only tells something, and for what is unread a `name`, a
-    value (`number`, `date` …), a word of another template (`foreign`), a verb that asks for something else (`action`, or `elsewhere` where
-    another template does that), or any other (`word`).
+    value (`number`, `date` …), a word of another template (`foreign`), a verb that asks for
+    something else (`action`, or `elsewhere` where another template does that), or any other
+    (`word`).
     """
 
     start: int

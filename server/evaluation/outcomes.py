@@ -54,8 +54,9 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | Non
 def equal(expected: Any, got: Any) -> bool:
     """Return whether two arguments are the same value, however they are written.
 
-    Numbers by value, moments and spans of time too, but never a number and a boolean; lists and objects by what they hold. A
-    date, which YAML makes of an unquoted 2025-03-04, stands for its text.
+    Numbers by value, moments and spans of time too, but never a number and a boolean; lists and
+    objects by what they hold. A date, which YAML makes of an unquoted 2025-03-04, stands for its
+    text.
     """
     return bool(_comparable(expected) == _comparable(got))
 

@@ -129,7 +129,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             if sense.phrase in phrases
         ),
         moods={mood: count / len(examples) for mood, count in moods.items()},
-        actions=frozenset(actions | _named_actions(template, plan)),
+        actions=frozenset(actions | _named_actions(template)),
         examples=tuple(told),
         novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
         unused=frozenset().union(*(example.unused for example in examples)),
@@ -138,7 +138,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     )
 
 
-def _named_actions(template: Template, plan: TemplatePlan) -> set[int]:
+def _named_actions(template: Template) -> set[int]:
     """Groups of the verbs that a template's id and description begin with."""
     found: set[int] = set()
     for text in (template.id.replace("_", " "), template.description):

@@ -34,7 +34,7 @@ _ENDING: Final[frozenset[Sense]] = frozenset(
         "reason",
         "restriction",
         "direction",
-    }  # fmt: skip
+    }
 )
 """Senses that no name in small letters holds; “light” words it may: a drill set."""
 _LONGEST_JOINT: Final = 3

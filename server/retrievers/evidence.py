@@ -52,7 +52,8 @@ FEATURES: Final[tuple[str, ...]] = (
     # What was read.
     "frame", "no_frame", "actions", "licensed", "slips", "remark",
     # What was not read, and where it stands.
-    "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
+    "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share",
+    "unread_data", "unread_sums", "unread_action", "unread_name",
     "unread_foreign", "inside", "beside", "after_preposition", "modifier", "next_to_value",
     "operator_at_value", "in_open_list", "action_write",
     "near", "without_gains", "without_loses", "defaults_unread", "better_elsewhere",

@@ -1,4 +1,4 @@
-"""What a verifier learns from: questions, what each likely template makes of them, and what is right.
+"""What a verifier learns from: questions, what likely templates make of them, what is right.
 
 Every question is read as a turn reads it, up to the verifier: ranked, extracted, accounted for.
 """
