@@ -119,7 +119,9 @@ class SenseReader:
         self._language = language
         self._articles = language.group("articles")
         self._prepositions = language.group("prepositions")
-        self._before_nouns = self._articles | self._prepositions - {"to"}
+        # “and”, “or”, “then”: what follows one may be a request of its own.
+        self._joins = frozenset(language.senses.get("choice", ()))
+        self._before_nouns = self._articles | self._prepositions - {"to"} - self._joins
         self._verb_ends = (
             _CLAUSE_ENDS
             | {word for phrase in language.joints for word in phrase.split()}
@@ -202,7 +204,7 @@ class SenseReader:
         }
         found, begins = list[Action](), True
         for index, word in enumerate(words):
-            if word in _CLAUSE_ENDS or word in ("and", "then", "or"):
+            if word in _CLAUSE_ENDS or word in self._joins:
                 begins = True
                 continue
             if begins or (index and words[index - 1] == "to"):
