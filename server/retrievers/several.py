@@ -99,7 +99,7 @@ class SeveralRequests:
         """Where the message may part; without any, there is nothing to decide."""
         if len(whole.tokens) <= _MOST_WORDS:
             self.joints = self._likely_joints()
-        if self._is_clear and not self._asks_twice():
+        if self.joints and self._is_clear and not self._asks_twice():
             self.joints = []
 
     def read_parts(self) -> Iterator[tuple[str, RequestPart]]:

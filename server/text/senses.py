@@ -334,8 +334,10 @@ def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, 
         words = Tokens(text).words
         scores = {code: sense_reader(code).knows(words) for code in known}
         best = max(scores.values(), default=0)
-        for code, score in scores.items():
-            counts[code] += bool(best) and score == best
+        # A text that reads as well in two languages tells for neither.
+        likely = [code for code, score in scores.items() if best and score == best]
+        if len(likely) == 1:
+            counts[likely[0]] += 1
     most = max(counts.values(), default=0)
     found = [code for code in known if counts[code] * 5 >= most > 0]
     found.sort(key=lambda code: -counts[code])
