@@ -1,7 +1,8 @@
 """Which template a question means, and whether it is sure enough to be called."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, log
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
 _MOST_NEAR: Final = 3
+_NEAREST, _FARTHEST = Nearness(1.0, 0.0, -1.0), Nearness(0.0, 1.0, 1.0)
 WITHOUT_EXAMPLES: Final = 0.6
 """The threshold for templates that have a description alone, which nothing was learnt from."""
 
@@ -100,7 +102,10 @@ async def judge(
     senses = parts.extractor.senses(reading)
     verifier = parts.verifier
     found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
-    near = [one for one in found if _may_gain(one)][:_MOST_NEAR]
+    judged_as = partial(_judged, verifier, ranking, candidates=candidates, senses=senses)
+    near = [
+        one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as)
+    ][:_MOST_NEAR]
     words = near_words([one.candidate for one in near])
     if compare and near and words:
         ids = [one.candidate.template.id for one in near]
@@ -262,6 +267,19 @@ def _unread_words(candidate: Candidate) -> set[str]:
 def _may_gain(judged: Judged) -> bool:
     """Whether it can matter how near the unread words of a candidate are to its own."""
     return judged.objection is None and bool(_unread_words(judged.candidate))
+
+
+def _may_decide(
+    judged: Judged, parts: DeciderDependencies, judged_as: Callable[[Candidate], Judged]
+) -> bool:
+    """Whether the decision depends on how near the unread words of a candidate are."""
+    words = _unread_words(judged.candidate)
+    floor = parts.confidence_threshold * _share_needed(judged.candidate)
+    best, worst = (
+        judged_as(replace(judged.candidate, nearness=dict.fromkeys(words, near)))
+        for near in (_NEAREST, _FARTHEST)
+    )
+    return worst.match.confidence < floor <= best.match.confidence
 
 
 def with_nearness(

@@ -113,11 +113,17 @@ def resident_mb(pid: int) -> float:
 
 
 def new_questions() -> Iterator[str]:
-    """Questions whose words differ, so that no vector of an earlier one fits."""
-    names = ("apples", "invoices", "tickets", "chairs", "lamps", "notes", "coins", "stamps")
+    """Questions whose words differ, so that no vector of an earlier one fits.
+
+    They differ in words that bear nothing, or each would have a word that nobody can read.
+    """
+    said = (
+        *("actually", "basically", "currently", "really", "simply"),
+        *("quickly", "anyway", "already", "exactly", "still"),
+    )
     for n in count():
-        name, other = names[n % 8], names[n // 8 % 8]
-        yield f"for {name} lot {other} {hex(n)}: what is {n % 90 + 1}% of {n + 100}?"
+        four = (said[n // 10**place % 10] for place in range(4))
+        yield f"{' '.join(four)}: what is {n % 90 + 1}% of {n + 100}?"
 
 
 async def measure(url: str, key: str, options: argparse.Namespace) -> dict[str, Any]:
