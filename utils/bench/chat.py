@@ -123,7 +123,7 @@ def new_questions() -> Iterator[str]:
     )
     for n in count():
         four = (said[n // 10**place % 10] for place in range(4))
-        yield f"{' '.join(four)}: what is {n % 90 + 1}% of {n + 100}?"
+        yield f"what is {' '.join(four)} {n % 90 + 1}% of {n + 100}?"
 
 
 async def measure(url: str, key: str, options: argparse.Namespace) -> dict[str, Any]:
