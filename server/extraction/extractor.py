@@ -50,13 +50,12 @@ class Extractor:
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
         self._words = LibraryWords()
-        named = (domain.response.default_language, *domain.response.supported_languages)
+        named = (domain.response.default_language,)
         self._languages: tuple[str, ...] = languages_of((), named)
 
     def prepare(self, templates: Sequence[Template]) -> None:
         """Compile `templates` now, so that no question has to wait for it."""
-        response = self._domain.response
-        named = (response.default_language, *response.supported_languages)
+        named = (self._domain.response.default_language,)
         self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
         for template in templates:
             self._plan(template)
