@@ -103,9 +103,9 @@ async def judge(
     verifier = parts.verifier
     found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
     judged_as = partial(_judged, verifier, ranking, candidates=candidates, senses=senses)
-    near = [
-        one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as)
-    ][:_MOST_NEAR]
+    near = [one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as)][
+        :_MOST_NEAR
+    ]
     words = near_words([one.candidate for one in near])
     if compare and near and words:
         ids = [one.candidate.template.id for one in near]
