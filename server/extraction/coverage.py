@@ -83,7 +83,7 @@ def asides(senses: MessageSenses, frame: Frame, library: LibraryWords) -> tuple[
 
     A clause before it that has no word of the whole library is one, however it begins.
     """
-    if len(senses.clauses) < 2:
+    if len(senses.clauses) < 2 or not frame.examples:
         return ()
     about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
     if not about:

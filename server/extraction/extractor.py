@@ -117,6 +117,8 @@ class Extractor:
     def request_text(self, reading: ParsedText) -> str:
         """The question without the clauses that only tell something beside it."""
         senses = self.senses(reading)
+        if not any(prepared.frame.examples for _, prepared in self._plans.values()):
+            return reading.text  # descriptions alone do not tell a remark from the request
         asking = request_clauses(senses, self._words)
         if len(asking) == len(senses.clauses):
             return reading.text

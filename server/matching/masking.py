@@ -125,7 +125,9 @@ class ValueMask:
                     del names[word]
         for entity in library.domain.entities.values():
             names |= dict.fromkeys(entity.values, _in_words(entity.name))
-        self._table = PhraseTable(names)
+        # Descriptions name no values: masked, a question would be less like them.
+        has_examples = any(template.nl_examples for template in library.templates.values())
+        self._table = PhraseTable(names if has_examples else {})
 
     def __call__(self, text: str) -> str:
         """Return the masked text."""

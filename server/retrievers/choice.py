@@ -38,6 +38,8 @@ _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
 _MOST_NEAR: Final = 3
+_REFUSING: Final = frozenset({"negation", "counter"})
+"""Objections that hold where a template has no examples, which would tell how people ask."""
 _NEAREST, _FARTHEST = Nearness(1.0, 0.0, -1.0), Nearness(0.0, 1.0, 1.0)
 WITHOUT_EXAMPLES: Final = 0.6
 """The threshold for templates that have a description alone, which nothing was learnt from."""
