@@ -1,6 +1,6 @@
 """Each word of a question, and who took it: an argument, the template, the language, or nobody."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +16,7 @@ from server.text.senses import (
     BEARS_NOTHING,
     Clause,
     MessageSenses,
+    SenseReader,
     WordSense,
 )
 from server.text.spelling import SpellingIndex
@@ -34,32 +35,39 @@ _JOINTS: Final = load_language("en").group("list_joints")
 
 @dataclass(slots=True)
 class LibraryWords:
-    """The telling words of a whole library: which templates each is about, and its values'."""
+    """The telling words of a whole library, and those of its values."""
 
-    templates: dict[str, set[str]] = field(default_factory=dict)
+    stems: set[str] = field(default_factory=set)
     values: set[str] = field(default_factory=set)
     _written: dict[str, str] = field(default_factory=dict)
-    _spelling: SpellingIndex | None = None
+    _spelling: dict[str, SpellingIndex] = field(default_factory=dict)
 
     def add(self, frame: Frame, values: Iterable[str]) -> None:
-        for word in frame.stems:
-            self.templates.setdefault(word, set()).add(frame.template_id)
+        """Add the words of a template, and those of its values."""
+        self.stems.update(frame.stems)
         self._written |= frame.words
         self.values.update(values)
-        self._spelling = None
+        self._spelling.clear()
 
-    def near(self, word: str, senses: MessageSenses) -> Sequence[str]:
+    def near(self, word: str, reader: SenseReader) -> Sequence[str]:
         """Stems of the library's words that are one slip of the pen away; "" for a small word."""
-        if self._spelling is None:
-            long = [known for known in self._written if len(known) >= _SHORTEST_SLIP - 1]
-            small = [w for w in senses.reader.small_words if len(w) >= _SHORTEST_SLIP - 1]
-            self._spelling = SpellingIndex(dict.fromkeys((*long, *small)))
-        return [self._written.get(known, "") for known in self._spelling.near(word)]
+        return [self._written.get(known, "") for known in self.spelling(reader).near(word)]
+
+    def spelling(self, reader: SenseReader) -> SpellingIndex:
+        """The spellings of the library's words and a language's small ones, made when first asked
+        for.
+        """
+        found = self._spelling.get(reader.code)
+        if found is None:
+            words = dict.fromkeys((*self._written, *reader.small_words))
+            long = dict.fromkeys(word for word in words if len(word) >= _SHORTEST_SLIP - 1)
+            found = self._spelling[reader.code] = SpellingIndex(long)
+        return found
 
     def knows(self, words: Iterable[str], code: str) -> bool:
         """Whether any of the words is one of the library's, or of its values."""
         return any(
-            word in self.values or stem(word, code) in self.templates or is_digits(word)
+            word in self.values or stem(word, code) in self.stems or is_digits(word)
             for word in words
         )
 
@@ -106,14 +114,7 @@ def _is_foreign(senses: MessageSenses, clause: Clause, library: LibraryWords) ->
         return False
     if any(clause.first <= action.first < clause.last for action in senses.actions):
         return False
-    small = {
-        at
-        for one in senses.senses
-        if one.sense in BEARS_NOTHING
-        for at in range(one.first, one.last)
-    }
-    telling = (senses.words[at] for at in range(clause.first, clause.last) if at not in small)
-    return not library.knows(telling, senses.reader.code)
+    return not library.knows(senses.telling(clause), senses.reader.code)
 
 
 def request_clauses(senses: MessageSenses, library: LibraryWords) -> tuple[Clause, ...]:
@@ -121,34 +122,17 @@ def request_clauses(senses: MessageSenses, library: LibraryWords) -> tuple[Claus
     code = senses.reader.code
     if len(senses.clauses) < 2:
         return tuple(senses.clauses)
-    small = {
-        at
-        for sense in senses.senses
-        if sense.sense in BEARS_NOTHING
-        for at in range(sense.first, sense.last)
-    }
     asking = tuple(
         clause
         for clause in senses.clauses
-        if not clause.tells
-        and library.knows(
-            (senses.words[at] for at in range(clause.first, clause.last) if at not in small), code
-        )
+        if not clause.tells and library.knows(senses.telling(clause), code)
     )
     return asking or tuple(senses.clauses)
 
 
 def _names_frame(senses: MessageSenses, clause: Clause, frame: Frame) -> bool:
     code = senses.reader.code
-    small = set[int]()
-    for sense in senses.senses:
-        if sense.sense in BEARS_NOTHING:
-            small.update(range(sense.first, sense.last))
-    return any(
-        stem(senses.words[at], code) in frame.stems
-        for at in range(clause.first, clause.last)
-        if at not in small and is_word(senses.words[at])
-    )
+    return any(stem(word, code) in frame.stems for word in senses.telling(clause))
 
 
 def cover(
@@ -158,13 +142,10 @@ def cover(
     frame: Frame,
     library: LibraryWords,
     found: Extraction,
-    aside: Sequence[Clause] = (),
-    licensed: Collection[str] = (),
 ) -> Coverage:
     """Account for every word of a question as one template takes it.
 
-    `found` says where its arguments stand; `aside` are clauses that only tell something, and
-    `licensed` operators that the template's tool knows.
+    `found` says where its arguments stand, and which clauses only tell something.
     """
     tokens = reading.tokens
     size = len(senses.words)
@@ -173,10 +154,10 @@ def cover(
     for start, end in found.refused:
         places = range(reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1)
         account.take((at for at in places if at < size), "value", None, "refused")
-    for clause in aside:
+    for clause in found.asides:
         account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
     _take_unused_values(account, reading, senses)
-    _take_words(account, reading, senses, frame, library, licensed)
+    _take_words(account, reading, senses, frame, library)
     words: list[CoveredWord] = []
     for at in range(size):
         word = senses.words[at]
@@ -266,7 +247,6 @@ def _take_words(
     senses: MessageSenses,
     frame: Frame,
     library: LibraryWords,
-    licensed: Collection[str],
 ) -> None:
     words, code = senses.words, senses.reader.code
     _take_actions(account, senses, frame, library)
@@ -285,7 +265,7 @@ def _take_words(
             if sense.sense in BEARS_NOTHING:
                 account.take(places, "filler", None, sense.sense)
                 continue
-            if _is_licensed(sense, frame) or sense.phrase in licensed:
+            if _is_licensed(sense, frame):
                 account.take(places, "operator", frame.template_id, sense.sense)
                 continue
             is_single = sense.last - sense.first == 1
@@ -293,7 +273,7 @@ def _take_words(
                 account.take(places, "unread", None, sense.sense)
                 continue
         if not is_word(word):
-            known = word in frame.phrases or word in licensed
+            known = word in frame.phrases
             account.take(range(at, at + 1), "operator" if known else "unread", None, "sign")
             continue
         around = covered_by_sense.get(at)
@@ -303,9 +283,9 @@ def _take_words(
         root = stem(word, code)
         if root in frame.stems or _is_form_of(word, senses, frame):
             account.take(range(at, at + 1), "frame", frame.template_id)
-        elif root in library.templates:
+        elif root in library.stems:
             account.take(range(at, at + 1), "unread", None, "foreign")
-        elif len(word) >= _SHORTEST_SLIP and (near := library.near(word, senses)):
+        elif len(word) >= _SHORTEST_SLIP and (near := library.near(word, senses.reader)):
             _take_slip(account, at, near, frame)
         elif at not in covered_by_sense:
             kind = "name" if _is_name(reading, at, code) else "word"
@@ -335,14 +315,8 @@ def _take_actions(
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif (
-            not any(
-                sense.first <= first < sense.last and sense.sense in BEARS_NOTHING
-                for sense in senses.senses
-            )
-            or ASKS_TO_BE_TOLD in groups
-        ):
-            known = any(stem(senses.words[at], code) in library.templates for at in place)
+        elif first not in senses.empty or ASKS_TO_BE_TOLD in groups:
+            known = any(stem(senses.words[at], code) in library.stems for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from server.extraction.assignment import ContextWords, Words
+from server.extraction.example_roles import learn_arrangements
 from server.extraction.free_text import (
     TextContext,
     capital_runs,
@@ -15,7 +16,6 @@ from server.extraction.free_text import (
     sentence_from,
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
-from server.extraction.role_learning import learn_arrangements
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.small_words import SmallWords, small_words
 from server.extraction.text_edges import Place, TextEdges, is_capital, name_runs

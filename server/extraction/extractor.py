@@ -22,7 +22,7 @@ from server.extraction.text_edges import text_edges
 from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
-from server.text.senses import MessageSenses, languages_of, read_senses
+from server.text.senses import MessageSenses, languages_of, read_senses, sense_reader
 from server.text.tokens import is_digits
 
 _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
@@ -59,6 +59,8 @@ class Extractor:
         self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
         for template in templates:
             self._plan(template)
+        for code in self._languages:
+            self._words.spelling(sense_reader(code))
 
     def extract(
         self,
@@ -93,10 +95,10 @@ class Extractor:
         plan = prepared.plan if only is None else _restricted(prepared.plan, only)
         aside = asides(self.senses(reading), prepared.frame, self._words)
         slots = self._slots(plan, reading, prepared.contexts)
-        slots.asides = [(clause.first, clause.last) for clause in aside]
+        slots.asides = aside
         if plan.groups["text"] and prepared.schema is None:
             slots.edges = text_edges(
-                reading, self.senses(reading), prepared.frame, self._words.templates, slots.asides
+                reading, self.senses(reading), prepared.frame, self._words.stems, aside
             )
         slots.fill_from_patterns()
         if intent is not None:
@@ -149,8 +151,7 @@ class Extractor:
     def cover(self, reading: ParsedText, template: Template, found: Extraction) -> Coverage:
         """Account for every word of a question, as a template takes it with these arguments."""
         prepared, senses = self._plan(template), self.senses(reading)
-        aside = asides(senses, prepared.frame, self._words)
-        covered = cover(reading, senses, prepared.plan, prepared.frame, self._words, found, aside)
+        covered = cover(reading, senses, prepared.plan, prepared.frame, self._words, found)
         return covered.allow_values() if template.unused_values == "allow" else covered
 
     def _slots(
@@ -263,6 +264,7 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
         doubtful,
         slots.by_order,
         tuple(slots.refused) if missing else (),
+        slots.asides,
     )
 
 

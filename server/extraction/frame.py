@@ -149,10 +149,7 @@ def _named_actions(template: Template) -> set[int]:
 
 def telling_stems(senses: MessageSenses, taken: Iterable[int] = ()) -> list[str]:
     """Stems of the words that say what a message is about, without those `taken`."""
-    code, away = senses.reader.code, set(taken)
-    for sense in senses.senses:
-        if sense.sense in BEARS_NOTHING:
-            away.update(range(sense.first, sense.last))
+    code, away = senses.reader.code, senses.empty.union(taken)
     words = (w for at, w in enumerate(senses.words) if at not in away and is_word(w))
     return [stem(word, code) for word in words]
 

@@ -33,6 +33,7 @@ from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
+from server.text.senses import Clause
 
 _MOST_NAMED: Final = 4
 
@@ -67,8 +68,8 @@ class SlotFilling:
     by_order: frozenset[str] = frozenset()
     taken: SpanSet = field(default_factory=SpanSet)
     refused: list[tuple[int, int]] = field(default_factory=list)
-    asides: Sequence[tuple[int, int]] = ()
-    """Words of clauses that only tell something: no optional parameter takes its value there."""
+    asides: tuple[Clause, ...] = ()
+    """Clauses that only tell something: no optional parameter takes its value there."""
     edges: TextEdges = NO_EDGES
     """What the words of the question are to its names."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
@@ -242,7 +243,7 @@ class SlotFilling:
         return context_score(plan, candidate, self.reading.tokens, context)
 
     def _is_aside(self, candidate: Candidate) -> bool:
-        return any(first <= candidate.first < last for first, last in self.asides)
+        return any(one.first <= candidate.first < one.last for one in self.asides)
 
     def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""

@@ -13,7 +13,7 @@ from server.extraction.small_words import SmallWords, small_words
 from server.extraction.values import SpanSet
 from server.text.language import Sense, load_language
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING, MessageSenses
+from server.text.senses import BEARS_NOTHING, Clause, MessageSenses
 from server.text.stems import stem
 from server.text.tokens import Tokens, is_digits, is_word
 
@@ -65,7 +65,7 @@ def text_edges(
     senses: MessageSenses,
     frame: Frame,
     library: Container[str],
-    asides: Sequence[Place] = (),
+    asides: Sequence[Clause] = (),
 ) -> TextEdges:
     """Tell for one template what the words of a question are to its names."""
     small = small_words(reading.languages)
@@ -86,7 +86,7 @@ def text_edges(
             known.add(index)
         if frame.stems.get(root, 0) > 0 and not _is_part(tokens, index):
             ends.add(index)
-    inside = frozenset(index for first, last in asides for index in range(first, last))
+    inside = frozenset(at for one in asides for at in range(one.first, one.last))
     return TextEdges(frozenset(ends), frozenset(empty), frozenset(known), inside)
 
 

@@ -14,6 +14,7 @@ from server.library.model import Parameter
 from server.library.parameter_types import Constraints
 from server.text.decimals import Number, as_decimal, opposite, plain_number, read_plain
 from server.text.durations import Duration
+from server.text.senses import Clause
 from server.text.tokens import DateOrder, Span, Tokens
 
 _LONGEST_QUOTE: Final = 60
@@ -187,6 +188,8 @@ class Extraction:
     by_order: frozenset[str] = field(default=frozenset(), compare=False)
     refused: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     """Where values stand that a parameter was meant to have, and cannot: they are asked about."""
+    asides: tuple[Clause, ...] = field(default=(), compare=False)
+    """The clauses that only tell something beside what is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

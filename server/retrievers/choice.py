@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from math import inf, log
 from typing import Any, Final
 
@@ -103,17 +104,18 @@ async def judge(
     """
     senses = parts.extractor.senses(reading)
     verifier = parts.verifier
-    found = [_judged(verifier, ranking, one, candidates, senses) for one in candidates]
     judged_as = partial(_judged, verifier, ranking, candidates=candidates, senses=senses)
-    near = [one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as)][
-        :_MOST_NEAR
-    ]
+    found = [judged_as(one) for one in candidates]
+    near = list[Judged]()
+    if compare:
+        likely = (one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as))
+        near = list(islice(likely, _MOST_NEAR))
     words = near_words([one.candidate for one in near])
-    if compare and near and words:
+    if words:
         ids = [one.candidate.template.id for one in near]
         nearness = await parts.matcher.nearness(asked, words, ids)
         compared = [with_nearness(one, nearness) for one in candidates]
-        found = [_judged(verifier, ranking, one, compared, senses) for one in compared]
+        found = [judged_as(one, candidates=compared) for one in compared]
     found.sort(key=lambda one: -one.match.confidence)
     return found
 
@@ -315,6 +317,6 @@ def _choose_by_description(
     if not isinstance(chosen, Match):
         return chosen
     best = next(one for one in judged if one.candidate.template.id == chosen.template_id)
-    if best.objection is not None:
+    if best.objection is not None and best.objection.kind in _REFUSING:
         return _objected(best, best.objection, (chosen,))
     return replace(best, match=chosen)

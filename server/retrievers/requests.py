@@ -4,6 +4,7 @@ What takes a request back or makes it depend on something is never overlooked, w
 a rule says of the rest: only the template's own examples can say that such a word belongs there.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from server.core.coverage import Coverage
@@ -14,8 +15,6 @@ from server.library.model import Template
 from server.text.senses import MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
-_BINDING: Final = frozenset({"exclusion", "restriction", "reason"})
-"""Kinds of operators that no call may leave unread, beside what refuses it."""
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
 
@@ -23,6 +22,13 @@ Kind = Literal[
     "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign",
     "counter",
 ]  # fmt: skip
+
+_BINDING: Final[Mapping[str, Kind]] = {
+    "exclusion": "exclusion",
+    "restriction": "restriction",
+    "reason": "reason",
+}
+"""Kinds of operators that no call may leave unread, beside what refuses it."""
 
 
 class Objection(NamedTuple):
@@ -48,24 +54,18 @@ def objection(
         return None
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
-        if word.kind in _BINDING or (word.kind == "sign" and text in _SUMS):
-            kind: Kind = word.kind  # type: ignore[assignment]
-            return Objection(kind, text)
-    for found in senses.refusals():
-        if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
-            return Objection("negation", _text(coverage, senses, found))
-    # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
-    is_bound = template.effect == "write" and not frame.conditional
-    for found in senses.conditions() if is_bound else ():
-        if not (is_licensed(found, senses, frame) or _is_taken(found, senses, coverage)):
-            return Objection("condition", _text(coverage, senses, found))
-    if template.effect == "write":
-        asked = mood_of(senses)
-        if asked == "question" and not frame.moods.get("question"):
-            return Objection("question", _first_words(coverage, senses))
-        for word in coverage.unread():
-            if word.kind == "elsewhere":
-                return Objection("action", coverage.text[word.start : word.end])
+        if word.kind in _BINDING:
+            return Objection(_BINDING[word.kind], text)
+        if word.kind == "sign" and text in _SUMS:
+            return Objection("sign", text)
+    if template.effect != "write":
+        # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
+        return _unlicensed("negation", senses.refusals(), senses, frame, coverage)
+    if (against := _against_write(senses, frame, coverage)) is not None:
+        return against
+    for word in coverage.unread():
+        if word.kind == "elsewhere":
+            return Objection("action", coverage.text[word.start : word.end])
     return None
 
 
@@ -80,13 +80,30 @@ def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Obj
     senses, frame = extractor.senses(reading), extractor.frame(template)
     found = extractor.extract_from(reading, template, intent=turn.intent)
     coverage = extractor.cover(reading, template, found)
-    for kind, refusals in (("negation", senses.refusals()), ("condition", senses.conditions())):
-        for one in refusals:
-            if not (is_licensed(one, senses, frame) or _is_taken(one, senses, coverage)):
-                named: Kind = "negation" if kind == "negation" else "condition"
-                return Objection(named, _text(coverage, senses, one))
-    if mood_of(senses) == "question" and not frame.moods.get("question"):
-        return Objection("question", _first_words(coverage, senses))
+    return _against_write(senses, frame, coverage)
+
+
+def _against_write(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:
+    """What takes a write back, makes it depend on something, or only asks about it."""
+    conditions = () if frame.conditional else senses.conditions()
+    against = _unlicensed("negation", senses.refusals(), senses, frame, coverage)
+    against = against or _unlicensed("condition", conditions, senses, frame, coverage)
+    if against is None and mood_of(senses) == "question" and not frame.moods.get("question"):
+        against = Objection("question", _first_words(coverage, senses))
+    return against
+
+
+def _unlicensed(
+    kind: Kind,
+    found: Iterable[WordSense],
+    senses: MessageSenses,
+    frame: Frame,
+    coverage: Coverage,
+) -> Objection | None:
+    """The first of the words found that neither an example nor an argument has."""
+    for one in found:
+        if not (is_licensed(one, senses, frame) or _is_taken(one, senses, coverage)):
+            return Objection(kind, _text(coverage, senses, one))
     return None
 
 

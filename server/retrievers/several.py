@@ -18,7 +18,7 @@ from server.retrievers.choice import Judged
 from server.retrievers.dependencies import DeciderDependencies
 from server.text.joints import Joint, JointReader, joint_reader
 from server.text.parsed_text import ParsedText
-from server.text.senses import BEARS_NOTHING, MessageSenses, WordSense
+from server.text.senses import BEARS_NOTHING, MessageSenses, empty_places
 from server.text.tokens import is_word
 
 MOST_CALLS: Final = 3
@@ -329,7 +329,8 @@ class SeveralRequests:
             return False
         if any(True for _ in self._reader.pointers(senses.words)):
             return False
-        return len(_telling(senses.words, senses.senses)) >= _LEAST_TELLING and _asks_at(senses, 0)
+        telling = sum(is_word(w) and at not in senses.empty for at, w in enumerate(senses.words))
+        return telling >= _LEAST_TELLING and _asks_at(senses, 0)
 
     def _stand_alone(self, split: _Split) -> bool:
         """Whether no part can be about another: none points back, no time is for both."""
@@ -440,22 +441,12 @@ def _asks_at(senses: MessageSenses, at: int) -> bool:
 def _acts_at(senses: MessageSenses, at: int) -> bool:
     """Whether the first word that bears anything, from that place on, is a verb that asks."""
     reader, words = senses.reader, senses.words[at:]
-    found = reader.senses(words)
-    telling = _telling(words, found)
-    return bool(telling) and any(
-        action.first <= telling[0] < action.last for action in reader.actions(words, found)
+    empty = empty_places(reader.senses(words))
+    telling = (n for n, word in enumerate(words) if n not in empty and is_word(word))
+    first = next(telling, None)
+    return first is not None and any(
+        action.first <= first < action.last for action in reader.actions(words, empty)
     )
-
-
-def _telling(words: Sequence[str], senses: Sequence[WordSense]) -> list[int]:
-    """Which of the words bear something."""
-    small = {
-        at
-        for sense in senses
-        if sense.sense in BEARS_NOTHING
-        for at in range(sense.first, sense.last)
-    }
-    return [at for at, word in enumerate(words) if at not in small and is_word(word)]
 
 
 def _says_what(call: Call) -> bool:

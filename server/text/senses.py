@@ -4,7 +4,7 @@ The lists are a language's own (`senses`, `remarks` and `moods` of its file). A 
 them names something, or is not known.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -194,14 +194,11 @@ class SenseReader:
         opens = self._opens.begins(words, first) and not self._conditions.begins(words, first)
         return opens and not self._asks.within(words, first, last)
 
-    def actions(self, words: Sequence[str], senses: Sequence[WordSense]) -> list[Action]:
-        """The verbs by which a message asks for something: those that its clauses begin with."""
-        bears_nothing = {
-            at
-            for sense in senses
-            if sense.sense in BEARS_NOTHING
-            for at in range(sense.first, sense.last)
-        }
+    def actions(self, words: Sequence[str], empty: Collection[int]) -> list[Action]:
+        """The verbs by which a message asks for something: those that its clauses begin with.
+
+        `empty` are the places of words that bear nothing.
+        """
         found, begins = list[Action](), True
         for index, word in enumerate(words):
             if word in _CLAUSE_ENDS or word in self._joins:
@@ -213,7 +210,7 @@ class SenseReader:
                 ) == ["'", "s"]
                 if not is_noun and (action := self._action_at(words, index)) is not None:
                     found.append(action)
-            begins = begins and (index in bears_nothing or not is_word(word))
+            begins = begins and (index in empty or not is_word(word))
         if self._language.text.verbs_last:
             found += self._last_verbs(words, found)
         return found
@@ -284,7 +281,15 @@ class MessageSenses:
     starts: Sequence[int]
     senses: Sequence[WordSense]
     clauses: Sequence[Clause]
-    actions: Sequence[Action] = ()
+    actions: Sequence[Action]
+    empty: frozenset[int]
+    """Places of the words that bear nothing, or hardly anything."""
+
+    def telling(self, clause: Clause) -> Iterator[str]:
+        """The words of a clause that bear something."""
+        for at in range(clause.first, clause.last):
+            if at not in self.empty and is_word(self.words[at]):
+                yield self.words[at]
 
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
@@ -319,8 +324,15 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
         readers = [sense_reader(code) for code in codes]
         reader = max(readers, key=lambda one: one.covers(words))
     senses = reader.senses(words)
-    clauses, actions = reader.clauses(words), reader.actions(words, senses)
-    return MessageSenses(reader, words, tokens.starts, senses, clauses, actions)
+    empty = empty_places(senses)
+    clauses, actions = reader.clauses(words), reader.actions(words, empty)
+    return MessageSenses(reader, words, tokens.starts, senses, clauses, actions, empty)
+
+
+def empty_places(senses: Iterable[WordSense]) -> frozenset[int]:
+    """Where the words stand that bear nothing, or hardly anything."""
+    bearing_nothing = (one for one in senses if one.sense in BEARS_NOTHING)
+    return frozenset(at for one in bearing_nothing for at in range(one.first, one.last))
 
 
 def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, ...]:
