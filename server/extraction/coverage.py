@@ -8,6 +8,7 @@ from server.core.coverage import VALUE_KINDS, Coverage, CoveredWord, WordRole
 from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.small_words import small_words
 from server.extraction.values import Extraction
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
@@ -30,7 +31,6 @@ _SHORTEST_MODIFIER: Final = 3
 _LEADS_REACH: Final = 3
 _SHORTEST_REMARK: Final = 2
 _LISTS: Final = frozenset({"numbers"})
-_JOINTS: Final = load_language("en").group("list_joints")
 
 
 @dataclass(slots=True)
@@ -224,7 +224,7 @@ def _take_values(
 def _is_member(at: int, reading: ParsedText, senses: MessageSenses) -> bool:
     """Whether a word between the first and the last member of a list is one, or joins them."""
     word = senses.words[at]
-    if not is_word(word) or word in _JOINTS:
+    if not is_word(word) or word in small_words(reading.languages).joints:
         return True
     return any(span.first <= at < span.last for span in reading.spans)
 
