@@ -9,6 +9,7 @@ from server.core.tools import SourceKind
 from server.extraction.assignment import FILLERS
 from server.extraction.pattern_values import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
+from server.extraction.shapes import shape_of
 from server.extraction.values import (
     CURRENCY_OF_AMOUNT,
     HINT,
@@ -177,7 +178,7 @@ def _moments(template: TemplatePlan, reading: ParsedText) -> list[Span]:
 
 
 def _dates(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
-    only_dates = plan.parameter.type == "date"
+    only_dates = plan.parameter.type == "date" or plan.parameter.pattern is not None
     for candidate in _plain_dates(template, reading, whole=not only_dates):
         value = written(candidate.value)
         yield candidate._replace(value=value[:10] if only_dates else value)
@@ -228,9 +229,16 @@ def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candi
 
 def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     for span in reading.of(_KIND_OF[plan.role]):
-        yield from_span(span, written(span.value), rank=int(span.weak))
+        found = from_span(span, written(span.value), rank=int(span.weak))
+        yield plan.checker.checked(found) if plan.parameter.pattern else found
     if plan.role == "time":
         yield from unreadable(reading, "time")
+
+
+def _shaped(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    shape = shape_of(plan.parameter.pattern or "")
+    for first, last, value in shape.find(reading) if shape else ():
+        yield plan.checker.checked(from_words(reading.tokens, first, last, value))
 
 
 def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -273,7 +281,7 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
 _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
-    "duration": _spans, "email": _spans, "url": _spans, "currency": _currencies,
+    "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices,
 }  # fmt: skip

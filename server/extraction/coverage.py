@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from server.core.coverage import VALUE_KINDS, Coverage, CoveredWord, WordRole
 from server.core.tools import Source
@@ -94,6 +94,9 @@ def asides(senses: MessageSenses, frame: Frame, library: LibraryWords) -> tuple[
     if len(senses.clauses) < 2 or not frame.examples:
         return ()
     about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
+    # What reads as a remark is one where another clause asks, whatever it is about.
+    about = [clause for clause in about if not clause.tells] or about
+    about = about or [clause for clause in senses.clauses if not clause.tells]
     if not about:
         return ()
     return tuple(
@@ -157,7 +160,8 @@ def cover(
     for clause in found.asides:
         account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
     _take_unused_values(account, reading, senses)
-    _take_words(account, reading, senses, frame, library)
+    _take_parts(account, senses, plan, found.arguments)
+    _take_words(account, reading, senses, plan, frame, library)
     words: list[CoveredWord] = []
     for at in range(size):
         word = senses.words[at]
@@ -229,6 +233,23 @@ def _is_member(at: int, reading: ParsedText, senses: MessageSenses) -> bool:
     return any(span.first <= at < span.last for span in reading.spans)
 
 
+def _take_parts(
+    account: _Account, senses: MessageSenses, plan: TemplatePlan, arguments: Mapping[str, Any]
+) -> None:
+    """Other words by which a listed value is known: the "repaired" of a windscreen repair."""
+    code = senses.reader.code
+    for one in plan.parameters:
+        value = arguments.get(one.key)
+        if not one.choices or not isinstance(value, str):
+            continue
+        if not any(taken is not None and taken[1] == one.key for taken in account.roles):
+            continue
+        known = {stem(word, code) for word in one.choices.words_of(value)}
+        for at, word in enumerate(senses.words):
+            if at not in senses.empty and is_word(word) and stem(word, code) in known:
+                account.take(range(at, at + 1), "value", one.key, "part")
+
+
 def _take_unused_values(account: _Account, reading: ParsedText, senses: MessageSenses) -> None:
     tokens, size = reading.tokens, len(senses.words)
     for start, end in reading.values:
@@ -245,6 +266,7 @@ def _take_words(
     account: _Account,
     reading: ParsedText,
     senses: MessageSenses,
+    plan: TemplatePlan,
     frame: Frame,
     library: LibraryWords,
 ) -> None:
@@ -270,7 +292,8 @@ def _take_words(
                 continue
             is_single = sense.last - sense.first == 1
             if not (is_single and stem(word, code) in frame.stems):
-                account.take(places, "unread", None, sense.sense)
+                beside = _is_beside_the_point(sense, senses, plan, library)
+                account.take(places, "filler" if beside else "unread", None, sense.sense)
                 continue
         if not is_word(word):
             known = word in frame.phrases
@@ -292,6 +315,30 @@ def _take_words(
             account.take(range(at, at + 1), "unread", None, kind)
         else:
             account.take(range(at, at + 1), "filler", None, covered_by_sense[at].sense)
+
+
+def _is_beside_the_point(
+    sense: WordSense, senses: MessageSenses, plan: TemplatePlan, library: LibraryWords
+) -> bool:
+    """Whether it changes nothing that all is said, or who somebody is.
+
+    A list holds all there is anyway. People matter to a library that names them, where they own
+    something or something is theirs; that it is done for them changes nothing.
+    """
+    is_read = plan.template.effect == "read"
+    if sense.sense == "universal":
+        return is_read
+    if sense.sense != "person" or stem(sense.phrase, senses.reader.code) in library.stems:
+        return False
+    words, reader = senses.words, senses.reader
+    if list(words[sense.last : sense.last + 2]) == ["'", "s"]:
+        return False
+    before = sense.first - 1
+    while before > 0 and before in senses.empty and not reader.is_preposition(words[before]):
+        before -= 1
+    if before < 0 or not reader.is_preposition(words[before]):
+        return True
+    return reader.is_for_whom(words[before]) and not is_read
 
 
 def _is_licensed(sense: WordSense, frame: Frame) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from server.extraction.shapes import shape_of
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, ValueKind
 from server.library.parameters import has_data_beside, is_compared_with_data, name_words
@@ -20,6 +21,8 @@ FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("
 DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {w: unit for w, unit in UNITS.items() if len(w) > 3 or w == unit}
+_TIMES, _DAYS = ("19:30", "07:05"), ("2026-05-12", "1999-12-31")
+"""Values that a pattern takes which describes times of day, and days."""
 _PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
 
 
@@ -72,7 +75,7 @@ Group = Literal[
 GROUPS: Final[dict[ValueKind, Group]] = {
     "records": "data", "object": "data",
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
-    "date_format": "claim", "custom": "claim",
+    "date_format": "claim", "custom": "claim", "shaped": "claim",
     "date": "date", "written_date": "date", "datetime": "date",
     "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",
     "time": "amount",
@@ -101,8 +104,18 @@ def value_kind(parameter: Parameter, name: Name, template: Template, domain: Dom
         patterns = parameter.extraction_patterns or parameter.type in domain.parameter_patterns
         return "custom" if entity is None or patterns else "text"
     if descriptor.kind == "text" and not parameter.format:
-        return _string(parameter, name, template)
+        return _shaped(parameter) or _string(parameter, name, template)
     return descriptor.kind
+
+
+def _shaped(parameter: Parameter) -> ValueKind | None:
+    """How a text is recognised whose `pattern` tells it from any other."""
+    shape = shape_of(parameter.pattern) if parameter.pattern else None
+    if shape is None:
+        return None
+    if all(map(shape.takes, _TIMES)):
+        return "time"
+    return "date" if all(map(shape.takes, _DAYS)) else "shaped"
 
 
 def takes_percent(parameter: Parameter, name: Name) -> bool:

@@ -24,14 +24,15 @@ from server.settings.yaml_tree import plain_value
 
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
-    "duration", "date_format", "email", "url", "boolean", "choice", "choices", "numbers", "records",
-    "object", "strings", "field", "fields", "cell", "custom", "text",
+    "duration", "date_format", "email", "url", "shaped", "boolean", "choice", "choices", "numbers",
+    "records", "object", "strings", "field", "fields", "cell", "custom", "text",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
 `integer` is a `number` that must be whole, and a `written_date` a date as it was written. A
 `choice` is a value of the enum or of an entity. `records` and `object` are JSON, a `field` is a
-key of the JSON data, and a `cell` what a field is compared with. `custom` is what patterns find.
+key of the JSON data, and a `cell` what a field is compared with. `custom` is what patterns find,
+and `shaped` what the parameter's own `pattern` describes.
 """
 
 

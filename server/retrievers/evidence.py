@@ -13,7 +13,7 @@ from server.library.model import Template
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, TemplateCandidate
 from server.retrievers.requests import is_licensed, mood_of
-from server.text.senses import MessageSenses
+from server.text.senses import BEARS_NOTHING, MessageSenses
 
 ACTIONS: Final = frozenset({"action", "elsewhere"})
 """Kinds of unread verbs: of no template, and of another one."""
@@ -23,7 +23,8 @@ WORDS: Final = frozenset({"word", "name", "foreign", *ACTIONS})
 _AMOUNTS: Final = frozenset({"number", "duration", "currency"})
 _MOMENTS: Final = frozenset({"date", "datetime", "time", "offset"})
 _OPERATORS: Final = (
-    "negation", "exclusion", "comparison", "superlative", "quantity", "restriction", "time",
+    "negation", "exclusion", "comparison", "superlative", "quantity", "universal", "person",
+    "restriction", "time",
     "direction", "arithmetic", "choice", "condition", "question", "reason", "sign",
 )  # fmt: skip
 _BINDING: Final = frozenset({"negation", "question", "reason", "condition", "exclusion"})
@@ -42,7 +43,7 @@ _EVEN: Final = 0.08
 
 FEATURES: Final[tuple[str, ...]] = (
     # What matching says.
-    "head", "lead", "outside", "similarity", "disagrees",
+    "head", "lead", "outside", "similarity",
     "head_alone", "lead_alone", "outside_alone", "alone",
     # What its examples say: their words in the question, and how people put it.
     "example_share", "example_same", "longer", "moods", "statement", "statement_write",
@@ -51,6 +52,7 @@ FEATURES: Final[tuple[str, ...]] = (
     "missing", "complete", "arguments", "doubtful", "by_order", "sense_in_text", "binding_in_text",
     # What was read.
     "frame", "no_frame", "actions", "licensed", "slips", "remark",
+    "all_read", "all_read_write", "only_one", "rivals",
     # What was not read, and where it stands.
     "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share",
     "unread_data", "unread_sums", "unread_action", "unread_name",
@@ -107,7 +109,6 @@ def _of_matching(ranking: Ranking, candidate: Candidate) -> dict[str, float]:
         "alone": alone,
         "outside": _logit(ranking.out_of_scope),
         "similarity": at.similarity,
-        "disagrees": float(candidate.found.grounding.agrees is False),
     }
 
 
@@ -150,8 +151,12 @@ def _of_arguments(candidate: Candidate, senses: MessageSenses) -> dict[str, floa
     binding = loose = 0
     for name, source in found.sources.items():
         if name in texts and source.span is not None and source.kind in ("example", "recognizer"):
+            written = candidate.coverage.text
             for sense in senses.senses:
-                if source.span[0] <= senses.starts[sense.first] < source.span[1]:
+                at = senses.starts[sense.first]
+                if sense.sense in BEARS_NOTHING or written[at].isupper():
+                    continue
+                if source.span[0] <= at < source.span[1]:
                     binding += sense.sense in _BINDING
                     loose += sense.sense not in _BINDING
     return {
@@ -181,6 +186,7 @@ def _of_words(
         "slips": min(float(kinds["slip"]), _FEW),
         "remark": float("remark" in kinds),
     }
+    values |= _of_whole(candidate, others)
     if not unread:
         return values
     words = float(sum(unread[kind] for kind in WORDS))
@@ -225,6 +231,26 @@ def _of_words(
     )
 
 
+def _of_whole(candidate: Candidate, others: Sequence[Candidate]) -> dict[str, float]:
+    """Whether a template accounts for everything, and whether another one does as well."""
+    if not _reads_all(candidate):
+        return {}
+    rivals = sum(map(_reads_all, others))
+    return {
+        "all_read": 1.0,
+        "all_read_write": float(candidate.template.effect == "write"),
+        "only_one": float(not rivals),
+        "rivals": min(float(rivals), _FEW),
+    }
+
+
+def _reads_all(candidate: Candidate) -> bool:
+    """Whether every word is read, the template's own among them, and nothing is missing."""
+    words = candidate.coverage.words
+    own = any(word.role in ("frame", "operator") for word in words)
+    return own and not candidate.found.missing and all(word.role != "unread" for word in words)
+
+
 def takes_sums(frame: Frame) -> bool:
     """Whether a template takes amounts and nothing else, as sums do."""
     return bool(frame.takes) and frame.takes <= _TAKES_AMOUNT
@@ -256,6 +282,8 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
             found["operator_at_value"] += at_value and word.kind in _OPERATORS
             continue
         near = nearness.get(coverage.text[word.start : word.end].lower(), _FAR)
+        if word.kind in ACTIONS:
+            near = _FAR  # verbs that are known are near to their opposites: block, unblock
         gain = min(1.0, max(0.0, (near.own - _NEAR_FROM) / (_NEAR_TO - _NEAR_FROM)))
         gain *= 1.0 if near.own >= near.other else 0.5
         far = 1.0 - gain

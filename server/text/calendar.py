@@ -51,6 +51,22 @@ def shift(day: D, unit: str, count: int) -> D:
     return add_months(day, count * _MONTHS_IN[unit])
 
 
+def month_day_from(today: date, number: int) -> date:
+    """Return the first day with this number in its month, from `today` on."""
+    month = today.replace(day=1)
+    while number > monthrange(month.year, month.month)[1] or month.replace(day=number) < today:
+        month = add_months(month, 1)
+    return month.replace(day=number)
+
+
+def month_day_before(today: date, number: int) -> date:
+    """Return the last day with this number in its month, before `today`."""
+    month = today.replace(day=1)
+    while number > monthrange(month.year, month.month)[1] or month.replace(day=number) >= today:
+        month = add_months(month, -1)
+    return month.replace(day=number)
+
+
 def weekday_after(today: date, weekday: int, *, today_counts: bool = False) -> date:
     """Return the first such weekday (0 is Monday) after `today`, or from it on."""
     ahead = (weekday - today.weekday()) % 7

@@ -10,9 +10,17 @@ from datetime import UTC, date, time, timedelta, timezone
 from itertools import islice
 from typing import Final, NamedTuple
 
-from server.text.calendar import full_year, shift, weekday_after, weekday_before
+from server.text.calendar import (
+    add_months,
+    full_year,
+    month_day_before,
+    month_day_from,
+    shift,
+    weekday_after,
+    weekday_before,
+)
 from server.text.language import load_language
-from server.text.tokens import LETTER, DateOrder, Tokens
+from server.text.tokens import LETTER, DateOrder, Tokens, is_word
 
 _ENGLISH: Final = load_language("en")
 
@@ -174,6 +182,41 @@ def read_relative_day(tokens: Tokens, index: int, today: date) -> RelativeDay | 
         day = weekday_after(today, weekday, today_counts=True)
         how = f"the first {name} from {today} on"
     return RelativeDay(index - (bool(direction) or before == "this"), index + 1, day, how)
+
+
+_DAY_LEADS: Final = _ENGLISH.group("day_leads")
+_LAST_DAY: Final = 31
+
+
+def read_day_of_month(tokens: Tokens, index: int, today: date) -> RelativeDay | None:
+    """Return the day of “on the 21st”, of which the word at `index` is the number.
+
+    It is the next one; after “since”, the last one; and the one of the month that is said. Before
+    the name of a thing, the number counts things.
+
+    Raises:
+        OverflowError: it lies outside the years 1 to 9999.
+        ValueError: the month that is said has no such day.
+    """
+    number, last = int(tokens.words[index]), index + 2
+    first = index - (tokens.word(index - 1) == "the")
+    lead = tokens.word(first - 1)
+    if lead not in _DAY_LEADS or not 1 <= number <= _LAST_DAY:
+        return None
+    if tokens.word(last) == "of":
+        month = last + 1 + (tokens.word(last + 1) in ("the", "this"))
+        away = DIRECTIONS.get(tokens.word(month), 0)
+        month += bool(away)
+        if tokens.word(month) != "month":
+            return None
+        of_month = add_months(today.replace(day=1), away).replace(day=number)
+        return RelativeDay(first, month + 1, of_month, f"day {number} of that month")
+    after = tokens.word(last)
+    if is_word(after) and after not in _ENGLISH.function_words:
+        return None
+    if lead == "since":
+        return RelativeDay(first, last, month_day_before(today, number), "the last one")
+    return RelativeDay(first, last, month_day_from(today, number), "the next one")
 
 
 # Times of day.

@@ -217,9 +217,10 @@ class Politeness(LanguagePart):
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
     "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "contracted",
-    "date_names",
+    "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
-    "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "hollow_names",
+    "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags",
+    "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
     "money_names", "name_ends", "name_particles", "negations", "next", "not_after_may",
     "not_a_now", "not_after_one", "not_before_one", "number_names", "operations", "order_names",
@@ -234,7 +235,8 @@ TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 Sense = Literal[
     "filler", "light", "negation", "exclusion", "comparison", "superlative", "quantity",
-    "restriction", "time", "direction", "arithmetic", "choice", "condition", "question", "reason",
+    "universal", "person", "restriction", "time", "direction", "arithmetic", "choice",
+    "condition", "question", "reason",
 ]  # fmt: skip
 """What a word does to a question: nothing, hardly anything, or something of one kind."""
 

@@ -24,6 +24,7 @@ from server.text.dates import (
     match_date,
     match_time,
     read_bare_hour,
+    read_day_of_month,
     read_relative_day,
     read_spoken_time,
     read_time_after_date,
@@ -160,6 +161,8 @@ _AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
 _SPEAKS_TIME: Final = _ENGLISH.clock.past | _ENGLISH.clock.to | _ENGLISH.clock.minutes
 _ORDINALS: Final = frozenset(ORDINALS.split("|"))
 _THROUGH: Final = _ENGLISH.group("through")
+_LONG_DAY: Final = 3
+"""Digits that no day of a month has."""
 _RANGE_LEADS: Final = _ENGLISH.group("range_leads")
 _NOT_A_NOW: Final = _ENGLISH.group("not_a_now")
 _OF_CLOCK: Final = frozenset({"time", "unreadable"})
@@ -235,6 +238,8 @@ class _Scanner:
         date_parts = match_date(tokens.folded, start, self.order) if may_be_date else None
         if date_parts is not None and not date_parts.doubtful:
             return self._date(index, date_parts)
+        if after in _ORDINALS and tokens.glued(index + 1) and len(word) < _LONG_DAY:
+            return self._day_of_month(index)
         time_parts = (
             match_time(tokens.folded, start)
             if after in _AFTER_HOUR and after not in self.not_english
@@ -261,6 +266,14 @@ class _Scanner:
         return self._number(
             digits.first, digits.last, digits.value, "-" if digits.after_number else ""
         )
+
+    def _day_of_month(self, index: int) -> int:
+        """Add the day of “on the 21st”; a count of anything else is no number either."""
+        try:
+            read = read_day_of_month(self.tokens, index, self.today)
+        except (OverflowError, ValueError):
+            return index + 2
+        return self._add("date", *read[:3]).last if read is not None else index + 2
 
     def read_number_word(self, index: int) -> int:
         before = self.found[-1] if self.found else None

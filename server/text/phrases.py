@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from server.text.language import load_language
 from server.text.spelling import SpellingIndex
+from server.text.stems import inflections
 from server.text.tokens import Tokens
 
 _ENGLISH: Final = load_language("en")
@@ -14,6 +15,7 @@ _WEAK_CHOICES: Final = _ENGLISH.group("weak_choices") | frozenset("=-+*/.,:")
 
 _MIN_FUZZY: Final = 5
 """Shorter words must be spelt as they are; one letter makes another word of them."""
+_SHORTEST_NOUN: Final = 3
 _MAX_FUZZY: Final = 40
 _MAX_SLIPS: Final = 400
 """Words of a text that are looked at for slips."""
@@ -32,9 +34,9 @@ class Phrase(NamedTuple):
 
 
 class PhraseTable:
-    """Phrases, each with its value; made once, searched often."""
+    """Phrases, each with its value; made once, searched often. The last word may be a plural."""
 
-    __slots__ = ("_longest", "_near", "_phrases", "_starts")
+    __slots__ = ("_by_value", "_longest", "_near", "_phrases", "_starts")
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._phrases: dict[tuple[str, ...], Any] = {}
@@ -42,10 +44,15 @@ class PhraseTable:
             words = tuple(_significant(Tokens(text)))
             if words:
                 self._phrases.setdefault(words, value)
+        for words, value in list(self._phrases.items()):
+            if words[-1].isalpha() and len(words[-1]) >= _SHORTEST_NOUN:
+                for last in inflections(words[-1]):
+                    self._phrases.setdefault((*words[:-1], last), value)
         self._longest: dict[str, int] = {}
         for words in self._phrases:
             self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
         self._near: SpellingIndex | None = None
+        self._by_value: dict[str, set[str]] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._phrases)
@@ -53,6 +60,14 @@ class PhraseTable:
     def words(self) -> Iterator[str]:
         """Every word of every phrase."""
         return (word for phrase in self._phrases for word in phrase)
+
+    def words_of(self, value: Any) -> frozenset[str]:
+        """Every word of the phrases that have this value."""
+        if self._by_value is None:
+            self._by_value = {}
+            for phrase, known in self._phrases.items():
+                self._by_value.setdefault(str(known), set()).update(phrase)
+        return frozenset(self._by_value.get(str(value), ()))
 
     def lookup(self, text: str) -> tuple[bool, Any]:
         """Whether the whole `text` is a known phrase, and its value."""

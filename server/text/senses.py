@@ -146,6 +146,10 @@ class SenseReader:
     def is_preposition(self, word: str) -> bool:
         return word in self._prepositions
 
+    def is_for_whom(self, word: str) -> bool:
+        """Whether it leads to whom something is done for."""
+        return word in self._language.group("for_whom")
+
     def knows(self, words: Sequence[str]) -> int:
         """How many of the words are ones that any text of the language has."""
         return sum(word in self._known for word in words)

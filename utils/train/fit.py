@@ -16,7 +16,7 @@ _OF_OTHERS: Final = 0.3
 _OBJECTED: Final = 0.02
 
 AGAINST: Final = frozenset({
-    "outside", "outside_alone", "disagrees", "statement_write", "question", "question_write",
+    "outside", "outside_alone", "rivals", "statement_write", "question", "question_write",
     "missing", "doubtful", "by_order", "sense_in_text", "binding_in_text", "no_frame", "unread",
     "unread_new", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
     "unread_foreign", "inside", "after_preposition", "modifier", "next_to_value",
@@ -27,7 +27,8 @@ AGAINST: Final = frozenset({
 """Features that never speak for a call."""
 FOR: Final = frozenset({
     "head", "head_alone", "lead", "lead_alone", "similarity", "example_share", "example_same",
-    "moods", "arguments", "frame", "actions", "licensed", "near", "without_loses",
+    "moods", "arguments", "frame", "all_read", "only_one", "actions", "licensed", "near",
+    "without_loses",
     "amounts_usual", "amounts_no_parameters", "moments_no_parameters", "unread_no_parameters",
     "share_no_parameters", "values_beside", "beside",
 })  # fmt: skip
