@@ -15,6 +15,7 @@ from server.text.parsed_text import ParsedText
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
     BEARS_NOTHING,
+    Action,
     Clause,
     MessageSenses,
     SenseReader,
@@ -300,6 +301,13 @@ def _take_words(
             account.take(range(at, at + 1), "operator" if known else "unread", None, "sign")
             continue
         around = covered_by_sense.get(at)
+        if sense is None and around is not None and _is_cut(around, account):
+            # The “off” of “30% off”, whose sign belongs to the number.
+            known = _is_licensed(around, frame)
+            account.take(
+                range(at, around.last), "operator" if known else "unread", None, around.sense
+            )
+            continue
         if sense is None and around is not None and around.sense in BEARS_NOTHING:
             account.take(range(at, at + 1), "filler", None, around.sense)
             continue
@@ -358,6 +366,7 @@ def _take_actions(
     for action in senses.actions:
         first, groups, place = action.first, action.groups, action.places
         known = all(stem(senses.words[at], code) in frame.stems for at in place)
+        known = known and not (frame.examples and _is_command(action, senses))
         if any(account.roles[at] is not None for at in place) or known:
             continue
         if not groups.isdisjoint(frame.actions):
@@ -365,6 +374,24 @@ def _take_actions(
         elif first not in senses.empty or ASKS_TO_BE_TOLD in groups:
             known = any(stem(senses.words[at], code) in library.stems for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
+
+
+def _is_cut(sense: WordSense, account: _Account) -> bool:
+    """Whether a value has taken how an operator begins, and left the rest."""
+    taken = account.roles[sense.first]
+    return sense.sense not in BEARS_NOTHING and taken is not None and taken[0] == "value"
+
+
+def _is_command(action: Action, senses: MessageSenses) -> bool:
+    """Whether a verb asks for something to be done, and is no noun: pay my bill, the order of 7.
+
+    What it is done to stands after it, with an article.
+    """
+    after = senses.words[action.last] if action.last < len(senses.words) else ""
+    if not senses.reader.is_article(after) or action.first in senses.empty:
+        return False
+    first = next((clause.first for clause in senses.asking()), 0)
+    return senses.reader.mood(senses.words, first) == "request"
 
 
 def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) -> None:

@@ -55,6 +55,8 @@ class Frame:
     """The share of the examples that ask for something, ask about something, or tell."""
     actions: frozenset[int] = frozenset()
     """Groups of verbs by which its examples ask."""
+    acts: float = 0.0
+    """The share of its examples that say by such a verb what is to be done."""
     examples: tuple[frozenset[str], ...] = ()
     novelty: float = _EXPECTED_NOVELTY
     unused: frozenset[str] = frozenset()
@@ -83,6 +85,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     moods: Counter[Mood] = Counter()
     written: dict[str, str] = {}
     actions: set[int] = set()
+    acts = 0
     for example in examples:
         code = example.senses.reader.code
         # What stands in a remark beside the request says nothing of the request.
@@ -104,8 +107,12 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             for at, w in enumerate(example.senses.words)
             if w in SIGNS and at not in example.values
         }
-        actions.update(*(action.groups for action in example.senses.actions))
-        moods[example.senses.reader.mood(example.senses.words)] += 1
+        mood = example.senses.reader.mood(example.senses.words)
+        moods[mood] += 1
+        # To “how much do I have to pay” nothing is to be paid.
+        asked = [] if mood == "question" else example.senses.actions
+        actions.update(*(action.groups for action in asked))
+        acts += any(action.first not in example.senses.empty for action in asked)
     counts = Counter(word for words in told for word in words)
     new = sum(1 for word, count in counts.items() if count == _ONE_EXAMPLE)
     total = sum(counts.values())
@@ -130,6 +137,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         ),
         moods={mood: count / len(examples) for mood, count in moods.items()},
         actions=frozenset(actions | _named_actions(template)),
+        acts=acts / max(1, len(examples)),
         examples=tuple(told),
         novelty=(new + _DOUBT * _EXPECTED_NOVELTY) / (total + _DOUBT),
         unused=frozenset().union(*(example.unused for example in examples)),

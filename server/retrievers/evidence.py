@@ -52,7 +52,7 @@ FEATURES: Final[tuple[str, ...]] = (
     "missing", "complete", "arguments", "doubtful", "by_order", "sense_in_text", "binding_in_text",
     # What was read.
     "frame", "no_frame", "actions", "licensed", "slips", "remark",
-    "all_read", "all_read_write", "only_one", "rivals",
+    "all_read", "all_read_write", "only_one", "rivals", "verb_missing", "verb_missing_write",
     # What was not read, and where it stands.
     "unread", "unread_new", "unread_no_parameters", "share_no_parameters", "unread_share",
     "unread_data", "unread_sums", "unread_action", "unread_name",
@@ -178,7 +178,10 @@ def _of_words(
     kinds = Counter(word.kind for word in coverage.words if word.role != "unread")
     unread = Counter(word.kind for word in coverage.words if word.role == "unread")
     read_actions = any(w.role == "frame" and w.kind == "action" for w in coverage.words)
+    said = any(not action.groups.isdisjoint(frame.actions) for action in senses.actions)
     values = {
+        "verb_missing": 0.0 if said else frame.acts,
+        "verb_missing_write": 0.0 if said or template.effect == "read" else frame.acts,
         "frame": min(float(roles["frame"] + roles["operator"]), 4.0),
         "no_frame": float(roles["frame"] == 0),
         "actions": float(read_actions),

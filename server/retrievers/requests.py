@@ -123,7 +123,9 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
 
 
 def _is_taken(found: WordSense, senses: MessageSenses, coverage: Coverage) -> bool:
-    """Whether the words stand in an argument: the “is not” of a filter."""
+    """Whether the words stand in an argument, the “is not” of a filter, and are not against it."""
+    if found.first and senses.reader.is_contrast(senses.words[found.first - 1]):
+        return False
     place = senses.starts[found.first]
     return any(word.start <= place < word.end and word.role == "value" for word in coverage.words)
 

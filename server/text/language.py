@@ -249,11 +249,15 @@ class RemarkWords(LanguagePart):
 
 
 class MoodWords(LanguagePart):
-    """Openings of requests and of questions; what takes a request back, or makes it depend."""
+    """Openings of requests and of questions; what takes a request back, or makes it depend.
+
+    `contrasts` lead to what takes back the words before it, even where those are a text.
+    """
 
     requests: Phrases = ()
     questions: Phrases = ()
     refusals: Phrases = ()
+    contrasts: Phrases = ()
     conditions: Phrases = ()
 
 

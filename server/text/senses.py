@@ -109,6 +109,7 @@ class SenseReader:
         self._opens, self._asks = _plain(language.remarks.opens), _plain(language.remarks.asks)
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
+        self._contrasts = frozenset(moods.contrasts)
         self._refusals, self._conditions = _plain(moods.refusals), _plain(moods.conditions)
         groups: dict[str, set[int]] = {}
         for number, group in enumerate(language.actions):
@@ -145,6 +146,10 @@ class SenseReader:
 
     def is_preposition(self, word: str) -> bool:
         return word in self._prepositions
+
+    def is_contrast(self, word: str) -> bool:
+        """Whether what follows it speaks against what stands before it: but."""
+        return word in self._contrasts
 
     def is_for_whom(self, word: str) -> bool:
         """Whether it leads to whom something is done for."""

@@ -16,7 +16,8 @@ _OF_OTHERS: Final = 0.3
 _OBJECTED: Final = 0.02
 
 AGAINST: Final = frozenset({
-    "outside", "outside_alone", "rivals", "statement_write", "question", "question_write",
+    "outside", "outside_alone", "rivals", "verb_missing", "verb_missing_write",
+    "statement_write", "question", "question_write",
     "missing", "doubtful", "by_order", "sense_in_text", "binding_in_text", "no_frame", "unread",
     "unread_new", "unread_share", "unread_data", "unread_sums", "unread_action", "unread_name",
     "unread_foreign", "inside", "after_preposition", "modifier", "next_to_value",
