@@ -97,7 +97,7 @@ def asides(senses: MessageSenses, frame: Frame, library: LibraryWords) -> tuple[
     about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
     # What reads as a remark is one where another clause asks, whatever it is about.
     about = [clause for clause in about if not clause.tells] or about
-    about = about or [clause for clause in senses.clauses if not clause.tells]
+    about = about or [c for c in senses.clauses if not c.tells and any(senses.telling(c))]
     if not about:
         return ()
     return tuple(

@@ -1,5 +1,6 @@
 """Values that are told by how they are written: what the `pattern` of a parameter describes."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
@@ -11,6 +12,8 @@ from server.text.tokens import is_word
 
 _ORDINARY: Final = ("a", "the", "please", "kitchen", "Miller", "two words", "I", "it's")
 """What a pattern that says anything about its values does not describe."""
+_JOINTS: Final = re.compile(r"(?<=[A-Za-z])[ -]?(?=[0-9])")
+"""Where the letters of a code end and its digits begin: TK-2087, TK 2087, TK2087."""
 _LONGEST: Final = 10
 """Words that a value has at most."""
 _MOST_SHAPES: Final = 1024
@@ -33,7 +36,8 @@ class Shape:
     def find(self, reading: ParsedText) -> Iterator[tuple[int, int, str]]:
         """The longest runs of whole words that are described, from left to right.
 
-        Each with the value in its letters: a code is known in small letters, too.
+        Each with the value as the pattern has it: a code may be typed in small letters, and with or
+        without a hyphen before its digits.
         """
         tokens, first = reading.tokens, 0
         while first < len(tokens):
@@ -56,7 +60,9 @@ class Shape:
     def _spellings(self, written: str) -> Iterator[str]:
         yield written
         if any(map(str.isdigit, written)):
-            yield from dict.fromkeys((written.upper(), written.lower()))
+            for joint in ("", "-", " "):
+                joined = _JOINTS.sub(joint, written)
+                yield from dict.fromkeys((joined, joined.upper(), joined.lower()))
 
     @staticmethod
     def _is_within(reading: ParsedText, at: int) -> bool:

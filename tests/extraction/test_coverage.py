@@ -62,7 +62,7 @@ def kind_of(word: str, text: str, template: Template = TIMER) -> tuple[str, str]
 def test_a_whole_account() -> None:
     assert roles("please start a timer for 15 minutes") == [
         ("please", "filler", "filler"),
-        ("start", "frame", ""),
+        ("start", "frame", "action"),
         ("a", "filler", "filler"),
         ("timer", "frame", ""),
         ("for", "filler", "filler"),
@@ -112,11 +112,11 @@ def test_a_clause_that_only_tells_something_is_a_remark() -> None:
 
 def test_a_free_text_takes_all_its_words() -> None:
     found = roles("note down that the cat sleeps if it rains", NOTE)
-    assert [role for _, role, _ in found] == ["frame", "operator", *["value"] * 7]
+    assert [role for _, role, _ in found] == ["frame", "frame", *["value"] * 7]
 
 
 def test_what_a_tool_knows_is_licensed() -> None:
-    assert kind_of("all", "list all posts", POSTS) == ("operator", "quantity")
+    assert kind_of("all", "list all posts", POSTS) == ("operator", "universal")
 
 
 def test_values_that_nobody_takes_may_be_allowed() -> None:
