@@ -15,7 +15,6 @@ from server.text.parsed_text import ParsedText
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
     BEARS_NOTHING,
-    Action,
     Clause,
     MessageSenses,
     SenseReader,
@@ -366,12 +365,12 @@ def _take_actions(
     for action in senses.actions:
         first, groups, place = action.first, action.groups, action.places
         known = all(stem(senses.words[at], code) in frame.stems for at in place)
-        known = known and not (frame.examples and _is_command(action, senses))
+        known = known and not (frame.examples and senses.is_command(action))
         if any(account.roles[at] is not None for at in place) or known:
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif first not in senses.empty or ASKS_TO_BE_TOLD in groups:
+        elif first not in senses.empty or ASKS_TO_BE_TOLD in groups or senses.is_command(action):
             known = any(stem(senses.words[at], code) in library.stems for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
 
@@ -380,18 +379,6 @@ def _is_cut(sense: WordSense, account: _Account) -> bool:
     """Whether a value has taken how an operator begins, and left the rest."""
     taken = account.roles[sense.first]
     return sense.sense not in BEARS_NOTHING and taken is not None and taken[0] == "value"
-
-
-def _is_command(action: Action, senses: MessageSenses) -> bool:
-    """Whether a verb asks for something to be done, and is no noun: pay my bill, the order of 7.
-
-    What it is done to stands after it, with an article.
-    """
-    after = senses.words[action.last] if action.last < len(senses.words) else ""
-    if not senses.reader.is_article(after) or action.first in senses.empty:
-        return False
-    first = next((clause.first for clause in senses.asking()), 0)
-    return senses.reader.mood(senses.words, first) == "request"
 
 
 def _take_slip(account: _Account, at: int, near: Sequence[str], frame: Frame) -> None:

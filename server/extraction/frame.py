@@ -12,6 +12,7 @@ from server.library.parameters import name_words
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
     BEARS_NOTHING,
+    Action,
     MessageSenses,
     Mood,
     read_senses,
@@ -111,8 +112,11 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         moods[mood] += 1
         # To “how much do I have to pay” nothing is to be paid.
         asked = [] if mood == "question" else example.senses.actions
-        actions.update(*(action.groups for action in asked))
         acts += any(action.first not in example.senses.empty for action in asked)
+        if template.effect == "read":
+            asked = [one for one in asked if example.senses.is_command(one)]
+            asked = [one for one in asked if not _is_told(one, example)]
+        actions.update(*(action.groups for action in asked))
     counts = Counter(word for words in told for word in words)
     new = sum(1 for word, count in counts.items() if count == _ONE_EXAMPLE)
     total = sum(counts.values())
@@ -146,13 +150,25 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
     )
 
 
+def _is_told(action: Action, example: ReadExample) -> bool:
+    """Whether the verb only says that somebody is to be told: send me the bill."""
+    words = example.senses.words
+    after = words[action.last] if action.last < len(words) else ""
+    return example.senses.reader.is_to_me(after)
+
+
 def _named_actions(template: Template) -> set[int]:
-    """Groups of the verbs that a template's id and description begin with."""
+    """Groups of the verbs that the id and the description of a template begin with.
+
+    What reads tells, whatever its name begins with: the status of a repair repairs nothing.
+    """
+    if template.effect == "read":
+        return {ASKS_TO_BE_TOLD}
     found: set[int] = set()
     for text in (template.id.replace("_", " "), template.description):
         read = read_senses(Tokens(text), ("en",))
         found.update(*(action.groups for action in read.actions))
-    return found | ({ASKS_TO_BE_TOLD} if template.effect == "read" else set())
+    return found
 
 
 def telling_stems(senses: MessageSenses, taken: Iterable[int] = ()) -> list[str]:

@@ -33,7 +33,7 @@ _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
 """The share of the threshold at which missing arguments are asked for: that does nothing yet."""
-_HARMLESS: Final = 0.85
+_HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
 _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4

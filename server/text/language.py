@@ -216,7 +216,8 @@ class Politeness(LanguagePart):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "back_after", "back_before", "before_minus", "code_names", "comparison_fillers", "contracted",
+    "back_after", "back_before", "before_minus", "before_verbs", "code_names",
+    "comparison_fillers", "contracted",
     "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags",
@@ -226,7 +227,7 @@ WordGroup = Literal[
     "not_a_now", "not_after_one", "not_before_one", "number_names", "operations", "order_names",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
-    "target_pronouns", "text_names", "through", "turns", "url_names", "value_fillers",
+    "target_pronouns", "text_names", "through", "to_me", "turns", "url_names", "value_fillers",
     "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""
@@ -251,11 +252,13 @@ class RemarkWords(LanguagePart):
 class MoodWords(LanguagePart):
     """Openings of requests and of questions; what takes a request back, or makes it depend.
 
-    `contrasts` lead to what takes back the words before it, even where those are a text.
+    Those of `advice` ask how something is done. `contrasts` lead to what takes back the words
+    before it, even where those are a text.
     """
 
     requests: Phrases = ()
     questions: Phrases = ()
+    advice: Phrases = ()
     refusals: Phrases = ()
     contrasts: Phrases = ()
     conditions: Phrases = ()

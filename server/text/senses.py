@@ -15,6 +15,7 @@ from server.text.tokens import Tokens, is_digits, is_word
 
 _APOSTROPHES: Final = {"’": "'", "´": "'", "`": "'"}
 _CLAUSE_ENDS: Final = frozenset(",.;:!?–—\n")
+_SENTENCE_ENDS: Final = frozenset(".!?;\n")
 _LONGEST_READ: Final = 400
 """Words of a message that are looked at; what is longer is no question."""
 
@@ -109,7 +110,8 @@ class SenseReader:
         self._opens, self._asks = _plain(language.remarks.opens), _plain(language.remarks.asks)
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
-        self._contrasts = frozenset(moods.contrasts)
+        self._contrasts, self._advice = frozenset(moods.contrasts), _plain(moods.advice)
+        self._before_verbs = language.group("before_verbs")
         self._refusals, self._conditions = _plain(moods.refusals), _plain(moods.conditions)
         groups: dict[str, set[int]] = {}
         for number, group in enumerate(language.actions):
@@ -146,6 +148,18 @@ class SenseReader:
 
     def is_preposition(self, word: str) -> bool:
         return word in self._prepositions
+
+    def is_to_me(self, word: str) -> bool:
+        """Whether it is the person who asks, to whom something is told or given."""
+        return word in self._language.group("to_me")
+
+    def leads_to_verb(self, word: str) -> bool:
+        """Whether a verb follows it in a request, and no noun: to, can you."""
+        return word in self._before_verbs
+
+    def asks_how(self, words: Sequence[str], first: int) -> bool:
+        """Whether a clause that begins there asks how something is done."""
+        return self._advice.begins(words, first)
 
     def is_contrast(self, word: str) -> bool:
         """Whether what follows it speaks against what stands before it: but."""
@@ -213,7 +227,7 @@ class SenseReader:
             if word in _CLAUSE_ENDS or word in self._joins:
                 begins = True
                 continue
-            if begins or (index and words[index - 1] == "to"):
+            if begins or (index and words[index - 1] in self._before_verbs):
                 is_noun = (index > 0 and words[index - 1] in self._before_nouns) or list(
                     words[index + 1 : index + 3]
                 ) == ["'", "s"]
@@ -260,9 +274,11 @@ class SenseReader:
             and words[first][0] != "\0"
         ):
             first = polite.last if polite is not None else first + 1
-        if self._requests.begins(words, first):
+        asks = self._requests.at(words, first) if first < len(words) else None
+        about = self._questions.at(words, first) if first < len(words) else None
+        if asks is not None and (about is None or asks.last >= about.last):
             return "request"
-        if self._questions.begins(words, first):
+        if about is not None or _ends_asking(words, first):
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
 
@@ -273,6 +289,11 @@ class SenseReader:
     def condition(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
         """What makes a request depend on something, if anything does."""
         return self._conditions.within(words, first, last)
+
+
+def _ends_asking(words: Sequence[str], first: int) -> bool:
+    """Whether the sentence that begins there ends with a question mark."""
+    return next((word for word in words[first:] if word in _SENTENCE_ENDS), "") == "?"
 
 
 @cache
@@ -303,6 +324,22 @@ class MessageSenses:
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
         return [clause for clause in self.clauses if not clause.tells] or self.clauses
+
+    def is_command(self, action: Action) -> bool:
+        """Whether a verb asks for something to be done, and is no noun: not the order of 7.
+
+        What it is done to stands after it, with an article (pay my bill), or what makes a verb of
+        it before it (I'd like to order, how do I order).
+        """
+        words, reader = self.words, self.reader
+        first = next((clause.first for clause in self.asking()), 0)
+        led = action.first > 0 and reader.leads_to_verb(words[action.first - 1])
+        if reader.asks_how(words, first):
+            return led
+        if reader.mood(words, first) != "request":
+            return False
+        after = words[action.last] if action.last < len(words) else ""
+        return led or (reader.is_article(after) and action.first not in self.empty)
 
     def refusals(self) -> Iterator[WordSense]:
         """What takes back what the message asks for."""
