@@ -19,6 +19,9 @@ UNITS: Final[Mapping[str, TimeUnit]] = {
 """Words for units of time. One-letter ones count only when glued to their number."""
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 MONTHS_IN: Final = {"month": 1, "year": 12}
+SINGLE_LENGTHS: Final = load_language("en").dates.lengths
+"""Lengths of time that are one word, in days: a fortnight is 14."""
+ONE: Final = frozenset({"a", "one", "1"})
 
 _ISO: Final = re.compile(
     r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
