@@ -249,6 +249,14 @@ def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> It
         yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
 
 
+def _places(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    for span in reading.places:
+        if span.kind == "timezone":
+            yield from_span(span, span.value)
+        else:
+            yield from_span(span, None)._replace(problem=span.value)
+
+
 def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     tokens = reading.tokens
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
@@ -283,7 +291,7 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
     "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
-    "choice": _choices,
+    "choice": _choices, "timezone": _places,
 }  # fmt: skip
 
 _BOOLEAN_WORDS: Final = dict.fromkeys(_group("affirmed"), True) | dict.fromkeys(
