@@ -136,7 +136,7 @@ class DatesSpec(LanguagePart):
     `day_first`, 03/04/2025 is in April. `named` are days with a name of their own. `periods` are
     what has a first and a last day, which are called by the words of `edges`; `counted_back` are
     places from the end of a period, `working` stands before its days without weekends, and
-    `lengths` are lengths of time, in days, that are called by a single word.
+    `lengths` are lengths of time that are called by a single word, in ISO 8601.
     """
 
     named: dict[str, NamedDay] = {}
@@ -144,7 +144,7 @@ class DatesSpec(LanguagePart):
     edges: dict[str, Literal["start", "end"]] = {}
     counted_back: dict[str, int] = {}
     working: WordSet = NO_WORDS
-    lengths: dict[str, Annotated[int, Field(ge=1, le=366)]] = {}
+    lengths: dict[str, str] = {}
 
     day_first: bool = False
     next: Phrases = ()

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
-from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final
@@ -33,7 +32,7 @@ from server.text.dates import (
 )
 from server.text.decimals import Number, exact_quotient, opposite
 from server.text.durations import (
-    ONE,
+    MAX_COUNT,
     SINGLE_LENGTHS,
     UNITS,
     Duration,
@@ -434,10 +433,18 @@ class _Scanner:
 
     def read_single_length(self, index: int) -> int:
         """Add the length of time that is one word: a fortnight."""
-        if index < self.next_duration or self.tokens.word(index - 1) not in ONE:
+        tokens = self.tokens
+        before = self.found[-1] if self.found else None
+        counted = before is not None and before.kind == "number" and before.last == index
+        count = before.value if before is not None and counted and not before.unit else 1
+        if not counted and tokens.word(index - 1) != "a":
             return 0
-        length = Duration(seconds=Fraction(86400 * SINGLE_LENGTHS[self.tokens.words[index]]))
-        self.durations.append(self._add("duration", index - 1, index + 1, length))
+        if not isinstance(count, int) or count > MAX_COUNT or tokens.word(index + 1) == "of":
+            return 0  # three quarters of it
+        first = before.first if before is not None and counted else index - 1
+        one = SINGLE_LENGTHS[tokens.words[index]]
+        length = Duration(one.months * count, one.seconds * count)
+        self.durations.append(self._add("duration", first, index + 1, length))
         return index + 1
 
     def read_now(self, index: int) -> int:

@@ -34,11 +34,15 @@ _MANY: Final = 50
 
 
 class PlaceNames(LanguagePart):
-    """`zones.yaml`: names by zone, other names of countries with several, and no names at all."""
+    """`zones.yaml`: names by zone, other names of countries with several, and no names at all.
+
+    `countries` are other names of countries by their codes.
+    """
 
     places: dict[str, Phrases] = Field(default_factory=dict)
     several: dict[str, Phrases] = Field(default_factory=dict)
     not_places: Phrases = ()
+    countries: dict[str, Phrases] = Field(default_factory=dict)
 
 
 class SeveralZones(NamedTuple):
@@ -199,21 +203,31 @@ def _places() -> Mapping[tuple[str, ...], Place]:
     return places
 
 
+@lru_cache(maxsize=1)
+def country_codes() -> Mapping[str, str]:
+    """Codes of ISO 3166 by what countries are called, in small letters."""
+    codes: dict[str, str] = {}
+    for code, country in _countries().items():
+        plain, _, more = country.partition(" (")
+        others = (*_written().countries.get(code, ()), *_written().several.get(country, ()))
+        for name in (country, plain if len(more) > 3 else country, *others):
+            codes.setdefault(name.casefold(), code)
+    return codes
+
+
+def _countries() -> dict[str, str]:
+    return {row[0]: row[1] for row in _table("iso3166.tab")}
+
+
+def _table(name: str) -> list[list[str]]:
+    table = files("tzdata").joinpath("zoneinfo", name).read_text("utf-8")
+    return [row.split("\t") for row in table.splitlines() if row and not row.startswith("#")]
+
+
 def _zones_by_country() -> dict[str, list[str]]:
-    folder = files("tzdata").joinpath("zoneinfo")
-    rows = [
-        [
-            line.split("\t")
-            for line in folder.joinpath(table).read_text("utf-8").splitlines()
-            if line
-        ]
-        for table in ("iso3166.tab", "zone.tab")
-    ]
-    countries = {row[0]: row[1] for row in rows[0] if not row[0].startswith("#")}
-    zones: dict[str, list[str]] = {}
-    for row in rows[1]:
-        if not row[0].startswith("#"):
-            zones.setdefault(countries[row[0]], []).append(row[2])
+    countries, zones = _countries(), dict[str, list[str]]()
+    for code, _, zone, *_ in _table("zone.tab"):
+        zones.setdefault(countries[code], []).append(zone)
     return zones
 
 
