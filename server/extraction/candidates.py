@@ -35,6 +35,7 @@ from server.text.units import converted, is_measure, unit_after
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
+_UP_TO_TODAY: Final = _group("up_to_today")
 _DENIED_WITHIN: Final = 3
 """Words between what a yes or no is about and the word that denies it."""
 
@@ -221,7 +222,7 @@ def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candi
     """The two dates of "days until X" or "days since X", of which one is today."""
     index = found.first - 1
     lead = reading.tokens.word(index)
-    if lead not in ("until", "till", "since") or found.kind == "template_pattern":
+    if lead not in _UP_TO_TODAY or found.kind == "template_pattern":
         return None
     today = from_words(reading.tokens, index, index + 1, reading.today.isoformat())
     return (found, today) if lead == "since" else (today, found)

@@ -29,6 +29,7 @@ _ENDINGS: Final = frozenset(ORDINALS.split("|"))
 _THIS: Final = {"this": 0, "current": 0} | DIRECTIONS
 _WITHIN: Final = frozenset({"of", "in"})
 _LEADS: Final = _ENGLISH.group("named_day_leads")
+_VERBS: Final = _ENGLISH.group("named_day_verbs")
 _MOST_PLACE: Final = 53
 """The last week of a year."""
 
@@ -216,7 +217,7 @@ def _read_named(tokens: Tokens, index: int, today: date) -> PhraseDay | None:
     if named is None:
         return None
     first, year, direction = _before_name(tokens, index, today)
-    said = None if year is not None else _year_at(tokens, named.last, today)
+    said = None if year is not None else year_after(tokens, named.last, today)
     last = named.last
     if said is not None:
         year, last = said
@@ -224,12 +225,20 @@ def _read_named(tokens: Tokens, index: int, today: date) -> PhraseDay | None:
     if day is None and year is not None:
         raise NoSuchDay(f"{year} has no {named.name}", last)
     after = tokens.word(last)
-    goes_on = (is_word(after) and after not in _ENGLISH.function_words) or is_digits(after)
+    goes_on = is_word(after) and after not in _ENGLISH.function_words | _VERBS
+    goes_on = goes_on or is_digits(after)
     if day is None or (goes_on and year is None):
         return None  # Christmas songs, and the date of Christmas 25 December
     lead = tokens.word(first - 1)
     weak = year is None and not direction and lead not in _LEADS
     return PhraseDay(RelativeDay(first, last, day, named.name), weak)
+
+
+def year_after(tokens: Tokens, index: int, today: date) -> tuple[int, int] | None:
+    """The year that is said after a day, and the index after it: next year, falls on in 2028."""
+    if tokens.word(index) in _VERBS:
+        index += 1 + (tokens.word(index + 1) == "on")
+    return _year_at(tokens, index, today)
 
 
 def _before_name(tokens: Tokens, index: int, today: date) -> tuple[int, int | None, int]:

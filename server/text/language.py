@@ -240,12 +240,13 @@ WordGroup = Literal[
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags",
     "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
-    "money_names", "name_ends", "name_particles", "named_day_leads", "negations", "next",
-    "not_after_may",
-    "not_a_now", "not_after_one", "not_before_one", "number_names", "operations", "order_names",
+    "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
+    "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
+    "number_names", "operations", "order_names",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
-    "target_pronouns", "text_names", "through", "turns", "url_names", "value_fillers",
+    "target_pronouns", "text_names", "through", "turns", "up_to_today",
+    "url_names", "value_fillers",
     "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from server.text.blocks import find_blocks
 from server.text.calendar import add_months, shift, weekday_after, weekday_before
-from server.text.calendar_phrases import PHRASE_STARTERS, NoSuchDay, read_phrase
+from server.text.calendar_phrases import PHRASE_STARTERS, NoSuchDay, read_phrase, year_after
 from server.text.date_formats import find_date_formats
 from server.text.dates import (
     DIRECTIONS,
@@ -368,6 +368,10 @@ class _Scanner:
         tokens, last = self.tokens, self.tokens.index_at(parts.end)
         if parts.day is None:
             return last  # a month, which is no date, but its year is no free number
+        said = None if parts.year is not None else year_after(tokens, last, self.today)
+        if said is not None:
+            last = said[1]
+            parts = parts._replace(year=said[0], end=tokens.ends[last - 1])
         try:
             day = parts.on_calendar(self.today)
         except ValueError:

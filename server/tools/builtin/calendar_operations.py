@@ -69,7 +69,7 @@ ADD_BUSINESS_DAYS: Final = ToolDefinition(
     "add_business_days",
     "The date some business days after another, or before it",
     (
-        date_parameter("date", "The date to start from"),
+        date_parameter("date", "The date to start from; today when left out", required=False),
         ToolParameter(
             "days",
             "integer",
@@ -101,8 +101,8 @@ AGE: Final = ToolDefinition(
     "age",
     "How old somebody is on a day",
     (
-        date_parameter("born", "The date of birth"),
-        date_parameter("on", "The day; today when left out", required=False),
+        date_parameter("birth_date", "The date of birth"),
+        date_parameter("at_day", "The day; today when left out", required=False),
     ),
 )
 TIME_BETWEEN: Final = ToolDefinition(
@@ -148,7 +148,7 @@ CONVERT_TIME: Final = ToolDefinition(
         _time("time", "The time of day"),
         _zone("from_zone", "The place where it is that time"),
         _zone("to_zone", "The place whose time is wanted"),
-        date_parameter("date", "The day; today when left out", required=False),
+        _ON,
     ),
 )
 ZONE_DIFFERENCE: Final = ToolDefinition(
@@ -157,7 +157,7 @@ ZONE_DIFFERENCE: Final = ToolDefinition(
     (
         _zone("zone1", "The first place"),
         _zone("zone2", "The place that it is compared with"),
-        date_parameter("date", "The day; today when left out", required=False),
+        _ON,
     ),
 )
 
@@ -195,8 +195,11 @@ class CalendarOperations:
         return with_readings(answer, date1=given["date1"], date2=given["date2"])
 
     def _add_business_days(self, given: Arguments) -> dict[str, Any]:
-        found = add_business_days(day_of(given["date"]), given["days"], _holidays(given))
-        return with_readings(date_answer(found), date=given["date"])
+        reading = self._day(given)
+        found = add_business_days(day_of(reading), given["days"], _holidays(given))
+        return with_readings(
+            date_answer(found) | {"from_date": day_of(reading).isoformat()}, date=reading
+        )
 
     def _is_business_day(self, given: Arguments) -> dict[str, Any]:
         day, holidays = day_of(given["date"]), _holidays(given)
@@ -214,7 +217,7 @@ class CalendarOperations:
         return with_readings(answer | {"unit": unit}, date=reading)
 
     def _age(self, given: Arguments) -> dict[str, Any]:
-        born, on = given["born"], self._day(given, "on")
+        born, on = given["birth_date"], self._day(given, "at_day")
         first, last = day_of(born), day_of(on)
         if last < first:
             raise ToolFailed(f"{last} is before the date of birth, {first}")
@@ -228,7 +231,7 @@ class CalendarOperations:
             "total_days": (last - first).days,
             "on": last.isoformat(),
         }
-        return with_readings(answer, born=born, on=on)
+        return with_readings(answer, birth_date=born, at_day=on)
 
     def _time_between(self, given: Arguments) -> dict[str, Any]:
         first, second = given["time1"], given["time2"]

@@ -33,7 +33,7 @@ def test_it_is_a_tool_with_the_operations_that_are_specified_and_more() -> None:
         "add_business_days": ["date", "days", "country"],
         "is_business_day": ["date", "country"],
         "period": ["unit", "which", "date"],
-        "age": ["born", "on"],
+        "age": ["birth_date", "at_day"],
         "time_between": ["time1", "time2"],
         "week_number": ["date"],
         "week_dates": ["week", "year"],
