@@ -45,7 +45,7 @@ from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
-from server.text.zones import find_places
+from server.text.zones import find_countries, find_places
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
@@ -133,6 +133,10 @@ class ParsedText:
     def places(self) -> Sequence[Span]:
         """Places and time zones, and countries that have no single one."""
         return find_places(self.tokens)
+
+    @cached_property
+    def countries(self) -> Sequence[Span]:
+        return find_countries(self.tokens)
 
     @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:

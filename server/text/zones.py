@@ -7,7 +7,7 @@ from datetime import UTC, timedelta, timezone, tzinfo
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -56,6 +56,17 @@ class SeveralZones(NamedTuple):
 
 Place = str | SeveralZones
 """The name of a zone, or why there is not one."""
+P = TypeVar("P")
+
+
+class _ByWords(Generic[P]):
+    """Names by their words, and how many words the longest has that begins with one."""
+
+    def __init__(self, names: Mapping[tuple[str, ...], P]) -> None:
+        self.names = names
+        self.longest: dict[str, int] = {}
+        for words in names:
+            self.longest[words[0]] = max(self.longest.get(words[0], 0), len(words))
 
 
 def find_zone(value: Any, name: str) -> tzinfo:
@@ -132,18 +143,37 @@ def _said_offsets(tokens: Tokens) -> Iterator[Span]:
         yield Span("timezone", start, end, first, last, written)
 
 
+def find_countries(tokens: Tokens) -> list[Span]:
+    """Return every country that a text names, as ISO 3166 calls it, none inside another."""
+    found, index = list[Span](), 0
+    while index < len(tokens) and len(found) < _MANY:
+        read = _longest_at(tokens, index, _countries_by_words())
+        if read is None:
+            index += 1
+            continue
+        country, last = read
+        start, end = tokens.starts[index], tokens.ends[last - 1]
+        found.append(Span("country", start, end, index, last, country))
+        index = last
+    return found
+
+
 def _place_at(tokens: Tokens, index: int) -> tuple[Place, int] | None:
-    """The place whose name is the longest one that begins at a word, and the index after it."""
+    return _longest_at(tokens, index, _places_by_words())
+
+
+def _longest_at(tokens: Tokens, index: int, table: _ByWords[P]) -> tuple[P, int] | None:
+    """What has the longest name that begins at a word, and the index after it."""
     words: list[str] = []
-    best: tuple[Place, int] | None = None
-    at, longest = index, _longest().get(_bare(tokens.words[index]), 0)
+    best: tuple[P, int] | None = None
+    at, longest = index, table.longest.get(_bare(tokens.words[index]), 0)
     while at < len(tokens) and len(words) < longest:
         word = tokens.words[at]
         at += 1
         if words and word in _JOINTS and tokens.glued(at - 1) and at < len(tokens):
             continue
         words.append(_bare(word))
-        if (place := _places().get(tuple(words))) is not None:
+        if (place := table.names.get(tuple(words))) is not None:
             best = place, at
     # The us of “tell us” is no country.
     if best is not None and words[:1] == ["us"] and best[1] == index + 1:
@@ -232,8 +262,13 @@ def _zones_by_country() -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=1)
-def _longest() -> dict[str, int]:
-    longest: dict[str, int] = {}
-    for words in _places():
-        longest[words[0]] = max(longest.get(words[0], 0), len(words))
-    return longest
+def _places_by_words() -> _ByWords[Place]:
+    return _ByWords(_places())
+
+
+@lru_cache(maxsize=1)
+def _countries_by_words() -> _ByWords[str]:
+    names = _countries()
+    return _ByWords(
+        {_key(name): names[code].partition(" (")[0] for name, code in country_codes().items()}
+    )

@@ -59,6 +59,20 @@ def _whole(value: str, kind: Kind, name: str) -> Any:
     return None if found is None else found.value
 
 
+def in_words(length: Duration) -> str:
+    """Return a length of time as people say it: 1 year 6 months, 14 days."""
+    days, rest = divmod(length.seconds, 86_400)
+    minutes, seconds = divmod(rest, 60)
+    counts = (*divmod(length.months, 12), int(days), *divmod(int(minutes), 60), float(seconds))
+    units = ("year", "month", "day", "hour", "minute", "second")
+    said = [
+        f"{count:g} {unit}{'' if count == 1 else 's'}"
+        for count, unit in zip(counts, units, strict=True)
+        if count
+    ]
+    return " ".join(said) or "0 days"
+
+
 def minutes_between(first: time, second: time) -> timedelta:
     """Return how long it is from one time of day to the next time that the other comes."""
     passed = datetime.combine(date.min, second) - datetime.combine(date.min, first)

@@ -4,6 +4,7 @@ from calendar import isleap
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, get_args
 
 from server.core.tools import ToolDefinition, ToolParameter
@@ -23,7 +24,7 @@ from server.tools.business_days import (
     no_holidays,
     public_holidays,
 )
-from server.tools.clock_times import convert, minutes_between, zone_name
+from server.tools.clock_times import convert, in_words, minutes_between, zone_name
 from server.tools.dates import DateReading, count_between
 
 MOST_BUSINESS_DAYS: Final = 1_000_000
@@ -236,9 +237,8 @@ class CalendarOperations:
     def _time_between(self, given: Arguments) -> dict[str, Any]:
         first, second = given["time1"], given["time2"]
         seconds = int(minutes_between(first, second).total_seconds())
-        hours, rest = divmod(seconds, 3600)
         answer = {
-            "result": _length(hours, *divmod(rest, 60)),
+            "result": in_words(Duration(seconds=Fraction(seconds))) if seconds else "0 minutes",
             "hours": divide(Decimal(seconds), Decimal(3600)),
             "minutes": divide(Decimal(seconds), Decimal(60)),
             "seconds": seconds,
@@ -269,7 +269,7 @@ class CalendarOperations:
     def _moved(self, given: Arguments, sign: int) -> dict[str, Any]:
         reading, length = given["date"], given["duration"]
         value = _add(reading.value, length, sign)
-        return with_readings(date_answer(value) | {"duration": length.to_iso()}, date=reading)
+        return with_readings(date_answer(value) | {"length": in_words(length)}, date=reading)
 
     def _convert_time(self, given: Arguments) -> dict[str, Any]:
         source, target = given["from_zone"], given["to_zone"]
@@ -296,10 +296,9 @@ class CalendarOperations:
         offsets = [noon.replace(tzinfo=given[name]).utcoffset() for name in ("zone1", "zone2")]
         ahead = (offsets[0] or timedelta(0)) - (offsets[1] or timedelta(0))
         seconds = int(ahead.total_seconds())
-        hours, rest = divmod(abs(seconds), 3600)
         return {
             "result": divide(Decimal(seconds), Decimal(3600)),
-            "length": _length(hours, *divmod(rest, 60)),
+            "length": in_words(Duration(seconds=Fraction(abs(seconds)))),
             "direction": "ahead of" if seconds > 0 else "behind" if seconds < 0 else "level with",
             "zone1": zone_name(given["zone1"]),
             "zone2": zone_name(given["zone2"]),
@@ -325,12 +324,6 @@ def _period_answer(period: Period, day: date) -> dict[str, Any]:
 def _period_of_week(year: int, week: int) -> dict[str, str]:
     monday = date.fromisocalendar(year, week, 1)
     return {"start": monday.isoformat(), "end": (monday + 6 * _DAY).isoformat()}
-
-
-def _length(hours: int, minutes: int, seconds: int) -> str:
-    counts = (hours, "hour"), (minutes, "minute"), (seconds, "second")
-    said = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in counts if count]
-    return " ".join(said) or "0 minutes"
 
 
 def _add(value: date, length: Duration, sign: int) -> date:
