@@ -25,7 +25,8 @@ from server.settings.yaml_tree import plain_value
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
     "duration", "timezone", "country", "date_format", "email", "url", "shaped", "boolean", "choice",
-    "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom", "text",
+    "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
+    "text",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 

@@ -98,7 +98,7 @@ def find_zone(value: Any, name: str) -> tzinfo:
         return UTC if place == "UTC" else ZoneInfo(place)
     if place is not None:
         raise ArgumentsInvalid(f"{name} {shown_value(value)}: {place.describe()}")
-    near = closest(key, known)
+    near = closest(key, known, cutoff=0.75)
     hint = f"; did you mean {known[near]!r}?" if near is not None else ""
     raise ArgumentsInvalid(
         f"{name} {shown_value(value)} is not known; write a zone such as Europe/Paris, "

@@ -169,10 +169,16 @@ def _read_relative(text: str, now: datetime) -> DateReading | None:
 
 
 def _read_phrase(text: str, order: DateOrder, now: datetime) -> DateReading | None:
-    """The day that the whole text leads to: the first Monday of May, 3 days before Christmas."""
+    """The day that the whole text leads to: the first Monday of May, 3 days before Christmas.
+
+    Raises:
+        ValueError: the calendar has no such day.
+    """
     parsed = ParsedText(text, now, order)
     kinds: tuple[Kind, ...] = ("offset", "date")
     whole = next((found for kind in kinds if (found := parsed.whole(kind))), None)
+    if whole is None and (none := parsed.whole("unreadable")) and none.unit == "date":
+        raise ValueError(none.value)
     return None if whole is None else DateReading(whole.value, text)
 
 

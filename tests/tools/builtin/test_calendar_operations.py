@@ -220,8 +220,8 @@ def test_what_is_left_of_a_period_is_counted_from_today() -> None:
     [
         (
             "convert_time",
-            {"time": "9:00", "from_zone": "Atlantis", "to_zone": "Tokyo"},
-            "from_zone 'Atlantis' is not known; write a zone such as Europe/Paris, a city such as "
+            {"time": "9:00", "from_zone": "Hogwarts", "to_zone": "Tokyo"},
+            "from_zone 'Hogwarts' is not known; write a zone such as Europe/Paris, a city such as "
             "Tokyo, or an offset such as +02:00",
         ),
         (
