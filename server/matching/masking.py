@@ -14,7 +14,6 @@ from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 from server.text.phrases import PhraseTable
 from server.text.tokens import Tokens
-from server.text.zones import place_names
 
 _NUMBERS: Final = load_language("en").numbers
 _MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
@@ -52,7 +51,6 @@ _LIST: Final = re.compile(r"\b10(?:(?:\s*,\s*|\s+(?:and\s+)?|\s*,\s*and\s+)10\b)
 _QUOTED: Final = re.compile(r"\"[^\"\n]{1,80}\"|(?<!\w)'[^'\n]{1,80}'(?!\w)")
 _QUOTE: Final = '"text"'
 _OPENING: Final = {"{": "}", "[": "]"}
-_A_PLACE: Final = "city"
 _SHORTEST_DATA: Final = 24
 _DATA: Final = " this data "
 _LONGEST: Final = 2000
@@ -125,9 +123,6 @@ class ValueMask:
             for word in [word for word in names if word in said]:
                 if word not in listed[template.id] and re.search(rf"\b{re.escape(word)}\b", said):
                     del names[word]
-        kinds = {p.descriptor.kind for t in library.templates.values() for p in t.parameters}
-        if "timezone" in kinds:
-            names |= dict.fromkeys(place_names(), _A_PLACE)
         for entity in library.domain.entities.values():
             names |= dict.fromkeys(entity.values, _in_words(entity.name))
         # Descriptions name no values: masked, a question would be less like them.

@@ -106,11 +106,6 @@ def find_zone(value: Any, name: str) -> tzinfo:
     )
 
 
-def place_names() -> Iterator[str]:
-    """Every name by which a place is found, in plain small words."""
-    return (" ".join(words) for words in _places())
-
-
 def find_places(tokens: Tokens) -> list[Span]:
     """Return every place and zone that a text names, in order, none inside another.
 

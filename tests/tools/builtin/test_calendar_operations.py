@@ -253,8 +253,8 @@ def test_what_is_left_of_a_period_is_counted_from_today() -> None:
         ),
         (
             "business_days",
-            {"date1": "2025-01-01", "date2": "2025-02-01", "country": "Xanadu"},
-            "country 'Xanadu' is not a country that is known",
+            {"date1": "2025-01-01", "date2": "2025-02-01", "country": "Hogwarts"},
+            "country 'Hogwarts' is not a country that is known",
         ),
     ],
 )
