@@ -14,7 +14,7 @@ nothing here, `operator` changes what is asked in a way that the template knows;
 
 VALUE_KINDS: Final = frozenset({
     "number", "currency", "date", "datetime", "time", "duration", "offset", "anchor", "email",
-    "url", "date_format", "quoted", "array", "object", "unreadable",
+    "url", "timezone", "country", "date_format", "quoted", "array", "object", "unreadable",
 })  # fmt: skip
 """Kinds of unread words that are values."""
 

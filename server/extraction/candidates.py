@@ -11,7 +11,7 @@ from server.extraction.pattern_values import numbers_of_domain, with_domain
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.shapes import shape_of
 from server.extraction.values import (
-    CURRENCY_OF_AMOUNT,
+    BESIDE_ITS_VALUE,
     HINT,
     SURE,
     Candidate,
@@ -35,6 +35,8 @@ from server.text.units import converted, is_measure, unit_after
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
+_UP_TO_TODAY: Final = _group("up_to_today")
+_AT_PLACE: Final = _ENGLISH.leads["place"]
 _DENIED_WITHIN: Final = 3
 """Words between what a yes or no is about and the word that denies it."""
 
@@ -221,7 +223,7 @@ def up_to_today(found: Candidate, reading: ParsedText) -> tuple[Candidate, Candi
     """The two dates of "days until X" or "days since X", of which one is today."""
     index = found.first - 1
     lead = reading.tokens.word(index)
-    if lead not in ("until", "till", "since") or found.kind == "template_pattern":
+    if lead not in _UP_TO_TODAY or found.kind == "template_pattern":
         return None
     today = from_words(reading.tokens, index, index + 1, reading.today.isoformat())
     return (found, today) if lead == "since" else (today, found)
@@ -246,7 +248,19 @@ def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> It
     for span in reading.of("currency"):
         of_amount = span.last in amounts or span.first in amounts
         sure = of_amount and "from" in plan.name.topics
-        yield from_span(span, span.value, fit=CURRENCY_OF_AMOUNT if sure else 0)
+        yield from_span(span, span.value, fit=BESIDE_ITS_VALUE if sure else 0)
+
+
+def _places(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    times = {span.last for span in reading.of("time") if not span.weak}
+    for span in reading.places:
+        if span.kind == "timezone":
+            at = span.first
+            at -= reading.tokens.word(at - 1) in _AT_PLACE and at not in times
+            sure = at in times and "from" in plan.name.topics  # 4pm in Paris
+            yield from_span(span, span.value, fit=BESIDE_ITS_VALUE if sure else 0)
+        else:
+            yield from_span(span, None)._replace(problem=span.value)
 
 
 def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -283,7 +297,8 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
     "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
-    "choice": _choices,
+    "choice": _choices, "timezone": _places,
+    "country": lambda _, __, reading: [from_span(s, s.value) for s in reading.countries],
 }  # fmt: skip
 
 _BOOLEAN_WORDS: Final = dict.fromkeys(_group("affirmed"), True) | dict.fromkeys(

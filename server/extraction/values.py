@@ -54,7 +54,7 @@ def show_value(value: Any) -> str:
 HINT: Final = 3
 """Least score at which the words around a value say whose it is."""
 SURE: Final = 8
-CURRENCY_OF_AMOUNT: Final = 5
+BESIDE_ITS_VALUE: Final = 5
 
 
 class Candidate(NamedTuple):

@@ -24,8 +24,9 @@ from server.settings.yaml_tree import plain_value
 
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
-    "duration", "date_format", "email", "url", "shaped", "boolean", "choice", "choices", "numbers",
-    "records", "object", "strings", "field", "fields", "cell", "custom", "text",
+    "duration", "timezone", "country", "date_format", "email", "url", "shaped", "boolean", "choice",
+    "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
+    "text",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
@@ -294,6 +295,22 @@ class CurrencyType(ParameterType):
     examples = ("EUR", "USD", "GBP")
 
 
+class TimezoneType(ParameterType):
+    name = "timezone"
+    formats = ("timezone",)
+    kind = "timezone"
+    noun = "a city or a time zone"
+    examples = ("Europe/Paris", "Asia/Tokyo", "America/New_York")
+
+
+class CountryType(ParameterType):
+    name = "country"
+    formats = ("country",)
+    kind = "country"
+    noun = "a country"
+    examples = ("Germany", "Japan", "Canada")
+
+
 class CustomType(ParameterType):
     """A type of a domain's own: a name in its `parameter_patterns` or `entities`."""
 
@@ -311,7 +328,7 @@ PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
     for each in (
         StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
         DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
-        PercentageType(), MoneyType(), CurrencyType(),
+        PercentageType(), MoneyType(), CurrencyType(), TimezoneType(), CountryType(),
     )
 }  # fmt: skip
 """Every type an author may write, by name."""

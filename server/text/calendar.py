@@ -78,6 +78,33 @@ def weekday_before(today: date, weekday: int) -> date:
     return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
 
 
+def easter(year: int) -> date:
+    """Return Easter Sunday of the Gregorian calendar, by the rule of Meeus, Jones and Butcher."""
+    century, rest = divmod(year, 100)
+    leaps, lost = divmod(century, 4)
+    moved = (century - (century + 8) // 25 + 1) // 3
+    epact = (19 * (year % 19) + century - leaps - moved + 15) % 30
+    weekday = (32 + 2 * lost + 2 * (rest // 4) - epact - rest % 4) % 7
+    late = (year % 19 + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * late + 114, 31)
+    return date(year, month, day + 1)
+
+
+def nth_weekday(period: Period, weekday: int, nth: int) -> date | None:
+    """Return the nth such weekday (0 is Monday) of a period; the last is -1. None: it has less.
+
+    Raises:
+        OverflowError: it lies outside the years 1 to 9999.
+    """
+    if nth > 0:
+        first = weekday_after(period.start, weekday, today_counts=True)
+        day = first + timedelta(weeks=nth - 1)
+        return day if day <= period.end else None
+    last = period.end - timedelta(days=(period.end.weekday() - weekday) % 7)
+    day = last + timedelta(weeks=nth + 1)
+    return day if day >= period.start else None
+
+
 def period_around(day: date, unit: Unit, first_weekday: int = 0) -> Period:
     """Return the day, week, month, quarter or year that `day` lies in.
 

@@ -19,14 +19,14 @@ UNITS: Final[Mapping[str, TimeUnit]] = {
 """Words for units of time. One-letter ones count only when glued to their number."""
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 MONTHS_IN: Final = {"month": 1, "year": 12}
-
 _ISO: Final = re.compile(
     r"(?i)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
     r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
 )
 _ISO_UNITS: Final = ("year", "month", "week", "day", "hour", "minute", "second")
 _LONGEST_ISO: Final = 40
-_BIGGEST: Final = 10**12
+MAX_COUNT: Final = 10**12
+"""Of any unit; what is more is no length of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def total_duration(parts: list[Part]) -> Duration | None:
     months, seconds = Fraction(0), Fraction(0)
     for value, unit in parts:
         amount = Fraction(as_decimal(value))
-        if abs(amount) > _BIGGEST:
+        if abs(amount) > MAX_COUNT:
             return None
         if unit in MONTHS_IN:
             months += amount * MONTHS_IN[unit]
@@ -105,6 +105,13 @@ def read_iso_duration(text: str) -> Duration | None:
     ]
     return total_duration(parts) if parts else None
 
+
+SINGLE_LENGTHS: Final = {
+    word: length
+    for word, written in load_language("en").dates.lengths.items()
+    if (length := read_iso_duration(written)) is not None
+}
+"""Lengths of time that are one word: a fortnight."""
 
 _SIZE: Final = {unit: size for size, unit in enumerate((*SECONDS, *MONTHS_IN))}
 _MINUTE_DIGITS: Final = 2

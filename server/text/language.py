@@ -22,6 +22,14 @@ COMMON: Final = "common"
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 Counting = Literal["whole", "last", "ago"]
+NamedDay = Annotated[
+    str,
+    Field(
+        pattern=r"^([01][0-9]-[0-3][0-9]|easter"
+        r"|[1-5] (mon|tues|wednes|thurs|fri|satur|sun)day [01][0-9])([+-][0-9]{1,2})?$"
+    ),
+]
+"""A day of each year: `12-25`, `easter-2`, or the day after the `4 thursday 11+1`."""
 RangeMeaning = Literal["between", "since", "after", "until", "before", "on"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
@@ -125,8 +133,18 @@ class DatesSpec(LanguagePart):
     """`months` and `weekdays` (0 is Monday) begin with the full names, in order.
 
     `next` and `last` stand beside a weekday, `ahead` and `ago` before a length of time. With
-    `day_first`, 03/04/2025 is in April.
+    `day_first`, 03/04/2025 is in April. `named` are days with a name of their own. `periods` are
+    what has a first and a last day, which are called by the words of `edges`; `counted_back` are
+    places from the end of a period, `working` stands before its days without weekends, and
+    `lengths` are lengths of time that are called by a single word, in ISO 8601.
     """
+
+    named: dict[str, NamedDay] = {}
+    periods: dict[str, Unit] = {}
+    edges: dict[str, Literal["start", "end"]] = {}
+    counted_back: dict[str, int] = {}
+    working: WordSet = NO_WORDS
+    lengths: dict[str, str] = {}
 
     day_first: bool = False
     next: Phrases = ()
@@ -223,11 +241,13 @@ WordGroup = Literal[
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags",
     "hollow_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
-    "money_names", "name_ends", "name_particles", "negations", "next", "not_after_may",
-    "not_a_now", "not_after_one", "not_before_one", "number_names", "operations", "order_names",
+    "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
+    "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
+    "number_names", "operations", "order_names",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
-    "target_pronouns", "text_names", "through", "to_me", "turns", "url_names", "value_fillers",
+    "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",
+    "url_names", "value_fillers",
     "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""

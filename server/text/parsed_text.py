@@ -9,7 +9,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from server.text.blocks import find_blocks
-from server.text.calendar import add_months, shift
+from server.text.calendar import add_months, shift, weekday_after, weekday_before
+from server.text.calendar_phrases import PHRASE_STARTERS, NoSuchDay, read_phrase, year_after
 from server.text.date_formats import find_date_formats
 from server.text.dates import (
     DIRECTIONS,
@@ -30,12 +31,21 @@ from server.text.dates import (
     read_time_after_date,
 )
 from server.text.decimals import Number, exact_quotient, opposite
-from server.text.durations import UNITS, read_duration, read_iso_run, read_unit_alone
+from server.text.durations import (
+    MAX_COUNT,
+    SINGLE_LENGTHS,
+    UNITS,
+    Duration,
+    read_duration,
+    read_iso_run,
+    read_unit_alone,
+)
 from server.text.language import load_language
 from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
+from server.text.zones import find_countries, find_places
 
 MAX_CHARS: Final = 1_000_000
 """A text of more characters is not read at all."""
@@ -120,6 +130,15 @@ class ParsedText:
         return find_date_formats(self.tokens)
 
     @cached_property
+    def places(self) -> Sequence[Span]:
+        """Places and time zones, and countries that have no single one."""
+        return find_places(self.tokens)
+
+    @cached_property
+    def countries(self) -> Sequence[Span]:
+        return find_countries(self.tokens)
+
+    @cached_property
     def values(self) -> tuple[tuple[int, int], ...]:
         """Where the text holds a value, each place once, in order."""
         present = [word in PRESENT for word in self.tokens.words]
@@ -174,6 +193,13 @@ _BEFORE_SHORT_WEEKDAY: Final = DIRECTIONS.keys() | {"on", "by", "until", "this"}
 _BACKWARDS_AFTER: Final = _ENGLISH.group("back_after")
 _BACKWARDS_BEFORE: Final = _ENGLISH.group("back_before") | {"-"}
 _FORWARDS_AFTER: Final = _ENGLISH.group("forwards_after")
+_BESIDE: Final = dict.fromkeys(_ENGLISH.group("forwards_after") - {"past"}, 1) | {"before": -1}
+_BEFORE_BESIDE: Final = frozenset({"the", "first", "last"})
+_NEAREST: Final = {1: frozenset({"first"}), -1: frozenset({"last"})}
+_NOT_NEAREST: Final = (
+    _ENGLISH.numbers.ordinals.keys() | DIRECTIONS.keys() | _ENGLISH.group("any_day") | _ORDINALS
+)
+"""The second Friday before Christmas is not the one before it."""
 
 
 class _Scanner:
@@ -205,6 +231,8 @@ class _Scanner:
                 index += 1
         if self.durations:
             self._count_from_dates()
+        with suppress(OverflowError):
+            self._days_beside_dates()
         if any(span.kind == "time" for span in found):
             self._join_dates_and_times()
         found.sort(key=attrgetter("end"), reverse=True)
@@ -234,6 +262,8 @@ class _Scanner:
     def _digits(self, index: int) -> int:
         tokens, start = self.tokens, self.tokens.starts[index]
         word, after = tokens.words[index], tokens.word(index + 1)
+        if after in _ORDINALS and (phrase := self.read_phrase(index)):
+            return phrase
         may_be_date = after in _AFTER_DAY or len(word) == 8
         date_parts = match_date(tokens.folded, start, self.order) if may_be_date else None
         if date_parts is not None and not date_parts.doubtful:
@@ -342,6 +372,10 @@ class _Scanner:
         tokens, last = self.tokens, self.tokens.index_at(parts.end)
         if parts.day is None:
             return last  # a month, which is no date, but its year is no free number
+        said = None if parts.year is not None else year_after(tokens, last, self.today)
+        if said is not None:
+            last = said[1]
+            parts = parts._replace(year=said[0], end=tokens.ends[last - 1])
         try:
             day = parts.on_calendar(self.today)
         except ValueError:
@@ -392,6 +426,34 @@ class _Scanner:
         except OverflowError:
             return 0
         return self._add("date", *read[:3]).last if read is not None else 0
+
+    def read_phrase(self, index: int) -> int:
+        """Add a day that is called by its place or its name: the first Monday of May."""
+        try:
+            phrase = read_phrase(self.tokens, index, self.today)
+        except OverflowError:
+            return 0
+        except NoSuchDay as none:
+            return self._add("unreadable", index, none.last, str(none), "date").last
+        if phrase is None:
+            return 0
+        return self._add("date", *phrase.day[:3], weak=phrase.weak).last
+
+    def read_single_length(self, index: int) -> int:
+        """Add the length of time that is one word: a fortnight."""
+        tokens = self.tokens
+        before = self.found[-1] if self.found else None
+        counted = before is not None and before.kind == "number" and before.last == index
+        count = before.value if before is not None and counted and not before.unit else 1
+        if not counted and tokens.word(index - 1) != "a":
+            return 0
+        if not isinstance(count, int) or count > MAX_COUNT or tokens.word(index + 1) == "of":
+            return 0  # three quarters of it
+        first = before.first if before is not None and counted else index - 1
+        one = SINGLE_LENGTHS[tokens.words[index]]
+        length = Duration(one.months * count, one.seconds * count)
+        self.durations.append(self._add("duration", first, index + 1, length))
+        return index + 1
 
     def read_now(self, index: int) -> int:
         if self.tokens.word(index - 1) in _NOT_A_NOW:
@@ -454,7 +516,7 @@ class _Scanner:
                 last, base, sign = day.last, day.value, -1 if after == "before" else 1
             elif before == "in":
                 first = anchor = span.first - 1
-                last = span.last + (after in ("hence", "time"))
+                last = self._after_time(span.last)
             elif before == "" and after in ("hence", "later"):
                 anchor, last = span.last, span.last + 1
             else:
@@ -467,6 +529,35 @@ class _Scanner:
                 self._add("offset", first, last, shift(moved, "day", sign * days))
             if anchor >= 0:
                 self._add("anchor", anchor, anchor + 1, base)
+
+    def _after_time(self, index: int) -> int:
+        """The index after the “time” of “in 2 weeks' time”, where it is said."""
+        word = self.tokens.word
+        at = index
+        if word(at) in ("'", "’"):
+            at += 1 + (word(at + 1) == "s")
+        return at + 1 if word(at) in ("hence", "time") else index
+
+    def _days_beside_dates(self) -> None:
+        """Add the day after a date and the Friday before it, which are counted from it."""
+        tokens = self.tokens
+        for span in [span for span in self.found if span.kind == "date"]:
+            lead = tokens.word(span.first - 1)
+            way = _BESIDE.get(lead)
+            if way is None:
+                continue
+            at = span.first - 2
+            kind, before = tokens.word(at), tokens.word(at - 1)
+            first = at - (before in _BEFORE_BESIDE)
+            first -= first < at and before != "the" and tokens.word(first - 1) == "the"
+            if kind == "day" and before == "the":
+                day = shift(span.value, "day", way)
+            elif kind in WEEKDAYS and (before in _NEAREST[way] or before not in _NOT_NEAREST):
+                find = weekday_before if way < 0 else weekday_after
+                day = find(span.value, WEEKDAYS[kind])
+            else:
+                continue
+            self._add("offset", first, span.last, day)
 
     def _join_dates_and_times(self) -> None:
         word = self.tokens.word
@@ -491,6 +582,8 @@ _Reader = Callable[[_Scanner, int], int]
 _TABLES: Final[tuple[tuple[frozenset[str], _Reader], ...]] = (
     (frozenset(MONTHS), _Scanner.read_month),
     (frozenset(RELATIVE_STARTERS), _Scanner.read_relative_day),
+    (frozenset(PHRASE_STARTERS), _Scanner.read_phrase),
+    (frozenset(SINGLE_LENGTHS), _Scanner.read_single_length),
     (frozenset({"now"}), _Scanner.read_now),
     (frozenset(SPOKEN_STARTERS), _Scanner.read_spoken_time),
     (frozenset(NUMBER_STARTERS), _Scanner.read_number_word),

@@ -43,6 +43,8 @@ Kind = Literal[
     "anchor",  # datetime.date that a word implies: the "ago" of 2 weeks ago is today
     "email",
     "url",
+    "country",  # the name of a country
+    "timezone",  # the name of a zone, or its offset
     "date_format",  # how a date is to be written
     "quoted",  # the text between the quotes
     "array",  # JSON

@@ -25,7 +25,8 @@ from server.text.decimals import Number, divide
 from server.text.durations import MONTHS_IN, SECONDS
 from server.text.durations import UNITS as UNIT_WORDS
 from server.text.numbers import read_whole
-from server.text.tokens import DateOrder, Tokens
+from server.text.parsed_text import ParsedText
+from server.text.tokens import DateOrder, Kind, Tokens
 from server.text.zones import find_zone
 
 MAX_DATE_CHARS: Final = 100
@@ -118,6 +119,8 @@ class DateReader:
         weekday = _LEADING_WEEKDAY.match(written)
         rest = written[weekday.end() :] if weekday else ""
         reading = self._read_calendar_day(rest, now.date()) if rest else None
+        if weekday is None and (phrase := _read_phrase(text, self._order, now)):
+            return phrase
         if weekday is None or reading is None:
             raise _NotADate
         claimed, actual = WEEKDAYS[weekday[1]], reading.value.weekday()
@@ -163,6 +166,20 @@ def _read_relative(text: str, now: datetime) -> DateReading | None:
     amount = f"{count} {unit}{'' if count == 1 else 's'}"
     value = _moved(now, -count if back else count, unit)
     return DateReading(value, f"{amount} {'before' if back else 'after'} {today}")
+
+
+def _read_phrase(text: str, order: DateOrder, now: datetime) -> DateReading | None:
+    """The day that the whole text leads to: the first Monday of May, 3 days before Christmas.
+
+    Raises:
+        ValueError: the calendar has no such day.
+    """
+    parsed = ParsedText(text, now, order)
+    kinds: tuple[Kind, ...] = ("offset", "date")
+    whole = next((found for kind in kinds if (found := parsed.whole(kind))), None)
+    if whole is None and (none := parsed.whole("unreadable")) and none.unit == "date":
+        raise ValueError(none.value)
+    return None if whole is None else DateReading(whole.value, text)
 
 
 def _moved(now: datetime, count: int, unit: str) -> date:

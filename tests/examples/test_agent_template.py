@@ -29,7 +29,7 @@ def library() -> Library:
 @cache
 def questions() -> tuple[Question, ...]:
     listed: tuple[Question, ...] = ()
-    for name in ("questions.yaml", "questions-sums.yaml"):
+    for name in ("questions.yaml", "questions-sums.yaml", "questions-dates.yaml"):
         found, problems = load_questions(FOLDER / name, library().templates, {})
         assert problems == ()
         listed += found

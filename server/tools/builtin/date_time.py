@@ -1,18 +1,21 @@
 """The clock and the calendar."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, get_args
 
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
-from server.text.date_formats import Format, read_format
-from server.text.dates import WEEKDAY_NAMES
+from server.text.date_formats import read_format
 from server.text.language import TimeUnit, shipped_languages
 from server.text.tokens import DateOrder
 from server.text.zones import find_zone
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.builtin.calendar_operations import CalendarOperations
+from server.tools.builtin.date_answers import date_answer, date_parameter, with_readings
+from server.tools.business_days import read_country
+from server.tools.clock_times import read_duration, read_time
 from server.tools.dates import MAX_DATE_CHARS, DateReader, DateReading, count_between
 
 MAX_DAYS: Final = 3_652_059
@@ -29,10 +32,6 @@ DIFFERENCE_UNIT: Final = ToolParameter(
 
 _DAY: Final = timedelta(days=1)
 _FORMAT_HELP: Final = "iso, long, YYYY-MM-DD, %d/%m/%Y …"
-
-
-def _date(name: str, description: str) -> ToolParameter:
-    return ToolParameter(name, "string", description, format="date")
 
 
 def _format(name: str, description: str, *, required: bool = False) -> ToolParameter:
@@ -57,7 +56,7 @@ _FORMAT: Final = ToolDefinition(
     "format",
     "Write a date in another format",
     (
-        _date("date", "The date"),
+        date_parameter("date", "The date"),
         _format("format_string", f"How to write it: {_FORMAT_HELP}", required=True),
     ),
 )
@@ -65,8 +64,8 @@ _DIFF: Final = ToolDefinition(
     "diff",
     "How long it is from one date to another",
     (
-        _date("date1", "The date to count from"),
-        _date("date2", "The date to count to"),
+        date_parameter("date1", "The date to count from"),
+        date_parameter("date2", "The date to count to"),
         DIFFERENCE_UNIT,
     ),
 )
@@ -74,7 +73,7 @@ _ADD_DAYS: Final = ToolDefinition(
     "add_days",
     "The date some days after another, or before it",
     (
-        _date("date", "The date to start from"),
+        date_parameter("date", "The date to start from"),
         ToolParameter(
             "days",
             "integer",
@@ -101,7 +100,7 @@ def local_now() -> datetime:
 
 
 class DateTime(BuiltinTools):
-    """now, format, diff, add_days and parse, in the zone of `clock`.
+    """The clock and the calendar, in the zone of `clock`.
 
     `date_order` decides how 03/04/2025 is read.
     """
@@ -119,8 +118,16 @@ class DateTime(BuiltinTools):
                 Operation(_DIFF, self._diff),
                 Operation(_ADD_DAYS, self._add_days),
                 Operation(_PARSE, self._parse),
+                *CalendarOperations(clock).all,
             ),
-            {"date": self._reader.read, "date-format": read_format, "timezone": find_zone},
+            {
+                "date": self._reader.read,
+                "date-format": read_format,
+                "timezone": find_zone,
+                "time": read_time,
+                "duration": read_duration,
+                "country": read_country,
+            },
         )
 
     def run(self, operation: str, arguments: Arguments) -> dict[str, Any]:
@@ -133,25 +140,21 @@ class DateTime(BuiltinTools):
         now = self._clock().replace(microsecond=0)
         if "timezone" in given:
             now = now.astimezone(given["timezone"])
-        answer = _date_answer(now, given.get("format"))
+        answer = date_answer(now, given.get("format"))
         return answer | {"time": answer["iso"][11:19], "timezone": str(now.tzinfo)}
 
     def _format(self, given: Arguments) -> dict[str, Any]:
         reading = given["date"]
-        return _interpreted(_date_answer(reading.value, given["format_string"]), reading)
+        return with_readings(date_answer(reading.value, given["format_string"]), date=reading)
 
     def _diff(self, given: Arguments) -> dict[str, Any]:
         start, end, unit = given["date1"], given["date2"], given["unit"]
         answer = {"result": count_between(start.value, end.value, unit), "unit": unit}
-        if start.how or end.how:
-            readings = {"date1": start.describe(), "date2": end.describe()}
-            notes = [f"{name}: {note}" for name, note in readings.items() if note]
-            answer["interpreted_as"] = ", ".join(notes)
-        return answer
+        return with_readings(answer, date1=start, date2=end)
 
     def _add_days(self, given: Arguments) -> dict[str, Any]:
         reading = given["date"]
-        return _interpreted(_date_answer(reading.value + _DAY * given["days"]), reading)
+        return with_readings(date_answer(reading.value + _DAY * given["days"]), date=reading)
 
     def _parse(self, given: Arguments) -> dict[str, Any]:
         text, shape = given["date_string"], given.get("format")
@@ -165,19 +168,4 @@ class DateTime(BuiltinTools):
             reading = DateReading(shape.read(text.strip()))
         day = reading.value
         parts = {"year": day.year, "month": day.month, "day": day.day}
-        return _interpreted(_date_answer(day) | parts, reading)
-
-
-def _date_answer(value: date, shape: Format | None = None) -> dict[str, Any]:
-    iso = value.isoformat()
-    written = shape.write(value) if shape is not None else None
-    return {
-        "result": iso if written is None else written,
-        "formatted_date": iso[:19].replace("T", " ") if written is None else written,
-        "iso": iso,
-        "weekday": WEEKDAY_NAMES[value.weekday()],
-    }
-
-
-def _interpreted(answer: dict[str, Any], reading: DateReading) -> dict[str, Any]:
-    return answer | {"interpreted_as": reading.describe()} if reading.how else answer
+        return with_readings(date_answer(day) | parts, date_string=reading)

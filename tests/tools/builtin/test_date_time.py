@@ -20,14 +20,28 @@ def result(operation: str, **arguments: Any) -> Any:
     return CALENDAR.run(operation, arguments)["result"]
 
 
-def test_it_is_a_tool_with_five_operations() -> None:
+def test_it_is_a_tool_with_the_operations_that_are_specified_and_more() -> None:
     assert isinstance(CALENDAR, Tool)
-    assert {name: [p.name for p in d.parameters] for name, d in CALENDAR.operations.items()} == {
+    operations = CALENDAR.operations.items()
+    assert {name: [p.name for p in d.parameters] for name, d in operations} == {
         "now": ["format", "timezone"],
         "format": ["date", "format_string"],
         "diff": ["date1", "date2", "unit"],
         "add_days": ["date", "days"],
         "parse": ["date_string", "format"],
+        "business_days": ["date1", "date2", "country"],
+        "add_business_days": ["date", "days", "country"],
+        "is_business_day": ["date", "country"],
+        "period": ["unit", "which", "date"],
+        "age": ["birth_date", "at_day"],
+        "time_between": ["time1", "time2"],
+        "week_number": ["date"],
+        "week_dates": ["week", "year"],
+        "leap_year": ["year"],
+        "add": ["date", "duration"],
+        "subtract": ["date", "duration"],
+        "convert_time": ["time", "from_zone", "to_zone", "date"],
+        "zone_difference": ["zone1", "zone2", "date"],
     }
 
 
@@ -177,7 +191,9 @@ def test_it_answers(operation: str, arguments: dict[str, Any], answer: Any) -> N
             "tomorrow",
             {},
             ToolUnknown,
-            "date_time operation 'tomorrow' is not one of now, format, diff, add_days, parse",
+            "date_time operation 'tomorrow' is not one of now, format, diff, add_days, parse, "
+            "business_days, add_business_days, is_business_day, period, age, time_between, "
+            "week_number, week_dates, leap_year, add, subtract, convert_time, zone_difference",
         ),
     ],
 )
