@@ -8,7 +8,7 @@ from math import isqrt
 from typing import Final
 
 from server.text.expressions.quantity import Quantity, convert, product_unit, unit_of
-from server.text.expressions.tree import Literal, Node, Operation
+from server.text.expressions.tree import Literal, Node
 
 MOST_DIGITS: Final = 400
 """Digits that a number may have on the way; a result has at most `RESULT_DIGITS`."""

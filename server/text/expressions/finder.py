@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from server.text.expressions.evaluation import CannotCalculate, evaluate
-from server.text.expressions.grammar import Grammar, grammar_of
+from server.text.expressions.grammar import SHORTEST_SLIP, Grammar, grammar_of
 from server.text.expressions.numerals import NumberFormat
 from server.text.expressions.parser import Parsed, Parser
 from server.text.expressions.quantity import Quantity
@@ -73,17 +73,15 @@ def read_expression(
     if len(tokens) > _MOST_WORDS:
         raise ValueError(f"an expression has at most {_MOST_WORDS} words")
     grammar = grammar_of(languages)
-    parser = Parser(tokens, grammar, number_format)
     start = _after_leads(tokens, grammar)
-    furthest = 0
-    for first in dict.fromkeys((0, start)):
-        found = parser.read(first)
-        if found is not None:
-            end = _after_tail(tokens, grammar, found.last)
-            if end == len(tokens):
+    furthest = start
+    for each in (tokens, _corrected(tokens, grammar)):
+        parser = Parser(each or tokens, grammar, number_format)
+        for first in dict.fromkeys((0, start)):
+            found = parser.read(first)
+            if found is not None and _after_tail(tokens, grammar, found.last) == len(tokens):
                 return _expression(found.node, grammar)
-            furthest = max(furthest, found.last)
-    furthest = max(furthest, parser.furthest, start)
+        furthest = max(furthest, parser.furthest)
     if furthest >= len(tokens):
         raise ValueError(f"{text!r} is not complete: it ends where a number should follow")
     word = tokens.slice(furthest, furthest + 1)
@@ -109,7 +107,33 @@ def _find(reading: ParsedText, number_format: NumberFormat) -> FoundExpression |
         return None
     grammar = grammar_of(reading.languages)
     barriers = _barriers(reading)
-    parser = Parser(tokens, grammar, number_format, barriers)
+    found = _longest(Parser(tokens, grammar, number_format, barriers))
+    if found is None and (corrected := _corrected(tokens, grammar)):
+        found = _longest(Parser(corrected, grammar, number_format, barriers))
+    return found
+
+
+def _corrected(tokens: Tokens, grammar: Grammar) -> Tokens | None:
+    """Return the text with slips of the pen put right; None where there are none to see."""
+    words = [_meant(word, grammar) for word in tokens.words]
+    if words == tokens.words:
+        return None
+    corrected = Tokens(tokens.text, languages=tokens.languages)
+    if len(corrected) != len(tokens):
+        return None  # a quote is one word, and nothing to calculate with
+    corrected.words = words
+    return corrected
+
+
+def _meant(word: str, grammar: Grammar) -> str:
+    if len(word) < SHORTEST_SLIP or not is_word(word) or word in grammar.words:
+        return word
+    near = grammar.spelling.near(word)
+    return near[0] if len(near) == 1 else word
+
+
+def _longest(parser: Parser) -> FoundExpression | None:
+    tokens, grammar = parser.tokens, parser.grammar
     best: tuple[int, Parsed] | None = None
     for start in range(len(tokens)):
         found = parser.read(start)

@@ -7,17 +7,22 @@ left out. A slot may be of a kind (`{a:percent}`), and `{things}` is a noun that
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from server.text.expressions.lexicon import Lexicon, languages_of, lexicon_of
 from server.text.expressions.tree import Level, level_of
 from server.text.language import load_language
+from server.text.spelling import SpellingIndex
 from server.text.tokens import Tokens
 
 _PIECES: Final = re.compile(r"\{\w+(?::\w+)?\}|[(\[|)\]]|[^\s{}()\[\]|]+")
 _RIGHT_FIRST: Final = frozenset({"power"})
 """Operations that are grouped from the right."""
+
+
+SHORTEST_SLIP: Final = 5
+"""Letters of a word that may be a slip of another."""
 
 
 class Slot(NamedTuple):
@@ -53,19 +58,31 @@ class Following(NamedTuple):
     tree: FormTree
 
 
-@dataclass(slots=True)
+@dataclass
 class Grammar:
     """All forms: those that begin with a word, and those that go on after an operand."""
 
     lexicon: Lexicon
     prefix: FormTree = field(default_factory=FormTree)
     following: dict[str, list[Following]] = field(default_factory=dict)
-    """By their first word after the operand, the tightest first; under "" those with a noun there."""
+    """By their first word after the operand, the tightest first; "" for a noun."""
+    words: set[str] = field(default_factory=set)
+
+    @cached_property
+    def spelling(self) -> SpellingIndex:
+        """The words that a slip of the pen may have meant."""
+        lexicon = self.lexicon
+        words = {*self.words, *lexicon.numbers, *lexicon.multipliers, *lexicon.parts}
+        return SpellingIndex(sorted(word for word in words if len(word) >= SHORTEST_SLIP - 1))
+
+
+def grammar_of(codes: tuple[str, ...]) -> Grammar:
+    """Return the grammar of languages, the first counting most; English is always one."""
+    return _compiled(tuple(one.language for one in languages_of(codes)))
 
 
 @cache
-def grammar_of(codes: tuple[str, ...]) -> Grammar:
-    """Return the grammar of languages, the first counting most."""
+def _compiled(codes: tuple[str, ...]) -> Grammar:
     grammar = Grammar(lexicon_of(codes))
     trees: dict[tuple[Level, str, str], FormTree] = {}
     for language in (load_language("common"), *languages_of(codes)):
@@ -101,8 +118,9 @@ def _add(
     for at, piece in enumerate(pieces):
         name, kind = _slot(piece)
         if not name:
-            for word in Tokens(piece).words:
+            for word in _words_of(piece):
                 tree = tree.words.setdefault(word, FormTree())
+                grammar.words.add(word)
             continue
         is_last = at == len(pieces) - 1
         # What closes an operand lets it be a sum; at the end it is as tight as the operation.
@@ -111,6 +129,12 @@ def _add(
     tree.ending = tree.ending or Ending(operation, detail, left)
 
 
+@cache
+def _words_of(piece: str) -> tuple[str, ...]:
+    return tuple(Tokens(piece).words)
+
+
+@cache
 def _slot(piece: str) -> tuple[str, str]:
     """Return the name and the kind of a slot; no name for a word."""
     if piece[:1] != "{":

@@ -81,8 +81,8 @@ def lexicon_of(codes: tuple[str, ...]) -> Lexicon:
     ordinals: dict[str, int] = {}
     for one in reversed(languages):
         merged |= {w: value for w, value in one.numbers.words.items() if " " not in w}
-        multipliers |= one.numbers.multipliers
-        multipliers |= {f"{w}{s}": v for w, v in one.numbers.multipliers.items() for s in one.sums.plural}
+        for ending in ("", *one.sums.plural):
+            multipliers |= {f"{w}{ending}": v for w, v in one.numbers.multipliers.items()}
         ordinals |= one.numbers.ordinals
     parts = {
         f"{name}{plural}": Fraction(1, value)
@@ -119,9 +119,12 @@ def lexicon_of(codes: tuple[str, ...]) -> Lexicon:
         spaced=frozenset(chain(*(one.spaced_units for one in sums))),
         places={w: Fraction(10) ** power for one in sums for w, power in one.places.items()},
         no_things=frozenset(
-            chain(merged, multipliers, parts, *(one.function_words for one in languages),
-                  *(one.not_things for one in sums))
-        ),  # fmt: skip
+            chain(
+                (*merged, *multipliers, *parts),
+                *(one.function_words for one in languages),
+                *(one.not_things for one in sums),
+            )
+        ),
         shown={name: text for one in reversed(sums) for name, text in one.shown.items()},
     )
 

@@ -1,10 +1,10 @@
 """Reads the numbers of an expression: digits, words, fractions, percentages, money, measures."""
 
+import re
 import unicodedata
 from fractions import Fraction
-from typing import Final, Literal as OneOf, NamedTuple
-
-import re
+from typing import Final, NamedTuple
+from typing import Literal as OneOf
 
 from server.text.decimals import as_decimal, read_plain
 from server.text.expressions.lexicon import Lexicon
@@ -54,9 +54,8 @@ class NumeralReader:
             return None
         value, after, is_fraction = bare
         unit, last = self._unit(first, at, after)
-        if percent := self.lexicon.percent.longest(tokens.words, last):
-            if not unit:
-                return self._percentage(value, percent, after)
+        if (percent := self.lexicon.percent.longest(tokens.words, last)) and not unit:
+            return self._percentage(value, percent, after)
         quantity = Quantity(value, unit)
         return Numeral(Literal(quantity, is_fraction and not unit), last, after)
 
@@ -164,9 +163,11 @@ class NumeralReader:
         if tokens.word(after) in self.lexicon.point:
             decimals = self._decimals(after + 1)
             if decimals:
-                return value + Fraction(int(decimals), 10 ** len(decimals)), (
-                    after + 1 + len(decimals)
-                ), False
+                return (
+                    value + Fraction(int(decimals), 10 ** len(decimals)),
+                    (after + 1 + len(decimals)),
+                    False,
+                )
         if tokens.word(after) in self.lexicon.joining:
             more = self._fraction(after + 1)  # and a half
             if more is not None and more[0] < 1 and tokens.word(more[1]) not in self.lexicon.of:

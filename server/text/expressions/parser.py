@@ -138,11 +138,13 @@ class Parser:
         if tree.ending is not None:
             operation, detail, left = tree.ending
             named = {name or left: nodes for name, nodes in operands.items()}
-            nodes = tuple(node for name in sorted(named) for node in named[name] if name)
+            nodes: Sequence[Node] = tuple(
+                node for name in sorted(named) for node in named[name] if name
+            )
             if operation in _TO_UNIT:
                 *rest, unit = nodes
                 nodes, detail = tuple(rest), _detail(unit)
-            yield Parsed(make(operation, nodes, detail), at)
+            yield Parsed(make(operation, tuple(nodes), detail), at)
         if at >= len(self.tokens) or at in self.barriers:
             return
         after = tree.words.get(self.tokens.words[at])
@@ -150,8 +152,8 @@ class Parser:
             self.furthest = max(self.furthest, at + 1)
             yield from self._forms(after, at + 1, operands, listed=listed, level=level)
         for slot, after in tree.slots.items():
-            for nodes, last in self._fill(slot, at, listed=listed):
-                more = operands if slot.name == "things" else {**operands, slot.name: nodes}
+            for filled, last in self._fill(slot, at, listed=listed):
+                more = operands if slot.name == "things" else {**operands, slot.name: filled}
                 yield from self._forms(after, last, more, listed=listed, level=level)
 
     def _fill(self, slot: Slot, at: int, *, listed: bool) -> Iterator[tuple[Sequence[Node], int]]:
@@ -277,5 +279,3 @@ def _detail(node: Node) -> str:
     if not isinstance(node, Literal):
         raise TypeError("a unit is a literal")
     return " ".join(f"{name}^{power}" for name, power in node.quantity.unit)
-
-

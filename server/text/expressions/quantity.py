@@ -146,9 +146,7 @@ def _factor(unit: Unit, wanted: Unit) -> Fraction | None:
         return None
     if {name for name, _ in (*unit, *wanted)} & _CALENDAR.keys():
         return _months(unit, wanted)
-    one, other = (
-        _registry().Quantity(Fraction(1), _in_pint(each)) for each in (unit, wanted)
-    )
+    one, other = (_registry().Quantity(Fraction(1), _in_pint(each)) for each in (unit, wanted))
     if not one.is_compatible_with(other):
         return None
     magnitude: Any = one.to(other.units).magnitude
@@ -173,5 +171,3 @@ def _registry() -> "UnitRegistry[Any]":
     from pint import UnitRegistry
 
     return UnitRegistry(non_int_type=Fraction)
-
-

@@ -35,7 +35,11 @@ def _render(node: Node, shown: Mapping[str, str]) -> tuple[str, Level]:
         members = ", ".join(_within(one, Level.PRODUCT, shown) for one in node.operands)
         return phrase.replace("{list}", members), Level.WHOLE
     texts = [_within(one, Level(min(level + 1, Level.LITERAL)), shown) for one in node.operands]
-    if node.name == "part_of" and isinstance(node.operands[0], Literal) and node.operands[0].is_fraction:
+    if (
+        node.name == "part_of"
+        and isinstance(node.operands[0], Literal)
+        and node.operands[0].is_fraction
+    ):
         texts[0] = _render(node.operands[0], shown)[0]  # 1/2 of 10
     for name, text in zip("ab", texts, strict=False):
         phrase = phrase.replace(f"{{{name}}}", text)

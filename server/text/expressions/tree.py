@@ -101,7 +101,6 @@ _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "cube_root": lambda a: Operation("root", (a, number(3))),
     "raise": _call("add"),
     "reduce": _call("subtract"),
-    "add_to": Level.SUM,
     "rate_first": lambda a, b: Operation("rate", (b, a)),
     "add_to": lambda a, b: Operation("add", (b, a)),
     "share": _in_percent,
