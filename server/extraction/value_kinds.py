@@ -75,7 +75,7 @@ Group = Literal[
 GROUPS: Final[dict[ValueKind, Group]] = {
     "records": "data", "object": "data",
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
-    "date_format": "claim", "custom": "claim", "shaped": "claim",
+    "date_format": "claim", "custom": "claim", "shaped": "claim", "expression": "claim",
     "date": "date", "written_date": "date", "datetime": "date",
     "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",
     "time": "amount",

@@ -21,11 +21,12 @@ import re2
 from server.core.suggestions import format_value, join_words
 from server.core.tools import JsonType
 from server.settings.yaml_tree import plain_value
+from server.text.expressions import read_expression
 
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
     "duration", "date_format", "email", "url", "shaped", "boolean", "choice", "choices", "numbers",
-    "records", "object", "strings", "field", "fields", "cell", "custom", "text",
+    "records", "object", "strings", "field", "fields", "cell", "custom", "text", "expression",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
@@ -294,6 +295,20 @@ class CurrencyType(ParameterType):
     examples = ("EUR", "USD", "GBP")
 
 
+class ExpressionType(ParameterType):
+    """A sum in digits or in words, as it was written: 20% off 80."""
+
+    name = "expression"
+    formats = ("expression",)
+    kind = "expression"
+    noun = "something to work out"
+    examples = ("20% off 80", "(2 + 3) × 4", "half of 90")
+
+    def read(self, text: str) -> str:
+        read_expression(text)
+        return text
+
+
 class CustomType(ParameterType):
     """A type of a domain's own: a name in its `parameter_patterns` or `entities`."""
 
@@ -311,7 +326,7 @@ PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
     for each in (
         StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
         DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
-        PercentageType(), MoneyType(), CurrencyType(),
+        PercentageType(), MoneyType(), CurrencyType(), ExpressionType(),
     )
 }  # fmt: skip
 """Every type an author may write, by name."""
