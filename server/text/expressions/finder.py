@@ -12,6 +12,7 @@ from server.text.expressions.parser import Parsed, Parser
 from server.text.expressions.quantity import Quantity
 from server.text.expressions.rendering import render
 from server.text.expressions.tree import Node, Operation
+from server.text.money import CURRENCY_STARTERS
 from server.text.parsed_text import ParsedText
 from server.text.tokens import Tokens, is_digits, is_word
 
@@ -188,8 +189,11 @@ def _is_meant(parser: Parser, grammar: Grammar, first: int, found: Parsed) -> bo
     """
     tokens = parser.tokens
     words = tokens.words[first : found.last]
-    signs = {word for word in words if not (is_digits(word) or word in ".,")}
+    units = grammar.lexicon.units.keys() | CURRENCY_STARTERS
+    signs = {word for word in words if not (is_digits(word) or word in ".," or word in units)}
     before = tokens.word(first - 1)
+    if before in grammar.lexicon.ordinals:
+        return False  # the first half of 2024
     if tokens.glued(first) and (is_word(before) or is_digits(before) or before in ".,_/:"):
         return False
     if tokens.glued(found.last) and (is_word(tokens.words[found.last]) or _goes_on(parser, found)):

@@ -51,13 +51,20 @@ class NumeralReader:
                 return None
         bare = self._fraction(at) or self._digits(at, listed=listed) or self._words(at)
         if bare is None:
-            return None
+            return self._one_unit(at)
         value, after, is_fraction = bare
         unit, last = self._unit(first, at, after)
         if (percent := self.lexicon.percent.longest(tokens.words, last)) and not unit:
             return self._percentage(value, percent, after)
         quantity = Quantity(value, unit)
         return Numeral(Literal(quantity, is_fraction and not unit), last, after)
+
+    def _one_unit(self, at: int) -> Numeral | None:
+        """Read “an hour”."""
+        if self.tokens.word(at) not in self.lexicon.ones:
+            return None
+        unit, last = self.measure(at + 1)
+        return Numeral(Literal(Quantity(Fraction(1), unit)), last, at + 1) if unit else None
 
     def _percentage(self, value: Fraction, last: int, after: int) -> Numeral:
         words, reduces = self.tokens.words, False
