@@ -24,6 +24,7 @@ from server.extraction.values import (
 from server.library.parameter_types import ValueKind
 from server.text.decimals import Number, opposite
 from server.text.durations import unit_at
+from server.text.expressions import find_expression
 from server.text.language import load_language, shipped_names
 from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
@@ -243,6 +244,14 @@ def _shaped(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterat
         yield plan.checker.checked(from_words(reading.tokens, first, last, value))
 
 
+def _expressions(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    found = find_expression(reading)
+    if found is not None:
+        text = reading.tokens.slice(found.first, found.last)
+        place = from_words(reading.tokens, found.first, found.last, text)
+        yield place._replace(fit=SURE)
+
+
 def _currencies(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     amounts = {place for n in reading.of("number") for place in (n.first, n.last)}
     for span in reading.of("currency"):
@@ -297,7 +306,7 @@ _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
     "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
-    "choice": _choices, "timezone": _places,
+    "choice": _choices, "expression": _expressions, "timezone": _places,
     "country": lambda _, __, reading: [from_span(s, s.value) for s in reading.countries],
 }  # fmt: skip
 

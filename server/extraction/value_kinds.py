@@ -75,7 +75,7 @@ Group = Literal[
 GROUPS: Final[dict[ValueKind, Group]] = {
     "records": "data", "object": "data",
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
-    "timezone": "claim", "country": "claim",
+    "timezone": "claim", "country": "claim", "expression": "claim",
     "date_format": "claim", "custom": "claim", "shaped": "claim",
     "date": "date", "written_date": "date", "datetime": "date",
     "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",

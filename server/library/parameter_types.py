@@ -21,12 +21,13 @@ import re2
 from server.core.suggestions import format_value, join_words
 from server.core.tools import JsonType
 from server.settings.yaml_tree import plain_value
+from server.text.expressions import read_expression
 
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
     "duration", "timezone", "country", "date_format", "email", "url", "shaped", "boolean", "choice",
     "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
-    "text",
+    "text", "expression",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
@@ -311,6 +312,20 @@ class CountryType(ParameterType):
     examples = ("Germany", "Japan", "Canada")
 
 
+class ExpressionType(ParameterType):
+    """A sum in digits or in words, as it was written: 20% off 80."""
+
+    name = "expression"
+    formats = ("expression",)
+    kind = "expression"
+    noun = "something to work out"
+    examples = ("20% off 80", "(2 + 3) × 4", "half of 90")
+
+    def read(self, text: str) -> str:
+        read_expression(text)
+        return text
+
+
 class CustomType(ParameterType):
     """A type of a domain's own: a name in its `parameter_patterns` or `entities`."""
 
@@ -329,6 +344,7 @@ PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
         StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
         DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
         PercentageType(), MoneyType(), CurrencyType(), TimezoneType(), CountryType(),
+        ExpressionType(),
     )
 }  # fmt: skip
 """Every type an author may write, by name."""

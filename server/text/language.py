@@ -329,6 +329,41 @@ class RoleWords(LanguagePart):
     at_most_after: Phrases = ()
 
 
+class SumWords(LanguagePart):
+    """How arithmetic is said. The comments of `en.yaml` say what each list is for.
+
+    `forms` are phrases with slots by what they ask to work out, and `declined` those that ask for
+    what cannot be; `server/text/expressions/grammar.py` tells how they are written. `shown` is how
+    an operation without a sign of its own is shown.
+    """
+
+    forms: dict[str, tuple[str, ...]] = {}
+    declined: dict[str, tuple[str, ...]] = {}
+    shown: dict[str, str] = {}
+    of: WordSet = NO_WORDS
+    per: WordSet = NO_WORDS
+    ones: WordSet = NO_WORDS
+    point: WordSet = NO_WORDS
+    plural: WordSet = NO_WORDS
+    joints: WordSet = NO_WORDS
+    percent: Phrases = ()
+    halves: dict[str, float] = {}
+    charges: Phrases = ()
+    reductions: Phrases = ()
+    fillers: Phrases = ()
+    leads: Phrases = ()
+    asks: Phrases = ()
+    tails: Phrases = ()
+    not_things: WordSet = NO_WORDS
+    places: dict[str, int] = {}
+    units: dict[str, Phrases] = {}
+    powers: dict[str, int] = {}
+    compounds: dict[str, dict[str, int]] = {}
+    spaced_units: WordSet = NO_WORDS
+    unit_plurals: dict[str, str] = {}
+    pint_names: dict[str, str] = {}
+
+
 class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
@@ -355,6 +390,7 @@ class Language(LanguagePart):
     aggregates: dict[str, list[str]] = {}
     orders: dict[str, list[str]] = {}
     currencies: CurrencyWords = CurrencyWords()
+    sums: SumWords = SumWords()
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()
     followups: FollowupWords = FollowupWords()

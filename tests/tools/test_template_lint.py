@@ -58,7 +58,7 @@ def test_an_unknown_operation_is_named_with_the_nearest() -> None:
     assert problems("calculator", "devide") == [
         about_t(
             "template 't': calculator operation 'devide' is not one of percentage, add, subtract, "
-            "multiply, divide, average, round; did you mean 'divide'?",
+            "multiply, divide, average, round, evaluate; did you mean 'divide'?",
             HERE,
             "unknown-operation",
         )

@@ -10,6 +10,7 @@ from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.decimals import EXACT, Number, add_up, divide, plain
+from server.text.expressions import CannotCalculate, read_expression
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.numbers import MAX_DIGITS, read_as_number, read_numbers
 
@@ -60,10 +61,22 @@ _ROUND: Final = ToolDefinition(
         ),
     ),
 )
+_EVALUATE: Final = ToolDefinition(
+    "evaluate",
+    "Work out an expression in digits or in words",
+    (
+        ToolParameter(
+            "expression",
+            "string",
+            "What to work out: 20% off 80, or (2 + 3) × 4",
+            format="expression",
+        ),
+    ),
+)
 
 
 class Calculator(BuiltinTools):
-    """percentage, add, subtract, multiply, divide, average and round."""
+    """percentage, add, subtract, multiply, divide, average, round and evaluate."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -76,8 +89,9 @@ class Calculator(BuiltinTools):
                 _of_two("divide", "Divide a by b", _quotient),
                 _of_list("average", "Average numbers", _average),
                 Operation(_ROUND, _round),
+                Operation(_EVALUATE, _evaluate),
             ),
-            {"numbers": _read_list},
+            {"numbers": _read_list, "expression": _read_text},
         )
 
 
@@ -108,6 +122,30 @@ def _round(given: Arguments) -> dict[str, Any]:
     value, decimals = given["value"], given["decimals"]
     rounded = value.quantize(Decimal(1).scaleb(-decimals), context=EXACT)
     return {"result": plain(rounded), "input": {"value": plain(value), "decimals": decimals}}
+
+
+def _evaluate(given: Arguments) -> dict[str, Any]:
+    """Return the value, its unit, how both are written, and what was worked out."""
+    try:
+        expression = read_expression(given["expression"])
+    except ValueError as wrong:
+        raise ArgumentsInvalid(f"expression: {wrong}") from None
+    try:
+        value = expression.value
+    except CannotCalculate as why:
+        raise ToolFailed(str(why)) from None
+    return {
+        "result": value.number,
+        "unit": value.unit_name,
+        "answer": str(value),
+        "reading": expression.text,
+    }
+
+
+def _read_text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise ArgumentsInvalid(f"{name} must be a text, not {described_value(value)}")
+    return value
 
 
 def _quotient(dividend: Decimal, divisor: Decimal) -> Number:

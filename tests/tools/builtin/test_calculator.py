@@ -27,7 +27,7 @@ def exact(operation: str, **arguments: Any) -> Decimal:
     return Decimal(str(result(operation, **arguments)))
 
 
-def test_it_is_a_tool_with_seven_operations() -> None:
+def test_it_is_a_tool_with_eight_operations() -> None:
     assert isinstance(CALCULATOR, Tool)
     assert {name: [p.name for p in d.parameters] for name, d in CALCULATOR.operations.items()} == {
         "percentage": ["value", "percentage", "total"],
@@ -37,6 +37,7 @@ def test_it_is_a_tool_with_seven_operations() -> None:
         "divide": ["a", "b"],
         "average": ["values"],
         "round": ["value", "decimals"],
+        "evaluate": ["expression"],
     }
 
 
@@ -144,7 +145,7 @@ def test_it_calculates_exactly(operation: str, arguments: dict[str, Any], answer
             {"a": 1, "b": 2},
             ToolUnknown,
             "calculator operation 'multply' is not one of percentage, add, subtract, multiply, "
-            "divide, average, round; did you mean 'multiply'?",
+            "divide, average, round, evaluate; did you mean 'multiply'?",
         ),
     ],
 )
@@ -198,3 +199,32 @@ def test_whatever_it_is_given_it_answers_or_says_why_not(
 ) -> None:
     answer = outcome(CALCULATOR, operation, arguments)
     assert answer if isinstance(answer, str) else set(answer) == {"result", "operation", "input"}
+
+
+def test_an_expression_has_its_value_its_unit_and_how_it_was_read() -> None:
+    answer = Calculator().run("evaluate", {"expression": "5 kg + 300 g"})
+    assert answer == {
+        "result": 5.3,
+        "operation": "evaluate",
+        "input": {"expression": "5 kg + 300 g"},
+        "unit": "kg",
+        "answer": "5.3 kg",
+        "reading": "5 kg + 300 g",
+    }
+
+
+@pytest.mark.parametrize(
+    ("expression", "failure", "message"),
+    [
+        ("9^9^9", ToolFailed, "the result has more than 100 digits"),
+        ("factorial of 5", ToolFailed, "a factorial is not something that I can work out"),
+        ("3 + x", ArgumentsInvalid, "expression: 'x' is not something that I can calculate with"),
+        (5, ArgumentsInvalid, "expression must be a text, not a number"),
+    ],
+)
+def test_what_is_no_expression_is_refused(
+    expression: object, failure: type[Exception], message: str
+) -> None:
+    with pytest.raises(failure) as refused:
+        Calculator().run("evaluate", {"expression": expression})
+    assert str(refused.value) == message
