@@ -9,6 +9,7 @@ from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.small_words import small_words
+from server.extraction.value_kinds import SELF_EXPLAINING
 from server.extraction.values import Extraction
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
@@ -212,7 +213,9 @@ def _take_values(
             held: Iterable[int] = range(first, last)
             if by_key[name].role in _LISTS:
                 held = [at for at in held if _is_member(at, reading, senses)]
-            account.take(held, "value", name)
+            # A sum, or what is asked of a table, says by itself what is to be done.
+            kind = "asked" if by_key[name].role in SELF_EXPLAINING else ""
+            account.take(held, "value", name, kind)
     for one, first, last in places:
         at = first - 1
         # “for under 1500”: what usually announces such a value is part of it.

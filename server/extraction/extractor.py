@@ -19,6 +19,7 @@ from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.text_edges import text_edges
+from server.extraction.value_kinds import SELF_EXPLAINING
 from server.extraction.values import Extraction, PlacedValue
 from server.library.model import Domain, Template
 from server.text.parsed_text import ParsedText
@@ -147,6 +148,10 @@ class Extractor:
     def frame(self, template: Template) -> Frame:
         """What a template's own examples teach about the words it knows."""
         return self._plan(template).frame
+
+    def is_asked_by_value(self, template: Template) -> bool:
+        """Whether a value of the template says by itself what is asked, as a sum does."""
+        return any(p.role in SELF_EXPLAINING for p in self._plan(template).plan.parameters)
 
     def cover(self, reading: ParsedText, template: Template, found: Extraction) -> Coverage:
         """Account for every word of a question, as a template takes it with these arguments."""

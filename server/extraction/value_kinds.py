@@ -85,6 +85,10 @@ GROUPS: Final[dict[ValueKind, Group]] = {
 }  # fmt: skip
 
 
+SELF_EXPLAINING: Final[frozenset[ValueKind]] = frozenset({"expression"})
+"""Kinds of values that say what is asked for, so that no word of a template has to."""
+
+
 def value_kind(parameter: Parameter, name: Name, template: Template, domain: Domain) -> ValueKind:
     """How the values of `parameter` are recognised."""
     descriptor = parameter.descriptor

@@ -1,6 +1,6 @@
 """What retrievers are built from, and how most decide: match, extract, choose."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
@@ -19,7 +19,7 @@ from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import TemplateKind
 from server.library.rendering import render
-from server.matching.selection import Ranking
+from server.matching.selection import Ranking, TemplateCandidate
 from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
@@ -46,7 +46,9 @@ class TemplateRetriever:
 
     def __init__(self, parts: DeciderDependencies) -> None:
         self._parts = parts
-        parts.extractor.prepare(tuple(parts.library.templates.values()))
+        templates = tuple(parts.library.templates.values())
+        parts.extractor.prepare(templates)
+        self._asked_by_value = tuple(filter(parts.extractor.is_asked_by_value, templates))
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
         """Decide what a question asks for.
@@ -171,8 +173,23 @@ class TemplateRetriever:
             frame = parts.extractor.frame(template)
             candidates.append(Candidate(ranked, template, frame, found, coverage))
             if len(candidates) == 1 and is_settled(ranking, candidates[0]):
-                break
-        return candidates
+                return candidates
+        return [*candidates, *self._self_explaining(turn, reading, candidates)]
+
+    def _self_explaining(
+        self, turn: Turn, reading: ParsedText, candidates: Sequence[Candidate]
+    ) -> Iterator[Candidate]:
+        """Templates whose value is there and says what is asked, however unlikely they seem."""
+        parts, known = self._parts, {one.template.id for one in candidates}
+        for template in self._asked_by_value:
+            if template.id in known:
+                continue
+            found = parts.extractor.extract_from(reading, template, intent=turn.intent)
+            if found.missing:
+                continue
+            coverage = parts.extractor.cover(reading, template, found)
+            ranked = TemplateCandidate(template.id, 0.0, 0.0, "")
+            yield Candidate(ranked, template, parts.extractor.frame(template), found, coverage)
 
 
 def call_or_ask(

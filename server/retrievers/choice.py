@@ -20,7 +20,7 @@ from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
-from server.retrievers.evidence import WORDS, Candidate, evidence
+from server.retrievers.evidence import WORDS, Candidate, evidence, reads_all, says_all
 from server.retrievers.requests import Objection, objection
 from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
@@ -29,6 +29,8 @@ from server.text.senses import MessageSenses
 
 _RULES_AGREE: Final = log(20)
 """What it weighs that a template declares to be for what the rule engine found."""
+_SAYS_ALL: Final = log(20)
+"""What it weighs that a value by itself says all that is asked, as a sum does."""
 _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
@@ -205,6 +207,8 @@ def _judged(
         # What the person is asked about anyway speaks neither for the template nor against it.
         weighed = replace(candidate, coverage=candidate.coverage.allow_values())
     score = verifier.score(evidence(ranking, weighed, others, senses))
+    if says_all(candidate) and not any(map(reads_all, others)):
+        score += _SAYS_ALL
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf

@@ -175,6 +175,7 @@ def _of_words(
 ) -> dict[str, float]:
     coverage, frame, template = candidate.coverage, candidate.frame, candidate.template
     roles = Counter(word.role for word in coverage.words)
+    roles["frame"] += sum(word.kind == "asked" for word in coverage.words)
     kinds = Counter(word.kind for word in coverage.words if word.role != "unread")
     unread = Counter(word.kind for word in coverage.words if word.role == "unread")
     read_actions = any(w.role == "frame" and w.kind == "action" for w in coverage.words)
@@ -236,9 +237,9 @@ def _of_words(
 
 def _of_whole(candidate: Candidate, others: Sequence[Candidate]) -> dict[str, float]:
     """Whether a template accounts for everything, and whether another one does as well."""
-    if not _reads_all(candidate):
+    if not reads_all(candidate):
         return {}
-    rivals = sum(map(_reads_all, others))
+    rivals = sum(map(reads_all, others))
     return {
         "all_read": 1.0,
         "all_read_write": float(candidate.template.effect == "write"),
@@ -247,10 +248,15 @@ def _of_whole(candidate: Candidate, others: Sequence[Candidate]) -> dict[str, fl
     }
 
 
-def _reads_all(candidate: Candidate) -> bool:
+def says_all(candidate: Candidate) -> bool:
+    """Whether a value that says by itself what is asked leaves nothing else to be read."""
+    return any(word.kind == "asked" for word in candidate.coverage.words) and reads_all(candidate)
+
+
+def reads_all(candidate: Candidate) -> bool:
     """Whether every word is read, the template's own among them, and nothing is missing."""
     words = candidate.coverage.words
-    own = any(word.role in ("frame", "operator") for word in words)
+    own = any(word.role in ("frame", "operator") or word.kind == "asked" for word in words)
     return own and not candidate.found.missing and all(word.role != "unread" for word in words)
 
 

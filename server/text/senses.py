@@ -203,11 +203,14 @@ class SenseReader:
             index = sense.last if sense is not None else index + 1
         return found
 
-    def clauses(self, words: Sequence[str]) -> list[Clause]:
-        """The parts of a message between its stops and commas."""
+    def clauses(self, words: Sequence[str], joints: Collection[int] = ()) -> list[Clause]:
+        """The parts of a message between its stops and commas.
+
+        `joints` are the places of those within numbers and the like: 75.50, 7:30.
+        """
         clauses, first = list[Clause](), 0
         for index in range(len(words) + 1):
-            if index == len(words) or words[index] in _CLAUSE_ENDS:
+            if index == len(words) or (words[index] in _CLAUSE_ENDS and index not in joints):
                 if any(is_word(word) for word in words[first:index]):
                     clauses.append(Clause(first, index, self._tells(words, first, index)))
                 first = index + 1
@@ -371,7 +374,12 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
         reader = max(readers, key=lambda one: one.covers(words))
     senses = reader.senses(words)
     empty = empty_places(senses)
-    clauses, actions = reader.clauses(words), reader.actions(words, empty)
+    joints = {
+        at
+        for at, word in enumerate(words)
+        if word in _CLAUSE_ENDS and tokens.glued(at) and tokens.glued(at + 1)
+    }
+    clauses, actions = reader.clauses(words, joints), reader.actions(words, empty)
     return MessageSenses(reader, words, tokens.starts, senses, clauses, actions, empty)
 
 
