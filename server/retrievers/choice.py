@@ -207,7 +207,9 @@ def _judged(
         # What the person is asked about anyway speaks neither for the template nor against it.
         weighed = replace(candidate, coverage=candidate.coverage.allow_values())
     score = verifier.score(evidence(ranking, weighed, others, senses))
-    if says_all(candidate) and not any(map(reads_all, others)):
+    if says_all(candidate) and not any(
+        one.ranked is ranking.candidates[0] and reads_all(one) for one in others
+    ):
         score += _SAYS_ALL
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
