@@ -7,19 +7,22 @@ from typing import Final, Literal, NamedTuple
 
 from server.text.language import shipped_languages
 from server.text.spelling import SpellingIndex
-from server.text.stems import inflections
+from server.text.stems import inflections, stem
 from server.text.tokens import Tokens
 
 _PART: Final = re.compile(r"[A-Z]?[a-z\u00df-\u024f]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 _SHORTEST_SLIP: Final = 5
 _SHORTEST_PART: Final = 3
+_SHORTEST_FORM: Final = 4
 _MOST_WORDS: Final = 5
 MAX_COLUMNS: Final = 200
 """Columns whose names are looked at."""
 
-Likeness = Literal["named", "same", "part", "slip"]
-"""How a column was found: by its own words, other words for them, one of them, or a misspelling."""
-_LIKENESSES: Final[tuple[Likeness, ...]] = ("named", "same", "part")
+Likeness = Literal["named", "same", "form", "part", "slip"]
+"""How a column was found: by its own words, other words for them, another form of one (started
+for start), one of several, or a misspelling.
+"""
+_LIKENESSES: Final[tuple[Likeness, ...]] = ("named", "same", "form", "part")
 
 
 class FoundColumn(NamedTuple):
@@ -69,6 +72,8 @@ class ColumnNames:
                 self._add("same", phrase, name)
             for said in (synonyms or {}).get(name.lower(), ()):
                 self._add("same", tuple(Tokens(said).words), name)
+            if len(parts) == 1 and len(parts[0]) >= _SHORTEST_FORM:
+                self._known["form"].setdefault((stem(parts[0]),), set()).add(name)
             if len(parts) > 1:
                 for part in parts:
                     if len(part) >= _SHORTEST_PART or (part,) in _same_words():
@@ -91,8 +96,13 @@ class ColumnNames:
     def find(self, words: Sequence[str]) -> FoundColumn | None:
         """Return the column that these words name, all of them; None where it is none or two."""
         phrase = tuple(words)
+        if len(phrase) == 1 and len(phrase[0]) >= _SHORTEST_FORM:
+            return self._find(phrase, (stem(phrase[0]),))
+        return self._find(phrase, ())
+
+    def _find(self, phrase: tuple[str, ...], form: tuple[str, ...]) -> FoundColumn | None:
         for likeness in _LIKENESSES:
-            found = self._known[likeness].get(phrase)
+            found = self._known[likeness].get(form if likeness == "form" else phrase)
             if found:
                 return FoundColumn(next(iter(found)), likeness) if len(found) == 1 else None
         if len(phrase) != 1 or not phrase[0].isalpha() or len(phrase[0]) < _SHORTEST_SLIP:

@@ -352,6 +352,7 @@ class RowWords(LanguagePart):
     froms: Phrases = ()
     alls: Phrases = ()
     wheres: Phrases = ()
+    verdicts: WordSet = NO_WORDS
     fillers: Phrases = ()
     un: tuple[str, ...] = ()
 
