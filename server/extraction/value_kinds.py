@@ -67,13 +67,13 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
 
 
 Group = Literal[
-    "data", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
+    "data", "query", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
     "text",
 ]  # fmt: skip
 """Roles whose values could be taken for one another's; filled in this order."""
 
 GROUPS: Final[dict[ValueKind, Group]] = {
-    "records": "data", "object": "data",
+    "records": "data", "object": "data", "rows_query": "query",
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
     "date_format": "claim", "custom": "claim", "shaped": "claim",
     "date": "date", "written_date": "date", "datetime": "date",

@@ -26,6 +26,7 @@ class Cursor:
     words: list[str] = field(default_factory=list)
     at: int = 0
     read: set[int] = field(default_factory=set)
+    nouns: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
     valued: set[int] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)

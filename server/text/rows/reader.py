@@ -42,6 +42,8 @@ class RowReading(NamedTuple):
     query: Mapping[str, Any] | None
     read: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
+    nouns: frozenset[int] = frozenset()
+    """Those that say what the rows are called."""
     named: frozenset[int] = frozenset()
     """Those that name columns, and those that are values: what differs from data to data."""
     valued: frozenset[int] = frozenset()
@@ -70,7 +72,7 @@ def _read(reading: ParsedText, block: Span, synonyms: Mapping[str, Sequence[str]
     read = frozenset(reader.read)
     unread = frozenset(at for at in places if at not in read and is_word(reading.tokens.words[at]))
     return RowReading(
-        query, read, unread, frozenset(reader.named), frozenset(reader.valued),
+        query, read, unread, frozenset(reader.nouns), frozenset(reader.named), frozenset(reader.valued),
         tuple(dict.fromkeys(reader.notes)),
     )  # fmt: skip
 

@@ -29,6 +29,7 @@ def unknown_noun(r: Cursor, at: int) -> int:
     if not ends:
         return 0
     r.noun = word
+    r.nouns.add(r.places[at])
     r.last_tag = "noun"
     return 1
 
