@@ -37,6 +37,12 @@ def find_query(
     return FoundQuery(candidate, places, note, source)
 
 
+def asks_of_rows(reading: ParsedText) -> bool:
+    """Whether all of a text is a question about rows that it holds."""
+    blocks = reading.of("array")
+    return len(blocks) == 1 and read_row_question(reading, blocks[0]).query is not None
+
+
 def block_of(data: Candidate, reading: ParsedText) -> Span | None:
     """The rows that an argument was read from."""
     spans = (s for s in reading.spans if s.kind == "array" and s.start == data.start)

@@ -17,7 +17,7 @@ _LONGEST: Final = 200_000
 def said_of_rows(text: str) -> str:
     """Return `text` with names of columns, values and what the rows are called in plain words.
 
-    A text that holds no rows, or several tables, is returned as it is.
+    A text that is no such question to its last word is returned as it is.
     """
     if len(text) > _LONGEST or not ("[" in text or "\n" in text):
         return text
@@ -26,10 +26,10 @@ def said_of_rows(text: str) -> str:
     if len(blocks) != 1:
         return text
     found = read_row_question(reading, blocks[0])
+    if found.query is None:
+        return text
     kinds = dict.fromkeys(found.nouns, "rows")
     kinds |= dict.fromkeys(found.named, "field") | dict.fromkeys(found.valued, "value")
-    if not kinds and not found.read:
-        return text
     parts, done, last = list[str](), 0, ""
     tokens = reading.tokens
     kinds[blocks[0].first] = _DATA

@@ -66,6 +66,9 @@ def column_alone(r: Cursor, at: int) -> int:
     if r.column_noun:
         raise Unclear
     r.column_noun = word
+    taken = r.places[at : at + size]
+    r.named.difference_update(taken)
+    r.nouns.update(taken)
     r.last_tag = "noun"
     return size
 
