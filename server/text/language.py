@@ -354,6 +354,7 @@ class RowWords(LanguagePart):
     wheres: Phrases = ()
     verdicts: WordSet = NO_WORDS
     fillers: Phrases = ()
+    turns: WordSet = NO_WORDS
     un: tuple[str, ...] = ()
 
 

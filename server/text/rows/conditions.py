@@ -76,7 +76,7 @@ def column_first(r: Cursor, at: int) -> int:
     operator = find_operator(r, end)
     if operator:
         osize, op = operator
-        target = find_target(r, end + osize, name) or find_letters(r, end + osize, op)
+        target = find_target(r, end + osize, name) or find_letters(r, end + osize, op, name)
         if target and may_be_compared(r, name, op, target[1]):
             r.form.add(name, op, year_bound(r, name, op, target[1]), negated=negated)
             r.last_field = name
@@ -96,9 +96,11 @@ def column_first(r: Cursor, at: int) -> int:
     return 0
 
 
-def find_letters(r: Cursor, index: int, operator: str) -> tuple[int, Any] | None:
+def find_letters(r: Cursor, index: int, operator: str, column: str) -> tuple[int, Any] | None:
     """What a text begins with, ends with, or holds: one word, or what stands in quotes."""
     if operator not in ("starts_with", "ends_with", "contains", "not_contains"):
+        return None
+    if r.profile.kinds.get(column) not in ("text", "mixed"):
         return None
     skip = 0
     while r.word(index + skip) in ("a", "an", "the", "letter", "word"):
@@ -112,6 +114,8 @@ def find_letters(r: Cursor, index: int, operator: str) -> tuple[int, Any] | None
     if word == BLOCK + "quoted":
         value = next(s.value for s in r.reading.of("quoted") if s.first == place)
         return skip + 1, value
+    if operator == "not_contains" or r.lexicon.knows(word):
+        return None
     return (skip + 1, word) if is_word(word) else None
 
 
@@ -167,8 +171,15 @@ def more_values(r: Cursor, index: int, name: str, values: list[Any]) -> int:
         at = index
         while r.word(at) in (",", "and", "or", "nor", "the", "&", "/"):
             at += 1
-        found = r.value(at, name) if at > index else None
-        if found is None or r.crosses_at(at):
+        if at == index or r.crosses_at(at):
+            return index - start
+        number = r.number(at)
+        if number and not number[2] and not isinstance(values[-1], str):
+            values.append(number[1])
+            index = at + number[0]
+            continue
+        found = r.value(at, name)
+        if found is None:
             return index - start
         r.valued.update(r.places[at : at + found[0]])
         values.append(found[2])

@@ -36,6 +36,8 @@ class Cursor:
     having: bool = False
     noun: str = ""
     column_noun: str = ""
+    noun_column: str = ""
+    """The column whose name the rows are called by."""
     last_tag: str = ""
 
     @property
@@ -125,6 +127,19 @@ class Cursor:
             return size, name, text
         return None
 
+    def is_of(self, index: int) -> bool:
+        """Whether it stands after “of”: the parcels in “the weight of all the parcels”."""
+        index -= 1
+        while self.word(index) in ("all", "the", "these", "those", "my", "our"):
+            index -= 1
+        return self.word(index) in ("of", "for", "in")
+
+    def named_rows(self, index: int, size: int) -> None:
+        """Take words that name a column as what the rows are called."""
+        places = self.places[index : index + size]
+        self.named.difference_update(places)
+        self.nouns.update(places)
+
     def beside(self, index: int) -> str:
         found = self.column(index)
         return found[1].name if found else ""
@@ -143,8 +158,9 @@ class Cursor:
         for span in self.reading.of("number"):
             if span.first == place:
                 size = span.last - span.first + sign
-                if self.word(index + size) in _MONEY | {"€"}:
-                    size += 1
+                after = self.places[index] + size
+                for money in self.reading.of("currency") if span.unit.isupper() else ():
+                    size += money.last - money.first if money.first == after else 0
                 return size, span.value, "" if span.unit in ("", "-") else span.unit
         return None
 
@@ -184,6 +200,10 @@ class Cursor:
                     fits = found and self.profile.kinds[found.name] in ("number", "date", "mixed")
                     if found and fits and (likeness == "named" if exact else likeness != "slip"):
                         return found.name, end
+        dates = self.profile.of_kind("date")
+        for end, fields in meanings:
+            if ("date",) in fields and len(dates) == 1:
+                return dates[0], end
         raise Unclear
 
     def first_at(self, index: int) -> int:

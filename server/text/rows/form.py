@@ -180,8 +180,11 @@ class RowForm:
         """The rows at one end of a column; the one there is, where no number is said."""
         self._ranked.append((name, order, count))
 
-    def rank_sums(self, order: str) -> None:
+    def rank_sums(self, order: str, name: str) -> None:
+        """The group with the largest sum, or the smallest."""
         self._summed = order
+        if name:
+            self.group, self.grouping = [name], True
 
     # Columns.
 

@@ -111,11 +111,10 @@ def extreme(r: Cursor, at: int) -> int:
         raise Unclear
     summed = r.tag(end, "aggregate")
     if summed and summed[1] in ("sum", "average") and r.column_after(end + summed[0]):
-        column = r.column_after(end + summed[0])
-        assert column is not None
-        r.form.aggregate([summed[1]], column[1])
-        r.form.rank_sums(order)
-        return column[0] - at
+        return _largest_sum(r, at, end, order)
+    if r.word(end) == "and" and r.tag(end + 1, "highest", "lowest"):
+        r.form.pending.append("max" if high else "min")  # highest and lowest rent
+        return end + 1 - at
     column = r.column_after(end)
     if column is None:
         if r.form.pending_degree:
@@ -137,11 +136,26 @@ def extreme(r: Cursor, at: int) -> int:
         r.form.direct(order, name)
         return end + 1 - at
     if r.having:
+        if r.noun_column in r.profile.repeated:
+            raise Unclear  # the most points of one row, or of a team in all?
         r.form.rank(name, order, 0)
         r.last_tag = "degree"
     else:
-        r.form.aggregate(["max" if high else "min"], name)
+        r.form.aggregate([*r.form.pending, "max" if high else "min"], name)
+        r.form.pending = []
     return end - at
+
+
+def _largest_sum(r: Cursor, at: int, end: int, order: str) -> int:
+    """Which team has the highest total points"""
+    summed = r.tag(end, "aggregate")
+    column = r.column_after(end + summed[0]) if summed else None
+    if summed is None or column is None:
+        raise Unclear
+    r.form.aggregate([summed[1]], column[1])
+    r.form.rank_sums(order, r.noun_column)
+    r.named.update(r.places[end + summed[0] : column[0]])
+    return column[0] - at
 
 
 def verb_of_degree(r: Cursor, at: int) -> int:
@@ -171,6 +185,8 @@ def direction(r: Cursor, at: int) -> int:
     if found is None or r.column(at):
         return 0
     end = skip + found[0]
+    if r.word(skip) in r.lexicon.turns and not (r.form.sorting or r.form.sort):
+        raise Unclear  # the rows as they stand, from the last to the first
     if r.word(end) == "order":
         end += 1
     r.form.direct(found[1])
@@ -181,8 +197,11 @@ def sort_verb(r: Cursor, at: int) -> int:
     found = r.tag(at, "sort")
     if found is None:
         return 0
-    if r.column(at + found[0]) and not r.tag(at + found[0], "from"):
-        return found[0] if found[0] == 1 else 0  # order ids
+    is_thing = found[0] == 1 and (
+        r.tag(at - 1, "show", "only", "all") or r.is_small(r.word(at - 1))
+    )
+    if is_thing and not r.crosses_at(at) and r.column(at + 1):
+        return 1  # the order ids
     r.form.sorting = True
     r.last_tag = "sort"
     return found[0]

@@ -54,6 +54,9 @@ def column_alone(r: Cursor, at: int) -> int:
     if r.form.sorting and r.form.sort and follows_key(r, at):
         r.form.sort.append(Key(name))
         return size
+    if r.form.aggregates and not r.form.pending and r.is_of(at):
+        r.named_rows(at, size)  # the weight of all the parcels
+        return size
     of_rows = r.word(at + size) in ("of", "for") or r.word(at + size) == "'"
     is_attribute = (
         word in r.lexicon.attributes
@@ -65,10 +68,8 @@ def column_alone(r: Cursor, at: int) -> int:
         return size
     if r.column_noun:
         raise Unclear
-    r.column_noun = word
-    taken = r.places[at : at + size]
-    r.named.difference_update(taken)
-    r.nouns.update(taken)
+    r.column_noun, r.noun_column = word, name
+    r.named_rows(at, size)
     r.last_tag = "noun"
     return size
 

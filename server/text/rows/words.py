@@ -34,6 +34,7 @@ class RowLexicon:
         language = load_language(code)
         words = language.rows
         self.attributes, self.verdicts, self.un = words.attributes, words.verdicts, words.un
+        self.turns = words.turns
         self.degrees: Sequence[RowDegree] = words.degrees
         self._tags: dict[tuple[str, ...], dict[Tag, Any]] = {}
         self.longest = 1

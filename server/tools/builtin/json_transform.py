@@ -120,7 +120,7 @@ def _as_query(form: Form, moments: Moments) -> Callable[[Arguments], dict[str, A
         if (
             is_plain
             and isinstance(value, list)
-            and all(row.keys() == {PLAIN_FIELD} for row in value)
+            and all(isinstance(row, dict) and row.keys() == {PLAIN_FIELD} for row in value)
         ):
             value = [row[PLAIN_FIELD] for row in value]
         answer = {
