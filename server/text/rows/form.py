@@ -190,6 +190,8 @@ class RowForm:
 
     def show_column(self, name: str, *, surely: bool, at: int) -> bool:
         """Take a column as what is shown, summed up or left out; False where it names rows."""
+        if self.joint == "or":
+            raise Unclear
         if self.pending:
             self.aggregate(self.pending, name)
             self._last_pending, self.pending = list(self.pending), []
@@ -225,7 +227,7 @@ class RowForm:
 
     def query(self) -> dict[str, Any]:
         """Return the query, or raise `Unclear`."""
-        if self._negated or self._dangling or not self._used_exclusion:
+        if self._negated or self._dangling or not self._used_exclusion or self.joint == "or":
             raise Unclear
         self._settle_sums()
         self._settle_order()

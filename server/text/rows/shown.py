@@ -25,6 +25,8 @@ def unknown_noun(r: Cursor, at: int) -> int:
     if r.last_tag == "group" and not r.form.per_row():
         return 0
     after = r.word(at + 1)
+    if r.tag(at + 1, "noun") and not r.crosses_at(at + 1):
+        return 0  # it says of what kind they are
     ends = not is_word(after) or r.crosses_at(at + 1) or r.opens(at + 1)
     if not ends:
         return 0
