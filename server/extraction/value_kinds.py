@@ -67,8 +67,8 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
 
 
 Group = Literal[
-    "data", "query", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
-    "text",
+    "data", "query", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean",
+    "words", "text",
 ]  # fmt: skip
 """Roles whose values could be taken for one another's; filled in this order."""
 

@@ -53,7 +53,7 @@ def comparison(r: Cursor, at: int) -> int:
         if beside and beside[1].name == name:
             end += beside[0]
     else:
-        end, name = implied_column(r, end, operator, value, unit, r.word(start))
+        end, name = implied_column(r, end, value, unit, r.word(start))
     if not may_be_compared(r, name, operator, value):
         raise Unclear
     r.form.add(name, operator, year_bound(r, name, operator, value))
@@ -70,9 +70,10 @@ def implied_between(r: Cursor, at: int) -> int:
     second = r.number(middle)
     if second is None:
         return 0
-    end, name = implied_column(r, middle + second[0], "gte", second[1], second[2], "between")
+    end, name = implied_column(r, middle + second[0], second[1], second[2], "between")
     ends = [year_bound(r, name, "gte", first[1]), year_bound(r, name, "lte", second[1])]
     r.form.add(name, "between", ends)
+    r.last_tag = "condition"
     return end - at
 
 
@@ -110,14 +111,13 @@ def number_first(r: Cursor, at: int) -> int:
     bound = bound_after(r, at + number[0])
     if bound is None:
         return 0
-    end, name = implied_column(r, at + number[0] + bound[0], bound[1], number[1], number[2], "")
+    end, name = implied_column(r, at + number[0] + bound[0], number[1], number[2], "")
     r.form.add(name, bound[1], number[1])
+    r.last_tag = "condition"
     return end - at
 
 
-def implied_column(
-    r: Cursor, end: int, operator: str, value: Any, unit: str, word: str
-) -> tuple[int, str]:
+def implied_column(r: Cursor, end: int, value: Any, unit: str, word: str) -> tuple[int, str]:
     """The column that a number without one is compared with, and where the phrase ends."""
     if unit not in ("", "date") and not unit.isupper():
         raise Unclear

@@ -46,11 +46,8 @@ def find_target(r: Cursor, index: int, column: str) -> tuple[int, Any] | None:
 
 def column_first(r: Cursor, at: int) -> int:
     """Price over 20 · status is paid · team B · age between 20 and 30 · email is empty"""
-    column = r.column(at)
-    if column is None:
+    if r.column(at) is None or (taken := r.take_column(at)) is None:
         return 0
-    taken = r.take_column(at)
-    assert taken is not None
     size, name = taken
     end = at + size
     while r.word(end) in ("is", "are", "was", "were", "of", "that", "has", "'"):
@@ -58,14 +55,15 @@ def column_first(r: Cursor, at: int) -> int:
     if r.word(end) == "at" and r.number(end + 1):
         end += 1
     negated = False
-    if no := r.tag(end, "not"):
-        if not r.tag(end, "operator") or no[0] >= (r.tag(end, "operator") or (0,))[0]:
-            negated, end = True, end + no[0]
+    no = r.tag(end, "not")
+    if no and no[0] >= (r.tag(end, "operator") or (0,))[0]:
+        negated, end = True, end + no[0]
     if r.word(end) in _BLANK:
         r.form.add(name, "filled" if negated else "blank", None)
         return end + 1 - at
     if r.word(end) in BETWEEN and (ends := two_ends(r, end + 1, name)):
         r.form.add(name, "between", ends[1], negated=negated)
+        r.last_tag = "condition"
         return end + 1 + ends[0] - at
     if r.word(end) in ("in", "from") and r.profile.kinds[name] == "date":
         number = r.number(end + 1)
@@ -80,6 +78,7 @@ def column_first(r: Cursor, at: int) -> int:
         if target and may_be_compared(r, name, op, target[1]):
             r.form.add(name, op, year_bound(r, name, op, target[1]), negated=negated)
             r.last_field = name
+            r.last_tag = "condition"
             return end + osize + target[0] - at
     is_equal = end > at + size or r.word(end) in ("=", ":") or negated
     target = find_target(r, end, name)
@@ -209,7 +208,7 @@ def truths(r: Cursor, at: int) -> int:
     """Paid · unpaid · non-paid"""
     found = r.column(at)
     if found and r.profile.kinds[found[1].name] == "boolean":
-        if r.form.wants_column() or is_slip(r, found[1]):
+        if r.form.wants_column() or is_slip(found[1]):
             return 0
         end = at + found[0]
         value = True
@@ -230,16 +229,16 @@ def truths(r: Cursor, at: int) -> int:
         if rest in ("", word):
             continue
         column = r.profile.names.find((rest,))
-        if column and column.likeness == "named":
-            if r.profile.kinds[column.name] == "boolean":
-                r.form.add(column.name, "eq", False)
-                r.named.add(r.places[at])
-                r.last_tag = "value"
-                return 1 + skip
+        is_named = column is not None and column.likeness == "named"
+        if column and is_named and r.profile.kinds[column.name] == "boolean":
+            r.form.add(column.name, "eq", value=False)
+            r.named.add(r.places[at])
+            r.last_tag = "value"
+            return 1 + skip
     return 0
 
 
-def is_slip(r: Cursor, column: FoundColumn) -> bool:
+def is_slip(column: FoundColumn) -> bool:
     return column.likeness == "slip"
 
 

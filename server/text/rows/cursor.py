@@ -93,9 +93,9 @@ class Cursor:
         said = " ".join(w for w in self.words[index : index + size] if w not in _JOINTS)
         if column.likeness != "named":
             self.notes.append(f"{said} as {column.name}")
-        if noun := self.tag(index + size, "column"):
-            if not is_word(self.word(index + size)) or not self.column(index + size):
-                size += noun[0]
+        noun = self.tag(index + size, "column")
+        if noun and not self.column(index + size):
+            size += noun[0]
         return size, column.name
 
     def is_small(self, word: str) -> bool:

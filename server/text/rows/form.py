@@ -82,7 +82,7 @@ class RowForm:
             self._dangling = True
         self._negated = True
 
-    def exclude(self, _at: int) -> None:
+    def exclude(self) -> None:
         """What follows is left out; after a verb that leaves out, it is what is kept."""
         self._excluding, self._used_exclusion = True, False
 
@@ -188,7 +188,7 @@ class RowForm:
 
     # Columns.
 
-    def show_column(self, name: str, *, surely: bool, at: int) -> bool:
+    def show_column(self, name: str, *, surely: bool) -> bool:
         """Take a column as what is shown, summed up or left out; False where it names rows."""
         if self.joint == "or":
             raise Unclear
@@ -281,9 +281,9 @@ class RowForm:
         for operation, name in self.aggregates:
             if operation in _NUMERIC and self.profile.kinds.get(name) not in ("number", "mixed"):
                 raise Unclear
-        if any(op in ("distinct", "count_distinct") for op, _ in self.aggregates):
-            if len(self.aggregates) > 1:
-                raise Unclear
+        told_once = any(op in ("distinct", "count_distinct") for op, _ in self.aggregates)
+        if told_once and len(self.aggregates) > 1:
+            raise Unclear
 
     def _settle_order(self) -> None:
         numbers = [PLAIN] if self.profile.is_plain else self.profile.of_kind("number")
@@ -315,9 +315,9 @@ class RowForm:
             self.sort = [Key(f"{operation}_{name}", self._summed)]
             self._limit, self._ties = 1, True
         if self._order or (self.sorting and not self.sort):
-            self._settle_direction(numbers)
+            self._settle_direction()
 
-    def _settle_direction(self, numbers: Sequence[str]) -> None:
+    def _settle_direction(self) -> None:
         order = self._order or "asc"
         if self.sort:
             if self._order:

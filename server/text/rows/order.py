@@ -36,9 +36,10 @@ def superlative(r: Cursor, at: int) -> int:
     """Cheapest · the 2 dearest items · newest first · newest car first"""
     start = at
     count = 0
-    if (number := r.number(at)) and isinstance(number[1], int) and not number[2]:
-        if r.tag(at + number[0], "most", "least"):
-            count, at = number[1], at + number[0]
+    number = r.number(at)
+    whole = number is not None and isinstance(number[1], int) and not number[2]
+    if number and whole and r.tag(at + number[0], "most", "least"):
+        count, at = number[1], at + number[0]
     found = r.tag(at, "most", "least")
     if found is None:
         return 0

@@ -71,10 +71,9 @@ def _read(reading: ParsedText, block: Span, synonyms: Mapping[str, Sequence[str]
     query = _query(reader)
     read = frozenset(reader.read)
     unread = frozenset(at for at in places if at not in read and is_word(reading.tokens.words[at]))
-    return RowReading(
-        query, read, unread, frozenset(reader.nouns), frozenset(reader.named), frozenset(reader.valued),
-        tuple(dict.fromkeys(reader.notes)),
-    )  # fmt: skip
+    nouns, named, valued = map(frozenset, (reader.nouns, reader.named, reader.valued))
+    notes = tuple(dict.fromkeys(reader.notes))
+    return RowReading(query, read, unread, nouns, named, valued, notes)
 
 
 def _query(r: Cursor) -> Mapping[str, Any] | None:

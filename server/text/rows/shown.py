@@ -20,7 +20,7 @@ def unknown_noun(r: Cursor, at: int) -> int:
     if r.noun and word not in inflections(r.noun):
         return 0
     fits = is_plural(word) or r.last_tag in _BEFORE_ONE
-    if r.last_tag == "aggregate" or not fits:
+    if r.last_tag in ("aggregate", "condition", "noun") or not fits:
         return 0
     if r.last_tag == "group" and not r.form.per_row():
         return 0
@@ -45,14 +45,13 @@ def column_alone(r: Cursor, at: int) -> int:
     word = r.word(at + size - 1)
     said = r.words[at : at + size]
     noun = any((w,) != tuple(said[:1]) and r.word_is(w, "column") for w in said)
-    if order := order_of_key(r, at + size):
-        if r.form.sorting:
-            r.form.sort.append(Key(name, order[1]))
-            return size + order[0]
-    if r.form.sorting and not r.form.sort and r.last_tag in ("sort", "by", ""):
-        if r.tag(at - 1, "sort", "group") or r.last_tag == "by":
-            r.form.sort.append(Key(name))
-            return size
+    if (order := order_of_key(r, at + size)) and r.form.sorting:
+        r.form.sort.append(Key(name, order[1]))
+        return size + order[0]
+    begins = r.tag(at - 1, "sort", "group") or r.last_tag == "by"
+    if r.form.sorting and not r.form.sort and begins and r.last_tag in ("sort", "by", ""):
+        r.form.sort.append(Key(name))
+        return size
     if r.form.sorting and r.form.sort and follows_key(r, at):
         r.form.sort.append(Key(name))
         return size
@@ -65,7 +64,7 @@ def column_alone(r: Cursor, at: int) -> int:
         or noun
         or r.profile.kinds[name] in ("number", "date", "boolean")
     )
-    if r.form.show_column(name, surely=is_attribute or of_rows, at=at):
+    if r.form.show_column(name, surely=is_attribute or of_rows):
         r.last_tag = "column"
         return size
     if r.column_noun:
@@ -108,16 +107,13 @@ def plain_words(r: Cursor, at: int) -> int:
     match tag:
         case "not":
             if r.word(at) == "no" and r.column(at + 1):
-                taken = r.take_column(at + 1)
-                assert taken is not None
-                form.add(taken[1], "blank", None)
-                return 1 + taken[0]
+                return _no_value(r, at)
             form.negate()
         case "exclude":
-            form.exclude(at)
+            form.exclude()
         case "remove":
             if form.started() and not r.crosses():
-                form.exclude(at)
+                form.exclude()
             form.removing = True
         case "keep":
             form.keeping = True
@@ -137,3 +133,12 @@ def plain_words(r: Cursor, at: int) -> int:
     if tag not in ("filler", "from", "all", "verb", "column"):
         r.last_tag = tag
     return size
+
+
+def _no_value(r: Cursor, at: int) -> int:
+    """No email"""
+    column = r.take_column(at + 1)
+    if column is None:
+        return 0
+    r.form.add(column[1], "blank", None)
+    return 1 + column[0]

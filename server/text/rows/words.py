@@ -51,7 +51,7 @@ class RowLexicon:
         }  # fmt: skip
         for tag, phrases in plain.items():
             for phrase in phrases:
-                self._add(phrase, tag, True)
+                self._add(phrase, tag, "")
         common = load_language("common")
         for one in (common, language):
             for operator, phrases in one.operators.items():
@@ -70,7 +70,7 @@ class RowLexicon:
             }  # fmt: skip
             for tag, phrases in parts.items():
                 for phrase in phrases:
-                    self._add(phrase, tag, True)
+                    self._add(phrase, tag, "")
         self._degree_words = [
             {
                 "most": self._phrases((*degree.most, *degree.more, *degree.verbs)),
@@ -129,6 +129,8 @@ class RowProfile:
     """Each text that a column holds, by its words: the columns, and how it is written there."""
     repeated: set[str] = field(default_factory=set)
     """Columns that hold a value more than once."""
+    in_years: set[str] = field(default_factory=set)
+    """Columns of whole numbers that are years."""
     blanks: set[str] = field(default_factory=set)
     """Columns that some row has nothing in."""
     is_plain: bool = False
@@ -140,9 +142,7 @@ class RowProfile:
 
     def years(self) -> list[str]:
         """Columns that dates or years are in."""
-        return [n for n, kind in self.kinds.items() if kind == "date" or n in self._years]
-
-    _years: set[str] = field(default_factory=set)
+        return [n for n, kind in self.kinds.items() if kind == "date" or n in self.in_years]
 
 
 _ROW_NUMBERS: Final = frozenset({"id", "nr", "no", "num", "index", "row", "#", "number"})
@@ -172,7 +172,7 @@ def profile_of(data: Any, synonyms: Mapping[str, Sequence[str]]) -> RowProfile |
         if kind == "number" and all(_YEARS[0] <= one <= _YEARS[1] for one in column):
             whole = all(isinstance(one, int) for one in column)
             if whole and any(part in name.lower() for part in ("year", "yr")):
-                found._years.add(name)
+                found.in_years.add(name)
         texts = [one for one in column if isinstance(one, str)]
         if len({one.casefold() for one in texts}) < len(texts):
             found.repeated.add(name)

@@ -184,7 +184,7 @@ def test_columns_are_kept_and_dropped_and_rows_told_once() -> None:
     ("query", "message"),
     [
         ({"order": 1}, "the part of query 'order' is not one of"),
-        ({"where": {"field": "prise", "value": 3}}, "no row has a field 'prise'; there are"),
+        ({"where": {"field": "size", "value": 3}}, "no row has a field 'size'; there are"),
         ({"where": {"field": "price", "operator": "gt"}}, "the condition on 'price' needs value"),
         ({"where": {"field": "price", "operator": "between", "value": 3}}, "needs two values"),
         ({"where": "price > 3"}, "where must be a condition, not text"),
