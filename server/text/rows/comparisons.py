@@ -119,14 +119,14 @@ def number_first(r: Cursor, at: int) -> int:
 
 def implied_column(r: Cursor, end: int, value: Any, unit: str, word: str) -> tuple[int, str]:
     """The column that a number without one is compared with, and where the phrase ends."""
-    if unit not in ("", "date") and not unit.isupper():
-        raise Unclear
     skip = end
     while r.word(skip) in ("of", "in", "for"):
         skip += 1
     if column := r.take_column(skip):
         r.last_field = column[1]
         return skip + column[0], column[1]
+    if unit not in ("", "date") and not unit.isupper():
+        raise Unclear
     profile = r.profile
     if unit == "date":
         return end, only(profile.of_kind("date"))

@@ -204,11 +204,23 @@ def plain_values(r: Cursor, at: int) -> int:
     return end - at
 
 
+def _is_listed(r: Cursor, at: int, size: int) -> bool:
+    """Whether a true-or-false column is named among others, or dropped: drop pool and stars."""
+    after = r.word(at + size) in ("and", ",", "column", "columns")
+    beside = r.column(at + size + 1) if after else None
+    if beside is not None and r.profile.kinds[beside[1].name] != "boolean":
+        return not is_compared(r, at + size + 1)
+    if r.last_tag == "column" and r.word(at - 1) in ("and", ",", "&"):
+        return True
+    ends = not is_word(r.word(at + size)) or r.crosses_at(at + size)
+    return r.form.removing and (ends or r.tag(at + size, "column") is not None)
+
+
 def truths(r: Cursor, at: int) -> int:
     """Paid · unpaid · non-paid"""
     found = r.column(at)
     if found and r.profile.kinds[found[1].name] == "boolean":
-        if r.form.wants_column() or is_slip(found[1]):
+        if r.form.wants_column() or is_slip(found[1]) or _is_listed(r, at, found[0]):
             return 0
         end = at + found[0]
         value = True

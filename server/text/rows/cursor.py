@@ -39,6 +39,8 @@ class Cursor:
     noun_column: str = ""
     """The column whose name the rows are called by."""
     last_tag: str = ""
+    of_phrase: bool = False
+    """Whether a column is asked for “of” rows, which are named next."""
 
     @property
     def lexicon(self) -> RowLexicon:
@@ -122,10 +124,14 @@ class Cursor:
                 place = self.places[index]
                 typed = self.reading.tokens.slice(place, place + 1)
                 capital = typed == text and text != text.lower()
-                if not capital and self.beside(index + size) != name:
+                if not capital and not self.is_thing_beside(index, size, name):
                     continue
             return size, name, text
         return None
+
+    def joint_is_free(self) -> bool:
+        """Whether no “and” joins what comes next with a column before it."""
+        return self.form.joint == ""
 
     def is_of(self, index: int) -> bool:
         """Whether it stands after “of”: the parcels in “the weight of all the parcels”."""
@@ -139,6 +145,15 @@ class Cursor:
         places = self.places[index : index + size]
         self.named.difference_update(places)
         self.nouns.update(places)
+
+    def is_thing_beside(self, index: int, size: int, name: str) -> bool:
+        """Whether words around a small word say that it is a value: the done ones, it staff."""
+        if self.beside(index + size) == name:
+            return True
+        if self.word(index + size) in ("ones", "rows") or self.tag(index - 1, "exclude"):
+            return True
+        no = self.tag(index - 1, "not")
+        return no is not None and self.word(index - 1) != "no"
 
     def beside(self, index: int) -> str:
         found = self.column(index)

@@ -49,7 +49,7 @@ def superlative(r: Cursor, at: int) -> int:
     if (
         ranked
         and ranked[0] >= found[0]
-        and (r.column_after(end) or r.number(end) or r.word(end) == "first")
+        and (_amount_after(r, end) or r.number(end) or r.word(end) == "first")
     ):
         return 0
     if not count and (number := r.number(end)) and isinstance(number[1], int):
@@ -82,6 +82,12 @@ def superlative(r: Cursor, at: int) -> int:
     r.form.rank(name, order, count)
     r.last_tag = "degree"
     return end - start
+
+
+def _amount_after(r: Cursor, index: int) -> bool:
+    """Whether a column of numbers or dates is named there, beside “the”."""
+    column = r.column_after(index)
+    return column is not None and r.profile.kinds[column[1]] in ("number", "date", "mixed")
 
 
 def extreme(r: Cursor, at: int) -> int:

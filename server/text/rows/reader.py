@@ -125,6 +125,7 @@ def _step(r: Cursor) -> int:
 
 _RULES: Final = (
     column_first,
+    plain_values,
     in_year,
     comparison,
     filled_or_not,
@@ -140,7 +141,6 @@ _RULES: Final = (
     direction,
     summed_up,
     sort_verb,
-    plain_values,
     column_alone,
     plain_words,
 )

@@ -58,7 +58,10 @@ def column_alone(r: Cursor, at: int) -> int:
     if r.form.aggregates and not r.form.pending and r.is_of(at):
         r.named_rows(at, size)  # the weight of all the parcels
         return size
-    of_rows = r.word(at + size) in ("of", "for") or r.word(at + size) == "'"
+    of_rows = r.word(at + size) in ("of", "for") and _is_of_rows(r, at + size, word)
+    if r.of_phrase and r.joint_is_free() and not noun and r.profile.kinds[name] == "text":
+        r.named_rows(at, size)  # owners of the open tasks
+        return size
     is_attribute = (
         word in r.lexicon.attributes
         or noun
@@ -66,6 +69,7 @@ def column_alone(r: Cursor, at: int) -> int:
     )
     if r.form.show_column(name, surely=is_attribute or of_rows):
         r.last_tag = "column"
+        r.of_phrase = of_rows
         return size
     if r.column_noun:
         raise Unclear
@@ -73,6 +77,23 @@ def column_alone(r: Cursor, at: int) -> int:
     r.named_rows(at, size)
     r.last_tag = "noun"
     return size
+
+
+def _is_of_rows(r: Cursor, index: int, word: str) -> bool:
+    """Whether “of” leads to the rows whose column is meant: owners of the open tasks.
+
+    “students of class 3a” are rows themselves: nothing after it names any.
+    """
+    if not is_plural(word):
+        return True
+    index += 1
+    while index < len(r.words) and not r.crosses_at(index):
+        if r.tag(index, "noun", "all", "most", "least") or is_plural(r.word(index)):
+            return True
+        if r.word(index) in (",", ";", "."):
+            return False
+        index += 1
+    return False
 
 
 def order_of_key(r: Cursor, index: int) -> tuple[int, str] | None:
@@ -89,7 +110,7 @@ def plain_words(r: Cursor, at: int) -> int:
     """Words that say what is done with what follows, and those that say nothing here."""
     tags: tuple[Tag, ...] = (
         "filler", "not", "exclude", "remove", "keep", "only", "or", "and", "having", "where",
-        "all", "noun", "single", "show", "from", "verb", "column",
+        "all", "show", "noun", "single", "from", "verb", "column",
     )  # fmt: skip
     best: tuple[int, Tag] | None = None
     for tag in tags:
@@ -130,7 +151,7 @@ def plain_words(r: Cursor, at: int) -> int:
             r.having = r.having or r.word(at) in ("who", "which", "whos", "who's")
         case _:
             pass
-    if tag not in ("filler", "from", "all", "verb", "column"):
+    if tag not in ("and", "filler", "from", "all", "verb", "column"):
         r.last_tag = tag
     return size
 

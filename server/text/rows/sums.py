@@ -63,6 +63,9 @@ def counted(r: Cursor, at: int) -> int:
         return found[0]  # the average number of pages
     if other := r.tag(end, "distinct"):
         column = r.take_column(end + other[0])
+        if column is None and r.profile.is_plain:
+            r.form.aggregate(["count_distinct"], PLAIN)
+            return end + other[0] - at
         if column is None:
             raise Unclear
         r.form.aggregate(["count_distinct"], column[1])
