@@ -13,6 +13,7 @@ from server.extraction.value_kinds import SELF_EXPLAINING
 from server.extraction.values import Extraction
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
+from server.text.rows.reader import read_row_question
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
     BEARS_NOTHING,
@@ -32,6 +33,7 @@ _SHORTEST_MODIFIER: Final = 3
 _LEADS_REACH: Final = 3
 _SHORTEST_REMARK: Final = 2
 _LISTS: Final = frozenset({"numbers"})
+_QUERY: Final = "rows_query"
 
 
 @dataclass(slots=True)
@@ -155,6 +157,7 @@ def cover(
     size = len(senses.words)
     account = _Account(size)
     _take_values(account, reading, senses, plan, found.sources)
+    _take_read_of_rows(account, reading, plan, found.sources)
     for start, end in found.refused:
         places = range(reading.tokens.index_at(start), reading.tokens.index_at(end - 1) + 1)
         account.take((at for at in places if at < size), "value", None, "refused")
@@ -226,6 +229,17 @@ def _take_values(
             at -= 1
         if last < size and senses.words[last] in one.name.after:
             account.take(range(last, last + 1), "value", one.key, "lead")
+
+
+def _take_read_of_rows(
+    account: _Account, reading: ParsedText, plan: TemplatePlan, sources: Mapping[str, Source]
+) -> None:
+    """What was understood of a question about rows, where not all of it was."""
+    blocks = reading.of("array")
+    for one in plan.groups["query"] if len(blocks) == 1 else ():
+        if one.key not in sources:
+            read = read_row_question(reading, blocks[0]).read
+            account.take((at for at in read if at < len(account.roles)), "value", one.key)
 
 
 def _is_member(at: int, reading: ParsedText, senses: MessageSenses) -> bool:

@@ -16,6 +16,7 @@ from server.extraction.frame import Frame, ReadExample, build_frame
 from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.rows_query import asks_of_rows
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.text_edges import text_edges
@@ -122,6 +123,8 @@ class Extractor:
         senses = self.senses(reading)
         if not any(prepared.frame.examples for _, prepared in self._plans.values()):
             return reading.text  # descriptions alone do not tell a remark from the request
+        if any(p.plan.groups["query"] for _, p in self._plans.values()) and asks_of_rows(reading):
+            return reading.text  # its clauses are parts of one question: red cars, newest first
         asking = request_clauses(senses, self._words)
         if len(asking) == len(senses.clauses):
             return reading.text

@@ -29,6 +29,7 @@ from server.extraction.free_text import (
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
+from server.extraction.rows_query import find_query
 from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
@@ -312,6 +313,19 @@ class SlotFilling:
         known, key = keys.table.lookup(str(candidate.value))
         return candidate._replace(value=key) if known else None
 
+    def fill_query(self) -> None:
+        """Fill what is asked about the data, of which every word is accounted for."""
+        data = [self.found[p.key] for p in self.plan.groups["data"] if p.key in self.found]
+        found = find_query(data[0], self.reading, self.synonyms) if data else None
+        if found is None:
+            return
+        for plan in self.unfilled("query"):
+            self.found[plan.key] = found.candidate
+            for place in found.places:
+                self.taken.add(*place)
+            if found.note:
+                self.sources[plan.key] = found.source
+
     def fill_fields(self) -> None:
         """Fill what names keys of the data, and what they are compared with."""
         keys = self._data_keys()
@@ -367,6 +381,7 @@ class SlotFilling:
 
 
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
+    ({"query"}, SlotFilling.fill_query),
     ({"claim"}, lambda slots: slots.assign_group("claim")),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),

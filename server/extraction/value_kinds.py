@@ -67,13 +67,13 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
 
 
 Group = Literal[
-    "data", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean", "words",
-    "text",
+    "data", "query", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean",
+    "words", "text",
 ]  # fmt: skip
 """Roles whose values could be taken for one another's; filled in this order."""
 
 GROUPS: Final[dict[ValueKind, Group]] = {
-    "records": "data", "object": "data",
+    "records": "data", "object": "data", "rows_query": "query",
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
     "timezone": "claim", "country": "claim", "expression": "claim",
     "date_format": "claim", "custom": "claim", "shaped": "claim",
@@ -85,7 +85,7 @@ GROUPS: Final[dict[ValueKind, Group]] = {
 }  # fmt: skip
 
 
-SELF_EXPLAINING: Final[frozenset[ValueKind]] = frozenset({"expression"})
+SELF_EXPLAINING: Final[frozenset[ValueKind]] = frozenset({"expression", "rows_query"})
 """Kinds of values that say what is asked for, so that no word of a template has to."""
 
 

@@ -27,13 +27,14 @@ ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
     "duration", "timezone", "country", "date_format", "email", "url", "shaped", "boolean", "choice",
     "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
-    "text", "expression",
+    "rows_query", "text", "expression",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
 `integer` is a `number` that must be whole, and a `written_date` a date as it was written. A
 `choice` is a value of the enum or of an entity. `records` and `object` are JSON, a `field` is a
-key of the JSON data, and a `cell` what a field is compared with. `custom` is what patterns find,
+key of the JSON data, a `cell` what a field is compared with, and a `rows_query` all that is asked
+about the rows beside it. `custom` is what patterns find,
 and `shaped` what the parameter's own `pattern` describes.
 """
 
@@ -200,6 +201,21 @@ class ObjectType(ParameterType):
         return isinstance(value, Mapping)
 
 
+class RowsQueryType(ParameterType):
+    """What is asked about the rows beside it, in the form of `json_transform query`."""
+
+    name = "rows_query"
+    json_type = "object"
+    kind = "rows_query"
+    noun = "what to do with the rows"
+
+    def read(self, text: str) -> Any:
+        return _read_json(text, dict)
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, Mapping)
+
+
 _MAX_JSON_CHARS: Final = 20_000
 
 
@@ -344,7 +360,7 @@ PARAMETER_TYPES: Final[dict[str, ParameterType]] = {
         StringType(), NumberType(), IntegerType(), BooleanType(), ArrayType(), ObjectType(),
         DateType(), DatetimeType(), TimeType(), DurationType(), EmailType(), UrlType(),
         PercentageType(), MoneyType(), CurrencyType(), TimezoneType(), CountryType(),
-        ExpressionType(),
+        ExpressionType(), RowsQueryType(),
     )
 }  # fmt: skip
 """Every type an author may write, by name."""

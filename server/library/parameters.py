@@ -174,7 +174,7 @@ def name_words(name: str) -> tuple[str, ...]:
 def is_data(parameter: Parameter) -> bool:
     """Whether it takes JSON data: an object, or rows."""
     if parameter.descriptor.json_type == "object":
-        return True
+        return parameter.descriptor.kind != "rows_query"
     items = parameter.items or {}
     plain = items.get("type") in ("number", "integer", "string", "boolean") or items.get("enum")
     return parameter.descriptor.json_type == "array" and not plain

@@ -13,6 +13,7 @@ from server.library.model import Library
 from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 from server.text.phrases import PhraseTable
+from server.text.rows.naming import said_of_rows
 from server.text.tokens import Tokens
 
 _NUMBERS: Final = load_language("en").numbers
@@ -128,9 +129,15 @@ class ValueMask:
         # Descriptions name no values: masked, a question would be less like them.
         has_examples = any(template.nl_examples for template in library.templates.values())
         self._table = PhraseTable(names if has_examples else {})
+        self._has_rows = has_examples and any(
+            parameter.descriptor.kind == "rows_query"
+            for template in library.templates.values()
+            for parameter in template.parameters
+        )
 
     def __call__(self, text: str) -> str:
         """Return the masked text."""
+        text = said_of_rows(text) if self._has_rows else text
         return mask(self._with_names(text) if self._table else text)
 
     def _with_names(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Parts of a text that are one thing each: JSON, quotes, web addresses, email addresses.
+"""Parts of a text that are one thing each: JSON, tables, quotes, web and email addresses.
 
 Every search goes through a text once, with nothing to go back to, however hostile it is.
 """
@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from server.text.decimals import Number, read_plain
+from server.text.tables import find_tables
 from server.text.tokens import Kind, Span
 
 _MAX_DEPTH: Final = 64
@@ -18,7 +19,7 @@ _MAX_FAILURES: Final = 50
 
 
 def find_blocks(text: str) -> list[Span]:
-    """Return JSON, quotes, URLs and emails, none inside another, in order."""
+    """Return JSON, tables, quotes, URLs and emails, none inside another, in order."""
     blocks: list[Span] = []
     for find in _FINDERS:
         more, position = list[Span](), 0
@@ -151,8 +152,18 @@ def find_json(text: str) -> Iterator[Span]:
             yield _block(kind, start, end, value)
 
 
+def find_pasted(text: str) -> Iterator[Span]:
+    """Yield every table that is pasted as CSV or Markdown, as the array of rows that it is."""
+    for table in find_tables(text):
+        if table.problem:
+            yield _block("unreadable", table.start, table.end, table.problem, "array")
+        else:
+            yield _block("array", table.start, table.end, table.rows)
+
+
 _FINDERS: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (
     find_json,
+    find_pasted,
     find_quotes,
     find_urls,
     find_emails,

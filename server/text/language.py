@@ -364,6 +364,58 @@ class SumWords(LanguagePart):
     pint_names: dict[str, str] = {}
 
 
+class RowDegree(LanguagePart):
+    """Words for the two ends of what a field holds: “cheapest” is least in a price.
+
+    `most` and `least` are superlatives, `more` and `less` comparatives. `fields` are names that
+    such a field has, the likeliest first, and `verbs` those whose object it is: who earns most.
+    """
+
+    most: Phrases = ()
+    least: Phrases = ()
+    more: Phrases = ()
+    less: Phrases = ()
+    verbs: Phrases = ()
+    fields: Phrases = ()
+
+
+class RowWords(LanguagePart):
+    """How people ask about rows of data; the comments of `en.yaml` say what each list is for."""
+
+    same: tuple[Phrases, ...] = ()
+    degrees: tuple[RowDegree, ...] = ()
+    attributes: WordSet = NO_WORDS
+    nouns: WordSet = NO_WORDS
+    singles: WordSet = NO_WORDS
+    columns: Phrases = ()
+    verbs: Phrases = ()
+    having: Phrases = ()
+    shows: Phrases = ()
+    keeps: Phrases = ()
+    removes: Phrases = ()
+    excludes: Phrases = ()
+    nots: Phrases = ()
+    counts: Phrases = ()
+    distincts: Phrases = ()
+    sorts: Phrases = ()
+    groups: Phrases = ()
+    eaches: Phrases = ()
+    highest: Phrases = ()
+    lowest: Phrases = ()
+    tops: Phrases = ()
+    bottoms: Phrases = ()
+    onlys: Phrases = ()
+    ands: Phrases = ()
+    ors: Phrases = ()
+    froms: Phrases = ()
+    alls: Phrases = ()
+    wheres: Phrases = ()
+    verdicts: WordSet = NO_WORDS
+    fillers: Phrases = ()
+    turns: WordSet = NO_WORDS
+    un: tuple[str, ...] = ()
+
+
 class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
@@ -389,6 +441,7 @@ class Language(LanguagePart):
     operators: dict[str, list[str]] = {}
     aggregates: dict[str, list[str]] = {}
     orders: dict[str, list[str]] = {}
+    rows: RowWords = RowWords()
     currencies: CurrencyWords = CurrencyWords()
     sums: SumWords = SumWords()
     politeness: Politeness = Politeness()

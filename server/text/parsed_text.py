@@ -44,6 +44,7 @@ from server.text.language import load_language
 from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
+from server.text.tables import may_hold_table
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
 from server.text.zones import find_countries, find_places
 
@@ -78,7 +79,8 @@ class ParsedText:
             clean = clean.encode("utf-8", "replace").decode()
         self.clean = clean
         """The text that patterns may run on: same places, but always valid Unicode."""
-        blocks = find_blocks(clean) if _MAY_HOLD_BLOCKS.search(clean) else []
+        may = _MAY_HOLD_BLOCKS.search(clean) or may_hold_table(clean)
+        blocks = find_blocks(clean) if may else []
         self.tokens = tokens = Tokens(clean, blocks, self.languages)
         self.too_long = tokens.too_many or len(text) > MAX_CHARS
         places = () if self.too_long else [tokens.index_at(block.start) for block in blocks]

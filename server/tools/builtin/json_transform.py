@@ -1,5 +1,6 @@
-"""Rows of JSON data: filtered, sorted, cut down to some fields, summed up."""
+"""Rows of JSON data: filtered, sorted, cut down, summed up, and asked in one small form."""
 
+from collections.abc import Callable
 from itertools import compress
 from operator import itemgetter
 from typing import Any, Final
@@ -7,11 +8,21 @@ from typing import Any, Final
 from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid
+from server.text.tokens import DateOrder
 from server.tools.builtin.base import Arguments, BuiltinTools, Operation
 from server.tools.rows.aggregates import AGGREGATES, aggregate
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition
 from server.tools.rows.fields import find_row_field, language_vocabulary, rank
-from server.tools.rows.reader import parse_json_rows, read_rows
+from server.tools.rows.forms import BUILT_ON_QUERY, Form
+from server.tools.rows.moments import Moments
+from server.tools.rows.query import run_query
+from server.tools.rows.reader import (
+    PLAIN_FIELD,
+    parse_json_rows,
+    read_rows,
+    read_rows_or_list,
+)
+from server.tools.rows.shown import shown_query
 
 MAX_FIELDS: Final = 200
 """Most fields one call may select."""
@@ -81,9 +92,10 @@ _AGGREGATE: Final = ToolDefinition(
 
 
 class JsonTransform(BuiltinTools):
-    """filter, sort, select and aggregate."""
+    """filter, sort, select and aggregate; query, and what is built on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, date_order: DateOrder = "mdy") -> None:
+        moments = Moments(date_order)
         super().__init__(
             "json_transform",
             (
@@ -91,9 +103,35 @@ class JsonTransform(BuiltinTools):
                 Operation(_SORT, _sort),
                 Operation(_SELECT, _select),
                 Operation(_AGGREGATE, _aggregate),
+                *(
+                    Operation(definition, _as_query(form, moments))
+                    for definition, form in BUILT_ON_QUERY
+                ),
             ),
-            {"rows": read_rows, "names": _read_names},
+            {"rows": read_rows, "rows_or_list": read_rows_or_list, "names": _read_names},
         )
+
+
+def _as_query(form: Form, moments: Moments) -> Callable[[Arguments], dict[str, Any]]:
+    def run(given: Arguments) -> dict[str, Any]:
+        rows, is_plain = given["data"]
+        found = run_query(rows, form(given), moments)
+        value = found.value
+        if (
+            is_plain
+            and isinstance(value, list)
+            and all(isinstance(row, dict) and row.keys() == {PLAIN_FIELD} for row in value)
+        ):
+            value = [row[PLAIN_FIELD] for row in value]
+        answer = {
+            "result": value,
+            "input": {"rows": len(rows), "query": found.query},
+            "count": found.count,
+            "read_as": shown_query(found.query),
+        }
+        return answer | ({"interpreted_as": ", ".join(found.notes)} if found.notes else {})
+
+    return run
 
 
 def _filter(given: Arguments) -> dict[str, Any]:

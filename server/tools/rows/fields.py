@@ -11,6 +11,7 @@ from server.core.json import to_json
 from server.core.suggestions import closest, described_value, shown_value
 from server.core.tools import Vocabulary
 from server.errors import ArgumentsInvalid
+from server.text.columns import ColumnNames
 from server.text.decimals import plain
 from server.text.language import COMMON, load_language, shipped_languages
 from server.tools.numbers import read_as_number, read_number
@@ -31,6 +32,8 @@ MISSING: Final = object()
 
 _MAX_CHARS: Final = 200
 _MAX_LISTED: Final = 20
+_MAX_LOOKED_AT: Final = 200
+"""Rows whose names are compared with what somebody calls a field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,22 @@ def find_row_field(
     near = closest(asked, known)
     hint = f"; did you mean {shown_value(near)}?" if near is not None else ""
     raise ArgumentsInvalid(f"no row has a field {shown_value(asked)}; there are {listed}{hint}")
+
+
+def find_called_field(rows: Sequence[Row], asked: Any, name: str) -> tuple[RowField, str]:
+    """Return the field that somebody calls so, and a note where that is not its name.
+
+    As `find_row_field`; and where no field has that name, one that is called so in plural, in
+    other words, in part, or by a misspelling: colours, department, price for unit_price.
+    """
+    try:
+        return find_row_field(rows, asked, name), ""
+    except ArgumentsInvalid:
+        names = ColumnNames(str(key) for row in rows[:_MAX_LOOKED_AT] for key in row)
+        found = names.lookup(asked) if isinstance(asked, str) and asked.strip() else None
+        if found is None or len(asked) > _MAX_CHARS:
+            raise
+        return RowField(found.name), f"{asked} as {found.name}"
 
 
 def _folded(name: str) -> str:

@@ -48,6 +48,24 @@ def read_rows(data: Any, name: str) -> list[Row]:
     return list(rows)
 
 
+PLAIN_FIELD: Final = "value"
+"""The one field of the rows that a plain list is."""
+
+
+def read_rows_or_list(data: Any, name: str) -> tuple[list[Row], bool]:
+    """As `read_rows`; and a plain list of numbers or words is rows of one field.
+
+    The second is whether it was such a list.
+    """
+    if isinstance(data, str):
+        data = parse_json_rows(data, name)
+    if isinstance(data, list | tuple) and data:
+        kinds = set(map(type, data))
+        if kinds <= _TEXTS | _NUMBERS:
+            return read_rows([{PLAIN_FIELD: value} for value in data], name), True
+    return read_rows(data, name), False
+
+
 def parse_json_rows(text: str, name: str) -> Any:
     """Return what JSON text holds, or raise `ArgumentsInvalid`: not JSON, too long, or too deep."""
     if len(text) > MAX_JSON_CHARS:

@@ -22,13 +22,23 @@ PAD = {"name": "Pad", "price": "3.75"}
 SHOP: list[dict[str, Any]] = [PEN, INK, PAD]
 
 
-def test_it_is_a_tool_with_four_operations() -> None:
+def test_it_is_a_tool_with_its_operations() -> None:
     assert isinstance(TRANSFORM, Tool)
     assert {name: [p.name for p in d.parameters] for name, d in TRANSFORM.operations.items()} == {
         "filter": ["data", "field", "operator", "value"],
         "sort": ["data", "field", "order"],
         "select": ["data", "fields"],
         "aggregate": ["data", "field", "operation"],
+        "query": ["data", "query"],
+        "group_by": ["data", "by", "field", "operation"],
+        "distinct": ["data", "fields"],
+        "exclude": ["data", "field", "operator", "value"],
+        "drop": ["data", "fields"],
+        "top": ["data", "field", "n"],
+        "bottom": ["data", "field", "n"],
+        "largest": ["data", "field"],
+        "smallest": ["data", "field"],
+        "count": ["data", "field", "operator", "value"],
     }
 
 
@@ -157,10 +167,11 @@ def test_it_answers(operation: str, arguments: dict[str, Any], answer: Any) -> N
             "a value of 'name' is 'Pen', which is not a number",
         ),
         (
-            "group",
+            "pivot",
             {},
             ToolUnknown,
-            "json_transform operation 'group' is not one of filter, sort, select, aggregate",
+            "json_transform operation 'pivot' is not one of filter, sort, select, aggregate, "
+            "query, group_by, distinct, exclude, drop, top, bottom, largest, smallest, count",
         ),
     ],
 )

@@ -1,0 +1,1 @@
+"""Questions about rows that stand beside them: the words, what they name, what they come to."""
