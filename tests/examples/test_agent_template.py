@@ -12,6 +12,7 @@ from server.extraction.extractor import Extractor
 from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Library
 from server.tools.registry import ToolRegistry
+from server.tools.rows.forms import BUILT_ON_QUERY
 from server.tools.template_lint import template_problems
 
 FOLDER = Path(__file__).parents[2] / "examples" / "intent-templates" / "agent-template"
@@ -29,7 +30,12 @@ def library() -> Library:
 @cache
 def questions() -> tuple[Question, ...]:
     listed: tuple[Question, ...] = ()
-    for name in ("questions.yaml", "questions-sums.yaml", "questions-dates.yaml"):
+    for name in (
+        "questions.yaml",
+        "questions-sums.yaml",
+        "questions-dates.yaml",
+        "questions-rows.yaml",
+    ):
         found, problems = load_questions(FOLDER / name, library().templates, {})
         assert problems == ()
         listed += found
@@ -50,7 +56,10 @@ def test_every_operation_of_every_builtin_tool_has_a_template() -> None:
     offered = {(tool.name, name) for tool in registry for name in tool.operations}
     executions = (template.execution for template in library().templates.values())
     used = {(e.tool, e.operation) for e in executions if isinstance(e, BuiltinExecution)}
-    assert used == offered
+    # The rest of them are queries of one shape, and asked for by questions about rows.
+    shapes = {("json_transform", definition.name) for definition, _ in BUILT_ON_QUERY}
+    assert ("json_transform", "query") in used
+    assert used | shapes == offered
 
 
 def test_every_example_gives_every_argument_it_needs() -> None:

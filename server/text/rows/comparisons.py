@@ -11,7 +11,7 @@ from server.text.rows.conditions import (
     year_bound,
 )
 from server.text.rows.cursor import BETWEEN, Cursor
-from server.text.rows.form import Unclear
+from server.text.rows.joining import Unclear
 from server.text.tokens import is_word
 
 _TIMED: Final = frozenset({"before", "after", "since", "until"})

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from server.text.columns import FoundColumn
 from server.text.rows.cursor import BETWEEN, Cursor
-from server.text.rows.form import Unclear
+from server.text.rows.joining import Unclear
 from server.text.tokens import BLOCK, is_word
 
 _COMPARED: Final = frozenset({"gt", "gte", "lt", "lte"})

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from server.text.columns import FoundColumn
 from server.text.parsed_text import ParsedText
-from server.text.rows.form import RowForm, Unclear
+from server.text.rows.form import RowForm
+from server.text.rows.joining import Unclear
 from server.text.rows.words import RowLexicon, RowProfile, Tag, row_lexicon
 from server.text.senses import sense_reader
 from server.text.tokens import BLOCK, is_word

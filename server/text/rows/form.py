@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from server.text.rows.joining import Condition, Unclear, either, joined, opposite
 from server.text.rows.words import PLAIN, RowProfile
 
 _NUMERIC: Final = frozenset({"sum", "average", "median"})
-
-
-class Unclear(ValueError):
-    """It is not said, or could be meant in two ways."""
 
 
 @dataclass(slots=True)
@@ -22,18 +19,11 @@ class Key:
 
 
 @dataclass(slots=True)
-class _Condition:
-    test: dict[str, Any]
-    joint: Literal["", "and", "or"]
-    removed: bool = False
-
-
-@dataclass(slots=True)
 class RowForm:
     """Filled in word by word; `query` says what it comes to, or raises `Unclear`."""
 
     profile: RowProfile
-    conditions: list[_Condition] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     sort: list[Key] = field(default_factory=list)
@@ -114,16 +104,16 @@ class RowForm:
                 raise Unclear  # all but the red ones and those over 5
             self._used_exclusion = True
         if self._negated != negated:
-            test = _opposite(test)
+            test = opposite(test)
         self._negated = False
         last = self.conditions[-1] if self.conditions else None
         if last and last.removed == removed and self.joint in ("and", "or"):
             # No row is red and blue: the red ones and the blue ones are meant.
-            both = _either(last.test, test)
+            both = either(last.test, test)
             if both is not None:
                 last.test, self.joint = both, ""
                 return
-        self.conditions.append(_Condition(test, self.joint, removed))
+        self.conditions.append(Condition(test, self.joint, removed))
         self.joint = ""
 
     # Sums.
@@ -340,52 +330,8 @@ class RowForm:
         away = [one for one in self.conditions if one.removed]
         parts = []
         if kept:
-            parts.append(_joined(kept))
+            parts.append(joined(kept))
         if away:
-            inner = _joined(away)
-            parts.append(_opposite(inner))
+            inner = joined(away)
+            parts.append(opposite(inner))
         return parts[0] if len(parts) == 1 else {"all": parts}
-
-
-def _joined(conditions: Sequence[_Condition]) -> dict[str, Any]:
-    """Conditions as one: “or” between two of one column binds them, else it stands alone."""
-    joints = [one.joint for one in conditions[1:]]
-    tests = [one.test for one in conditions]
-    if "or" not in joints:
-        return tests[0] if len(tests) == 1 else {"all": tests}
-    if set(joints) == {"or"}:
-        return {"any": tests}
-    groups: list[list[dict[str, Any]]] = [[tests[0]]]
-    for joint, test in zip(joints, tests[1:], strict=True):
-        if joint == "or":
-            if groups[-1][-1].get("field") != test.get("field"):
-                raise Unclear
-            groups[-1].append(test)
-        else:
-            groups.append([test])
-    return {"all": [one[0] if len(one) == 1 else {"any": one} for one in groups]}
-
-
-def _either(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | None:
-    if one.get("field") != other.get("field"):
-        return None
-    if {one.get("operator"), other.get("operator")} - {"eq", "in"}:
-        return None
-    values = [
-        value
-        for test in (one, other)
-        for value in (test["value"] if test["operator"] == "in" else [test["value"]])
-    ]
-    if any(isinstance(value, bool) for value in values):
-        raise Unclear
-    return {"field": one["field"], "operator": "in", "value": values}
-
-
-_OPPOSITES: Final = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
-
-
-def _opposite(test: dict[str, Any]) -> dict[str, Any]:
-    operator = test.get("operator")
-    if operator in _OPPOSITES:
-        return {**test, "operator": _OPPOSITES[operator]}
-    return {"not": test}

@@ -2,7 +2,8 @@
 
 from server.text.rows.conditions import find_operator
 from server.text.rows.cursor import Cursor
-from server.text.rows.form import Key, Unclear
+from server.text.rows.form import Key
+from server.text.rows.joining import Unclear
 from server.text.rows.words import PLAIN
 
 

@@ -12,7 +12,8 @@ from server.text.parsed_text import ParsedText
 from server.text.rows.comparisons import comparison, in_year
 from server.text.rows.conditions import column_first, filled_or_not, plain_values, truths
 from server.text.rows.cursor import Cursor
-from server.text.rows.form import RowForm, Unclear
+from server.text.rows.form import RowForm
+from server.text.rows.joining import Unclear
 from server.text.rows.order import (
     direction,
     extreme,

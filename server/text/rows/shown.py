@@ -3,7 +3,8 @@
 from typing import Final
 
 from server.text.rows.cursor import Cursor
-from server.text.rows.form import Key, Unclear
+from server.text.rows.form import Key
+from server.text.rows.joining import Unclear
 from server.text.rows.words import Tag, is_plural
 from server.text.stems import inflections
 from server.text.tokens import is_word

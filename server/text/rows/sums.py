@@ -1,7 +1,8 @@
 """What is counted or summed up, and for what each: total salary by dept, how many colours."""
 
 from server.text.rows.cursor import Cursor
-from server.text.rows.form import Key, Unclear
+from server.text.rows.form import Key
+from server.text.rows.joining import Unclear
 from server.text.rows.words import PLAIN
 
 
