@@ -358,9 +358,9 @@ def _is_beside_the_point(
     if list(words[sense.last : sense.last + 2]) == ["'", "s"]:
         return False
     before = sense.first - 1
-    while before > 0 and before in senses.empty and not reader.is_preposition(words[before]):
+    while before > 0 and before in senses.empty and not reader.is_lead(words[before]):
         before -= 1
-    if before < 0 or not reader.is_preposition(words[before]):
+    if before < 0 or not reader.is_lead(words[before]):
         return True
     return reader.is_for_whom(words[before]) and not is_read
 

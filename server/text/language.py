@@ -243,7 +243,7 @@ WordGroup = Literal[
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
-    "number_names", "operations", "order_names",
+    "number_names", "operations", "order_names", "owner_leads",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
     "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",

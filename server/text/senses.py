@@ -165,6 +165,10 @@ class SenseReader:
         """Whether what follows it speaks against what stands before it: but."""
         return word in self._contrasts
 
+    def is_lead(self, word: str) -> bool:
+        """Whether what follows belongs to what stands before: of, with, for."""
+        return word in self._prepositions or word in self._language.group("owner_leads")
+
     def is_for_whom(self, word: str) -> bool:
         """Whether it leads to whom something is done for."""
         return word in self._language.group("for_whom")

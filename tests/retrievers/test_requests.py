@@ -100,6 +100,16 @@ def test_what_stands_in_an_argument_is_no_objection() -> None:
     assert against("never note down that the cat sleeps", NOTE) == ("negation", "never")
 
 
+def test_but_takes_back_what_stands_before_it_even_within_a_text() -> None:
+    assert against("note down that the cat does not eat", NOTE) is None
+    assert against("note down that I call Bob but don't do it", NOTE) == ("negation", "don't")
+
+
+def test_a_question_mark_asks() -> None:
+    assert against("set a timer for 10 minutes?") == ("question", "set a")
+    assert against("can you set a timer for 10 minutes?") is None
+
+
 def test_a_read_may_be_asked_about() -> None:
     assert against("is there a timer for 10 minutes", LEFT) is None
 
