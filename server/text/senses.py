@@ -285,7 +285,9 @@ class SenseReader:
         about = self._questions.at(words, first) if first < len(words) else None
         if asks is not None and (about is None or asks.last >= about.last):
             return "request"
-        if about is not None or _ends_asking(words, first):
+        if about is not None:
+            return "question"
+        if _ends_asking(words, first) and self._action_at(words, first) is None:
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
 

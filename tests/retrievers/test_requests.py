@@ -106,7 +106,8 @@ def test_but_takes_back_what_stands_before_it_even_within_a_text() -> None:
 
 
 def test_a_question_mark_asks() -> None:
-    assert against("set a timer for 10 minutes?") == ("question", "set a")
+    assert against("your timer for 10 minutes?") == ("question", "your timer")
+    assert against("set a timer for 10 minutes?") is None
     assert against("can you set a timer for 10 minutes?") is None
 
 
