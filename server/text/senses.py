@@ -380,13 +380,17 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
         reader = max(readers, key=lambda one: one.covers(words))
     senses = reader.senses(words)
     empty = empty_places(senses)
-    joints = {
-        at
-        for at, word in enumerate(words)
-        if word in _CLAUSE_ENDS and tokens.glued(at) and tokens.glued(at + 1)
-    }
+    joints = {at for at in range(1, len(words) - 1) if _is_joint(tokens, words, at)}
     clauses, actions = reader.clauses(words, joints), reader.actions(words, empty)
     return MessageSenses(reader, words, tokens.starts, senses, clauses, actions, empty)
+
+
+def _is_joint(tokens: Tokens, words: Sequence[str], at: int) -> bool:
+    """Whether a stop stands within a number or the like, and ends no clause: 75.50, 7:30."""
+    glued = tokens.glued(at) and tokens.glued(at + 1)
+    return (
+        words[at] in _CLAUSE_ENDS and glued and words[at - 1].isalnum() and words[at + 1].isalnum()
+    )
 
 
 def empty_places(senses: Iterable[WordSense]) -> frozenset[int]:
