@@ -292,7 +292,12 @@ def _take_actions(
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif first not in senses.empty or ASKS_TO_BE_TOLD in groups or senses.is_command(action):
+        elif (
+            first not in senses.empty
+            or len(place) > 1  # “take” may be anything, “take off” is not
+            or ASKS_TO_BE_TOLD in groups
+            or senses.is_command(action)
+        ):
             known = any(stem(senses.words[at], code) in library.stems for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
 

@@ -70,6 +70,7 @@ def against(text: str, template: Template = TIMER) -> Objection | None:
         ("why did you set a timer for 10 minutes", "reason", "why"),
         ("set a timer for 10^2 minutes", "sign", "^"),
         ("is there a timer for 10 minutes", "question", "is there"),
+        ("set a timer for plus 10 minutes", "sign", "plus"),
     ],
 )
 def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
