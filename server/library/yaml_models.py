@@ -9,6 +9,7 @@ from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
 from server.library.model import UnusedValues
 from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
+from server.text.language import CourtesyKind
 
 
 def _normalizer_by_name(value: Any) -> Any:
@@ -121,6 +122,8 @@ class DomainParts(LibraryModel):
     """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April; else as `default_language` is."""
     unused_values: UnusedValues | None = None
     """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
+    courtesy: bool | tuple[CourtesyKind, ...] = True
+    """Which courtesies are answered: all of them, none, or a list of kinds."""
     api_config: ApiConfigYaml = ApiConfigYaml()
     """The HTTP service that endpoints belong to."""
     authentication: AuthenticationYaml | None = None
