@@ -86,7 +86,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         what = "the domain is named twice; keep domain_name or name under domain"
         top.add("duplicate-key", what, "domain_name")
     vocabulary: VocabularyYaml = parts.get("vocabulary")
-    courtesy: bool | tuple[CourtesyKind, ...] = parts.get("courtesy")
+    courtesy: tuple[CourtesyKind, ...] | None = parts.get("courtesy")
     parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
     return Domain(
         name=name or "",
@@ -106,7 +106,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
             parts.section("authentication"),
         ),
         unused_values=parts.get("unused_values"),
-        courtesy=COURTESY_KINDS if courtesy is True else tuple(dict.fromkeys(courtesy or ())),
+        courtesy=COURTESY_KINDS if courtesy is None else tuple(dict.fromkeys(courtesy)),
     )
 
 

@@ -5,7 +5,7 @@ Both notations of templates and both shapes of `domain.yaml` are built into thes
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal
 
 from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
@@ -20,6 +20,7 @@ from server.library.parameter_types import (
     StringType,
     type_of_format,
 )
+from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
 from server.text.tokens import DateOrder
 
@@ -282,7 +283,7 @@ class Domain:
     """The service that endpoints belong to."""
     unused_values: UnusedValues | None = None
     """What holds for templates that do not say it themselves."""
-    courtesy: tuple[CourtesyKind, ...] = get_args(CourtesyKind)
+    courtesy: tuple[CourtesyKind, ...] = COURTESY_KINDS
     """The courtesies that are answered, where no template is for them."""
 
 
