@@ -186,6 +186,27 @@ class ReferenceWords(LanguagePart):
     shown: list[str] = []
 
 
+CourtesyKind = Literal["hello", "thanks", "bye", "help", "about"]
+"""What a message is that is nothing but polite, or that asks about the assistant itself: `help`
+what it can do, and `about` who it is."""
+
+
+class CourtesyWords(LanguagePart):
+    """What is said to an assistant without asking for anything that a tool could do.
+
+    A message that holds a phrase of one of the kinds, and `fillers` at most beside it, is answered
+    by the text `courtesy_…` of `messages`. Case, accents and punctuation do not count, nor does
+    it how often a letter is repeated. Words of `politeness` are fillers as well.
+    """
+
+    hello: Phrases = ()
+    thanks: Phrases = ()
+    bye: Phrases = ()
+    help: Phrases = ()
+    about: Phrases = ()
+    fillers: Phrases = ()
+
+
 class FollowupWords(LanguagePart):
     """How people go on with what was said. The comments of `en.yaml` say what each list is for."""
 
@@ -446,6 +467,7 @@ class Language(LanguagePart):
     sums: SumWords = SumWords()
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()
+    courtesy: CourtesyWords = CourtesyWords()
     followups: FollowupWords = FollowupWords()
     senses: dict[Sense, Phrases] = {}
     actions: tuple[Phrases, ...] = ()
