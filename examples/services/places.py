@@ -1,4 +1,4 @@
-"""Geocoding in the shape of Open-Meteo: `GET /v1/search?name=London&count=1`."""
+"""Geocoding in the shape of Open-Meteo: `GET /v1/search?name=London,Canada&count=1`."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -121,7 +121,8 @@ def routes() -> list[Route]:
 
 def search(request: Request) -> JSONResponse:
     """Places whose name begins with what is asked for, the largest first."""
-    wanted = _plain(request.query_params.get("name", "")).removesuffix(" city")
+    name, _, country = request.query_params.get("name", "").partition(",")
+    wanted = plain(name).removesuffix(" city")
     if not wanted:
         reason = "Parameter 'name' is required."
         return JSONResponse({"error": True, "reason": reason}, status_code=400)
@@ -132,7 +133,9 @@ def search(request: Request) -> JSONResponse:
     found = [
         (place, number)
         for number, place in enumerate(PLACES)
-        if len(wanted) > 1 and _plain(place.name).startswith(wanted)
+        if len(wanted) > 1
+        and plain(place.name).startswith(wanted)
+        and plain(place.country).startswith(plain(country))
     ]
     found.sort(key=lambda pair: -pair[0].population)
     answer: dict[str, object] = {"generationtime_ms": 0.5}
@@ -142,7 +145,7 @@ def search(request: Request) -> JSONResponse:
     return JSONResponse(answer)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Lower case without accents, as people type."""
     decomposed = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char))
