@@ -74,9 +74,7 @@ def routes(today: Callable[[], date]) -> list[Route]:
             for code in sorted(symbols)
             if code != base
         }
-        return JSONResponse(
-            {"amount": 1.0, "base": base, "date": day.isoformat(), "rates": rates}
-        )
+        return JSONResponse({"amount": 1.0, "base": base, "date": day.isoformat(), "rates": rates})
 
     def names(_request: Request) -> JSONResponse:
         return JSONResponse({code: name for code, (name, _) in CURRENCIES.items()})
