@@ -21,6 +21,7 @@ from . import (
     currencies,
     decisions,
     faults,
+    nominatim,
     notifications,
     orders,
     placeholder_data,
@@ -32,6 +33,7 @@ from . import (
 ADDRESSES = {
     "WEATHER_API_URL": "https://api.open-meteo.com",
     "GEOCODING_API_URL": "https://geocoding-api.open-meteo.com",
+    "PLACES_API_URL": "https://nominatim.openstreetmap.org",
     "CURRENCY_API_URL": "https://api.frankfurter.dev",
     "STOCKS_API_URL": "https://stooq.com",
     "NOTIFICATIONS_API_URL": "https://ntfy.sh",
@@ -76,6 +78,7 @@ def create_app(
         routes=[
             Route("/", index, methods=["GET"]),
             *places.routes(),
+            *nominatim.routes(),
             *weather.routes(today),
             *currencies.routes(today),
             *stocks.routes(today),

@@ -1,4 +1,4 @@
-"""Geocoding in the shape of Open-Meteo: `GET /v1/search?name=London&count=1`."""
+"""Geocoding in the shape of Open-Meteo: `GET /v1/search?name=London,Canada&count=1`."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -40,6 +40,7 @@ Bangkok|Thailand|TH|13.75|100.50|Asia/Bangkok|5104476
 Barcelona|Spain|ES|41.39|2.16|Europe/Madrid|1620343
 Beijing|China|CN|39.91|116.40|Asia/Shanghai|18960744
 Berlin|Germany|DE|52.52|13.41|Europe/Berlin|3426354
+Bilbao|Spain|ES|43.26|-2.93|Europe/Madrid|345821
 Boston|United States|US|42.36|-71.06|America/New_York|653833
 Brussels|Belgium|BE|50.85|4.35|Europe/Brussels|1019022
 Buenos Aires|Argentina|AR|-34.61|-58.38|America/Argentina/Buenos_Aires|13076300
@@ -48,11 +49,13 @@ Cambridge|United Kingdom|GB|52.20|0.12|Europe/London|145700
 Cape Town|South Africa|ZA|-33.93|18.42|Africa/Johannesburg|3433441
 Chicago|United States|US|41.85|-87.65|America/Chicago|2696555
 Copenhagen|Denmark|DK|55.68|12.57|Europe/Copenhagen|1153615
+Dakar|Senegal|SN|14.69|-17.44|Africa/Dakar|2476400
 Delhi|India|IN|28.65|77.23|Asia/Kolkata|10927986
 Dubai|United Arab Emirates|AE|25.07|55.30|Asia/Dubai|3790000
 Dublin|Ireland|IE|53.33|-6.25|Europe/Dublin|1024027
 Edinburgh|United Kingdom|GB|55.95|-3.20|Europe/London|506520
 Geneva|Switzerland|CH|46.20|6.15|Europe/Zurich|183981
+Glasgow|United Kingdom|GB|55.87|-4.26|Europe/London|591620
 Hamburg|Germany|DE|53.55|9.99|Europe/Berlin|1845229
 Helsinki|Finland|FI|60.17|24.94|Europe/Helsinki|658864
 Hong Kong|Hong Kong|HK|22.28|114.17|Asia/Hong_Kong|7396076
@@ -66,6 +69,7 @@ London|United Kingdom|GB|51.51|-0.13|Europe/London|8961989
 London|Canada|CA|42.98|-81.23|America/Toronto|422324
 Los Angeles|United States|US|34.05|-118.24|America/Los_Angeles|3820914
 Madrid|Spain|ES|40.42|-3.70|Europe/Madrid|3255944
+Manila|Philippines|PH|14.60|120.98|Asia/Manila|1600000
 Melbourne|Australia|AU|-37.81|144.96|Australia/Melbourne|4917750
 Mexico City|Mexico|MX|19.43|-99.13|America/Mexico_City|12294193
 Miami|United States|US|25.77|-80.19|America/New_York|441003
@@ -79,7 +83,9 @@ New York|United States|US|40.71|-74.01|America/New_York|8804190
 Oslo|Norway|NO|59.91|10.75|Europe/Oslo|580000
 Paris|France|FR|48.85|2.35|Europe/Paris|2138551
 Paris|United States|US|33.66|-95.56|America/Chicago|24171
+Phoenix|United States|US|33.45|-112.07|America/Phoenix|1608139
 Portland|United States|US|45.52|-122.68|America/Los_Angeles|652503
+Porto|Portugal|PT|41.15|-8.61|Europe/Lisbon|249633
 Prague|Czechia|CZ|50.09|14.42|Europe/Prague|1165581
 Reykjavik|Iceland|IS|64.14|-21.90|Atlantic/Reykjavik|118918
 Richmond|United States|US|37.55|-77.46|America/New_York|226610
@@ -121,7 +127,8 @@ def routes() -> list[Route]:
 
 def search(request: Request) -> JSONResponse:
     """Places whose name begins with what is asked for, the largest first."""
-    wanted = _plain(request.query_params.get("name", "")).removesuffix(" city")
+    name, _, country = request.query_params.get("name", "").partition(",")
+    wanted = plain(name).removesuffix(" city")
     if not wanted:
         reason = "Parameter 'name' is required."
         return JSONResponse({"error": True, "reason": reason}, status_code=400)
@@ -132,7 +139,9 @@ def search(request: Request) -> JSONResponse:
     found = [
         (place, number)
         for number, place in enumerate(PLACES)
-        if len(wanted) > 1 and _plain(place.name).startswith(wanted)
+        if len(wanted) > 1
+        and plain(place.name).startswith(wanted)
+        and plain(place.country).startswith(plain(country))
     ]
     found.sort(key=lambda pair: -pair[0].population)
     answer: dict[str, object] = {"generationtime_ms": 0.5}
@@ -142,7 +151,7 @@ def search(request: Request) -> JSONResponse:
     return JSONResponse(answer)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Lower case without accents, as people type."""
     decomposed = unicodedata.normalize("NFKD", text.strip().casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char))

@@ -26,6 +26,14 @@ _UNITS = {
     "precipitation_probability_max": "%",
 }
 
+_WIND = {
+    "kmh": ("km/h", 1.0),
+    "mph": ("mp/h", 1.609344),
+    "ms": ("m/s", 3.6),
+    "kn": ("kn", 1.852),
+}
+"""Units of wind speed as they are shown, and the kilometres an hour in one."""
+
 
 class _Wrong(ValueError):
     pass
@@ -44,13 +52,12 @@ def routes(today: Callable[[], date]) -> list[Route]:
 def _forecast(request: Request, day: date) -> dict[str, object]:
     latitude = _number(request, "latitude", -90, 90)
     longitude = _number(request, "longitude", -180, 180)
-    imperial = _choice(request, "temperature_unit", "celsius", "fahrenheit")
-    miles = _choice(request, "wind_speed_unit", "kmh", "mph")
+    imperial = _choice(request, "temperature_unit", "celsius", "fahrenheit") == "fahrenheit"
+    wind_unit = _choice(request, "wind_speed_unit", *_WIND)
     units = dict(_UNITS)
     if imperial:
         units = {name: "°F" if unit == "°C" else unit for name, unit in units.items()}
-    if miles:
-        units["wind_speed_10m"] = "mp/h"
+    units["wind_speed_10m"], slower = _WIND[wind_unit]
     answer: dict[str, object] = {
         "latitude": latitude,
         "longitude": longitude,
@@ -67,7 +74,8 @@ def _forecast(request: Request, day: date) -> dict[str, object]:
             "time": f"{day.isoformat()}T12:00",
             "interval": 900,
             **{
-                name: _convert(name, values[name], imperial=imperial, miles=miles) for name in names
+                name: _convert(name, values[name], imperial=imperial, slower=slower)
+                for name in names
             },
         }
     names = _names(request, "daily")
@@ -79,7 +87,7 @@ def _forecast(request: Request, day: date) -> dict[str, object]:
             "time": [each.isoformat() for each in days],
             **{
                 name: [
-                    _convert(name, values[name], imperial=imperial, miles=miles)
+                    _convert(name, values[name], imperial=imperial, slower=slower)
                     for values in weather
                 ]
                 for name in names
@@ -129,11 +137,11 @@ def _weather(latitude: float, longitude: float, day: date) -> dict[str, float]:
     }
 
 
-def _convert(name: str, value: float, *, imperial: bool, miles: bool) -> float:
+def _convert(name: str, value: float, *, imperial: bool, slower: float) -> float:
     if imperial and _UNITS[name] == "°C":
         return round(value * 9 / 5 + 32, 1)
-    if miles and name == "wind_speed_10m":
-        return round(value / 1.609344, 1)
+    if name == "wind_speed_10m":
+        return round(value / slower, 1)
     return value
 
 
@@ -152,11 +160,11 @@ def _number(
     return value
 
 
-def _choice(request: Request, name: str, usual: str, other: str) -> bool:
+def _choice(request: Request, name: str, usual: str, *others: str) -> str:
     value = request.query_params.get(name, usual)
-    if value not in (usual, other):
+    if value not in (usual, *others):
         raise _Wrong(f"Cannot use '{value}' for parameter '{name}'.")
-    return value == other
+    return value
 
 
 def _names(request: Request, name: str) -> list[str]:

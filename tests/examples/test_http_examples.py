@@ -58,7 +58,7 @@ def test_people_are_understood(example: tuple[str, Example, Clock]) -> None:
     name, opened, clock = example
     clock.day = None
     figures = opened.evaluate(QUESTIONS[name]).to_dict()
-    assert figures["questions"] >= 80
+    assert figures["questions"] >= (120 if name == "agent" else 80)
     assert figures["template_accuracy"] >= 0.9
     assert figures["argument_accuracy"] >= 0.9
     assert figures["wrong_call_rate"] <= 0.02
@@ -92,14 +92,44 @@ AGENT_ANSWERS = {
         "Forecast for Tokyo, Japan:\n\n"
         "| day | low | high | rain |\n"
         "| --- | --- | --- | --- |\n"
-        "| 2025-06-04 | 14.2°C | 22.2°C | 1.5 mm |\n"
-        "| 2025-06-05 | 14.7°C | 22.7°C | 3 mm |\n"
-        "| 2025-06-06 | 15.2°C | 23.2°C | 4.5 mm |"
+        "| Wed 2025-06-04 | 14.2°C | 22.2°C | 1.5 mm |\n"
+        "| Thu 2025-06-05 | 14.7°C | 22.7°C | 3 mm |\n"
+        "| Fri 2025-06-06 | 15.2°C | 23.2°C | 4.5 mm |"
+    ),
+    "weather in Rome this weekend": (
+        "Forecast for Rome, Italy:\n\n"
+        "| day | low | high | rain |\n"
+        "| --- | --- | --- | --- |\n"
+        "| Sat 2025-06-07 | 12.9°C | 20.9°C | 1.5 mm |\n"
+        "| Sun 2025-06-08 | 13.4°C | 21.4°C | 3 mm |"
+    ),
+    "how windy is it in London in knots": (
+        "London, United Kingdom: **13.6°C**, partly cloudy (feels like 12.1°C, humidity 58%,"
+        " wind 5.6 kn)."
+    ),
+    "100 usd in euros and pounds": (
+        "100 USD is **80 EUR** (1 USD = 0.8 EUR, 2025-06-04).\n"
+        "100 USD is **67.2 GBP** (1 USD = 0.672 GBP, 2025-06-04)."
+    ),
+    # A Sunday, for which the service has the rates of the Friday before.
+    "what was 100 usd in eur on 5 march 2023": (
+        "100 USD was **78.51 EUR** (1 USD = 0.78508 EUR, 2023-03-03)."
+    ),
+    "find museums in Bilbao": (
+        "- **Old Bilbao Museum**, Bilbao, Spain: 43.27, -2.94\n"
+        "- **New Bilbao Museum**, Bilbao, Spain: 43.28, -2.95\n"
+        "- **Central Bilbao Museum**, Bilbao, Spain: 43.29, -2.96\n\n"
+        "Map data © OpenStreetMap contributors"
+    ),
+    "where is the Sagrada Familia": (
+        "- **Sagrada Família**, Barcelona, Spain: 41.4036, 2.1744\n\n"
+        "Map data © OpenStreetMap contributors"
     ),
     "apple stock price": "APPLE (AAPL.US): **230.5 USD** on 2025-06-04 (low 228.1, high 232.6).",
     "top 2 places named Paris": (
         "- **Paris**, France: 48.85, 2.35 (2138551 people)\n"
-        "- **Paris**, United States: 33.66, -95.56 (24171 people)"
+        "- **Paris**, United States: 33.66, -95.56 (24171 people)\n\n"
+        "Map data © OpenStreetMap contributors"
     ),
     "send a notification to the ops channel: backup failed": "Sent to **ops**: backup failed",
     "create a task: call mom": "Created task 201: **call mom**.",

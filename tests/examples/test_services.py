@@ -34,6 +34,11 @@ def test_the_largest_place_comes_first() -> None:
     )
 
 
+def test_a_country_after_a_comma_tells_places_apart() -> None:
+    (found,) = get("/v1/search?name=London, Canada")["results"]
+    assert found["country"] == "Canada"
+
+
 def test_accents_do_not_matter() -> None:
     assert get("/v1/search?name=zurich")["results"][0]["name"] == "Zürich"
 
@@ -50,6 +55,17 @@ def test_current_weather_comes_with_units() -> None:
     assert answer["current_units"]["temperature_2m"] == "°F"
     assert answer["current"]["time"] == "2025-06-01T12:00"
     assert isinstance(answer["current"]["temperature_2m"], float)
+
+
+def test_wind_comes_in_the_unit_that_is_asked_for() -> None:
+    query = "/v1/forecast?latitude=51.51&longitude=-0.13&current=wind_speed_10m&wind_speed_unit="
+    found = {unit: get(query + unit) for unit in ("kmh", "mph", "ms", "kn")}
+    shown = {
+        (answer["current"]["wind_speed_10m"], answer["current_units"]["wind_speed_10m"])
+        for answer in found.values()
+    }
+    assert shown == {(25.8, "km/h"), (16.0, "mp/h"), (7.2, "m/s"), (13.9, "kn")}
+    assert ask("GET", query + "furlongs").status_code == 400
 
 
 def test_a_forecast_has_a_column_for_each_value() -> None:
@@ -101,6 +117,31 @@ def test_rates_are_for_one_unit_of_the_base() -> None:
 )
 def test_a_pair_without_a_rate_is_refused(target: str, status: int) -> None:
     assert ask("GET", target).status_code == status
+
+
+def test_rates_of_a_day_at_a_weekend_are_those_of_the_friday_before() -> None:
+    sunday, friday = (get(f"/v1/2025-04-{day}?base=USD&symbols=EUR,GBP") for day in ("20", "18"))
+    assert sunday == friday
+    assert (friday["date"], set(friday["rates"])) == ("2025-04-18", {"EUR", "GBP"})
+
+
+@pytest.mark.parametrize("day", ["2025-06-02", "1999-01-03", "2025-02-30"])
+def test_there_are_no_rates_of_days_to_come_or_before_the_euro(day: str) -> None:
+    assert ask("GET", f"/v1/{day}?base=USD&symbols=EUR").status_code == 404
+
+
+def test_places_are_found_by_kind_and_by_name() -> None:
+    kinds = get("/search?q=pharmacies in Vienna&limit=2&format=jsonv2")
+    assert [(row["type"], row["address"]["city"]) for row in kinds] == [("pharmacy", "Vienna")] * 2
+    (tower,) = get("/search?q=Eiffel Tower")
+    assert (tower["lat"], tower["address"]["country"]) == ("48.8583000", "France")
+    assert get("/search?q=Paris")[0]["extratags"] == {"population": "2138551"}
+    assert get("/search?q=rooftop saunas in Vienna") == get("/search?q=Atlantis") == []
+
+
+@pytest.mark.parametrize("target", ["/search", "/search?q=Paris&limit=50"])
+def test_a_search_for_nothing_is_refused(target: str) -> None:
+    assert ask("GET", target).status_code == 400
 
 
 def test_a_quote_is_a_line_of_csv() -> None:
