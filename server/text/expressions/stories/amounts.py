@@ -6,7 +6,16 @@ from typing import Final, NamedTuple
 
 from server.text.expressions.numerals import NumeralReader
 from server.text.expressions.quantity import THING, Quantity, Unit
-from server.text.expressions.stories.facts import ANY, EACH, PACKED, PEOPLE, PERCENT, Fact, is_money, is_noun
+from server.text.expressions.stories.facts import (
+    ANY,
+    EACH,
+    PACKED,
+    PEOPLE,
+    PERCENT,
+    Fact,
+    is_money,
+    is_noun,
+)
 from server.text.expressions.stories.words import StoryLexicon
 from server.text.tokens import Tokens, is_digits, is_word
 

@@ -79,7 +79,9 @@ def _wanted(story: Story, asked: Asked, percent: Fact, on_top: frozenset[str]) -
     if len(named | charges) > 1 or len(told) > 1 or percent.role == "plus":
         return ""
     if "without" in asks:
-        return "net" if included and asks <= {"without", "included"} and told <= {"included"} else ""
+        return (
+            "net" if included and asks <= {"without", "included"} and told <= {"included"} else ""
+        )
     if asks - {"included"}:
         return ""
     if included:
@@ -95,7 +97,11 @@ def _wanted(story: Story, asked: Asked, percent: Fact, on_top: frozenset[str]) -
 
 def _alike(named: set[str], charges: set[str]) -> tuple[set[str], set[str]]:
     """Return two sets of charges with the shorter name for both: sales tax is a tax."""
-    short = {one for one in named | charges if any(o != one and o.endswith(f" {one}") for o in named | charges)}
+    short = {
+        one
+        for one in named | charges
+        if any(o != one and o.endswith(f" {one}") for o in named | charges)
+    }
 
     def shortened(names: set[str]) -> set[str]:
         return {next((s for s in short if one.endswith(f" {s}")), one) for one in names}

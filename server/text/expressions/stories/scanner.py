@@ -146,7 +146,11 @@ class Scanner:
             fact = fact._replace(below_thing="", below_shown="")  # 3 kids each get 20
             name = singular(fact.shown.partition(" ")[2])
             self._subject, self._of_subject = Noun(fact.thing, name, last), "each"
-        elif start > at and self.tokens.words[at] in self.amounts.numerals.lexicon.of and not fact.is_rate:
+        elif (
+            start > at
+            and self.tokens.words[at] in self.amounts.numerals.lexicon.of
+            and not fact.is_rate
+        ):
             name = self._of_what(before)
             if name is None or not (is_noun(fact.thing) or self._of_subject == "a"):
                 return 0
@@ -156,7 +160,12 @@ class Scanner:
                     below_shown=name.name,
                     is_optional=self._of_subject == "a",
                 )
-        elif self._subject is not None and self._of_subject and not fact.is_rate and fact.thing != PERCENT:
+        elif (
+            self._subject is not None
+            and self._of_subject
+            and not fact.is_rate
+            and fact.thing != PERCENT
+        ):
             fact = fact._replace(
                 below_thing=self._subject.thing,
                 below_shown=self._subject.name,

@@ -97,9 +97,7 @@ def _meanings(facts: Sequence[Fact], asked: Asked) -> Iterator[tuple[Fact, ...]]
     yield from product(*(tuple(_meant(one, facts, asked, named)) for one in facts))
 
 
-def _meant(
-    fact: Fact, facts: Sequence[Fact], asked: Asked, named: Sequence[str]
-) -> Iterator[Fact]:
+def _meant(fact: Fact, facts: Sequence[Fact], asked: Asked, named: Sequence[str]) -> Iterator[Fact]:
     things: Sequence[str] = (fact.thing,)
     if fact.thing == ANY:
         things = named
@@ -252,7 +250,11 @@ def _in_order(signs: Sequence[int], facts: Sequence[Fact]) -> tuple[Step, ...]:
     above = sorted((one for one in pairs if one[0] > 0), key=lambda one: not one[1].is_rate)
     below = [one for one in pairs if one[0] < 0]
     (_, first), *rest = above
-    return (Step("", first), *(Step("÷", one) for _, one in below), *(Step("×", one) for _, one in rest))
+    return (
+        Step("", first),
+        *(Step("÷", one) for _, one in below),
+        *(Step("×", one) for _, one in rest),
+    )
 
 
 _OPERATIONS: Final = {"×": "multiply", "÷": "divide", "+": "add", "−": "subtract"}

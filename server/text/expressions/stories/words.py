@@ -10,7 +10,9 @@ from server.text.language import StoryWords
 from server.text.stems import stem
 from server.text.tokens import Tokens, is_word
 
-_NAMES = tuple(name for name in StoryWords.model_fields if name not in ("percent", "plurals", "not_nouns"))
+_NAMES = tuple(
+    name for name in StoryWords.model_fields if name not in ("percent", "plurals", "not_nouns")
+)
 
 
 _NOUNS = frozenset({"people", "packs", "shares", "pays", "money", "each", "everyone", "on_top"})
@@ -57,7 +59,11 @@ def story_lexicon(codes: tuple[str, ...]) -> StoryLexicon:
     percents = {f"percent_{name}": chain(*(one.percent.get(name, ()) for one in stories)) for name
                 in dict.fromkeys(chain(*(one.percent for one in stories)))}  # fmt: skip
     closed = {
-        phrase for name in _NAMES if name not in _NOUNS for phrase in lists[name] if " " not in phrase
+        phrase
+        for name in _NAMES
+        if name not in _NOUNS
+        for phrase in lists[name]
+        if " " not in phrase
     }
     moods = (one.moods for one in languages)
     refusing = (phrase for mood in moods for phrase in (*mood.refusals, *mood.contrasts))
