@@ -70,7 +70,9 @@ def piped(shop: tuple[Path, str], *lines: str, options: tuple[str, ...] = ()) ->
 
 def test_piped_questions_leave_answers_alone_on_standard_output(shop: tuple[Path, str]) -> None:
     kitchen = ("--session", "kitchen", "--trace")
-    done = piped(shop, "hello", "", "It is about #001", "/nope", "QUIT", "x", options=kitchen)
+    done = piped(
+        shop, "I bought something", "", "It is about #001", "/nope", "QUIT", "x", options=kitchen
+    )
     assert (done.exit_code, done.stdout) == (0, CLARIFY + CLARIFY)
     assert done.stderr.endswith("There is no /nope; /help says what there is.\n")
     assert "reformulate" in re.findall(r"^(\w+)  [\d.]+ ms$", done.stderr, re.M)
