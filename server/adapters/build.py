@@ -26,6 +26,7 @@ from server.llm.models import AdapterModels, build_llm_decider, build_models
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
 from server.retrievers.choice import least_confidence
+from server.retrievers.courtesy import with_courtesy
 from server.retrievers.followups.decider import FollowUpDecider
 from server.retrievers.implementations.intent.agent import PackQuestionDecider
 from server.retrievers.requests import write_objection
@@ -112,7 +113,9 @@ async def _build(
         intent_tools=config.policy.intent_tools,
         system=python.system,
     )
-    decider = _deciders(adapter, kind, parts, loaded, chain, resources)
+    decider = await asyncio.to_thread(
+        with_courtesy, _deciders(adapter, kind, parts, loaded, chain, resources), library
+    )
     models = _build_models(adapter, library, loaded, resources)
     detects_by = embedder if config.intents_semantic else None
     pack = loaded.pack

@@ -14,6 +14,7 @@ from server.intents.classifier import Detect
 from server.library.model import Library
 from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
+from server.retrievers.courtesy import CourtesyDecider
 from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
 
@@ -28,7 +29,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Decider | FollowUpDecider
+    decider: Decider | FollowUpDecider | CourtesyDecider
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None

@@ -14,6 +14,7 @@ from server.core.decision import (
     Call,
     Clarify,
     ClarifyingQuestion,
+    Courtesy,
     MissingArguments,
     NoMatch,
     PendingConfirmation,
@@ -115,8 +116,8 @@ def updated_context(
     if isinstance(decision, Call | MissingArguments | PendingConfirmation):
         template = library.templates.get(decision.match.template_id)
     match decision:
-        case NoMatch() | ClarifyingQuestion():
-            # Not understood: what was asked may still be answered, but not for ever.
+        case NoMatch() | ClarifyingQuestion() | Courtesy():
+            # Not an answer: what was asked may still be answered, but not for ever.
             if before.asked is not None and before.asked.tries < _MAX_TRIES:
                 asked = replace(before.asked, tries=before.asked.tries + 1)
         case MissingArguments(_, missing, arguments, sources) if template is not None:

@@ -23,6 +23,7 @@ from server.core.decision import (
     Blocked,
     Call,
     Clarify,
+    Courtesy,
     Decision,
     Ending,
     MissingArguments,
@@ -165,7 +166,7 @@ async def _answer_turn(
         answer = await by.models.rewrite(
             turn, outcome.call, outcome.result, answer, trace, deadline
         )
-    elif by.models is not None and isinstance(decision, NoMatch):
+    elif by.models is not None and isinstance(decision, NoMatch | Courtesy):
         answer = await by.models.converse(turn, answer, trace, deadline)
     if by.show_notes:
         answer = with_notes(answer)

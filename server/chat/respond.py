@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
+from server.chat.courtesy import describe_abilities
 from server.chat.redact import (
     is_private,
     redact_detection,
@@ -24,6 +25,7 @@ from server.core.decision import (
     Cancelled,
     Clarify,
     ClarifyingQuestion,
+    Courtesy,
     Ending,
     Match,
     MissingArguments,
@@ -164,6 +166,11 @@ def respond(
             given_up = library.templates.get(cancelled or "")
             context = {"description": given_up.description if given_up else ""}
             content = phrase(library, "dropped", context, language)
+        case Courtesy(kind, said_in):
+            coverage = ending.coverage
+            context = describe_abilities(adapter, turn, said_in)
+            content = phrase(library, f"courtesy_{kind}", context, said_in)
+            metadata = {"courtesy": {"kind": kind, "language": said_in}}
         case Blocked(category, content, confidence, method):
             metadata["blocked"] = {"category": category, "method": method}
     source = "guard" if isinstance(ending, Blocked) else "intent"

@@ -12,6 +12,7 @@ from server.core.decision import (
     Cancelled,
     Clarify,
     ClarifyingQuestion,
+    Courtesy,
     Ending,
     MissingArguments,
     NoMatch,
@@ -119,6 +120,8 @@ def obstacle(ending: Ending, policy: str = "") -> str:
             return f"the proposal is {why}"
         case Cancelled():
             return "it was cancelled"
+        case Courtesy(kind):
+            return f"it is a courtesy ({kind}), which needs no tool"
         case Call():
             return f"the policy refused it ({policy})" if policy else ""
     return ""

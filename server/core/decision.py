@@ -200,6 +200,19 @@ class Cancelled:
     template_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Courtesy:
+    """A message that is nothing but polite, or that asks about the assistant itself.
+
+    No tool has anything to do with it. `kind` is `hello`, `thanks`, `bye`, `help` (what can you
+    do) or `about` (who are you), and `language` the one it is said in.
+    """
+
+    kind: str
+    language: str
+    coverage: Coverage = NO_COVERAGE
+
+
 Decision = (
     Call
     | SeveralCalls
@@ -209,6 +222,7 @@ Decision = (
     | NoMatch
     | Blocked
     | Cancelled
+    | Courtesy
 )
 
 

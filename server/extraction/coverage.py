@@ -1,12 +1,12 @@
 """Each word of a question, and who took it: an argument, the template, the language, or nobody."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from server.core.coverage import VALUE_KINDS, Coverage, CoveredWord, WordRole
 from server.core.tools import Source
 from server.extraction.frame import SIGNS, Frame
+from server.extraction.library_words import LibraryWords
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.small_words import small_words
 from server.extraction.value_kinds import SELF_EXPLAINING
@@ -17,12 +17,9 @@ from server.text.rows.reader import read_row_question
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
     BEARS_NOTHING,
-    Clause,
     MessageSenses,
-    SenseReader,
     WordSense,
 )
-from server.text.spelling import SpellingIndex
 from server.text.stems import bare_verb, stem, without_accents
 from server.text.tokens import BLOCK, is_digits, is_word
 
@@ -31,48 +28,8 @@ _SHORTEST_HEAD: Final = 4
 _SHORTEST_MODIFIER: Final = 3
 """Letters that the last part of a compound has at least, and what stands before it."""
 _LEADS_REACH: Final = 3
-_SHORTEST_REMARK: Final = 2
 _LISTS: Final = frozenset({"numbers"})
 _QUERY: Final = "rows_query"
-
-
-@dataclass(slots=True)
-class LibraryWords:
-    """The telling words of a whole library, and those of its values."""
-
-    stems: set[str] = field(default_factory=set)
-    values: set[str] = field(default_factory=set)
-    _written: dict[str, str] = field(default_factory=dict)
-    _spelling: dict[str, SpellingIndex] = field(default_factory=dict)
-
-    def add(self, frame: Frame, values: Iterable[str]) -> None:
-        """Add the words of a template, and those of its values."""
-        self.stems.update(frame.stems)
-        self._written |= frame.words
-        self.values.update(values)
-        self._spelling.clear()
-
-    def near(self, word: str, reader: SenseReader) -> Sequence[str]:
-        """Stems of the library's words that are one slip of the pen away; "" for a small word."""
-        return [self._written.get(known, "") for known in self.spelling(reader).near(word)]
-
-    def spelling(self, reader: SenseReader) -> SpellingIndex:
-        """The spellings of the library's words and a language's small ones, made when first asked
-        for.
-        """
-        found = self._spelling.get(reader.code)
-        if found is None:
-            words = dict.fromkeys((*self._written, *reader.small_words))
-            long = dict.fromkeys(word for word in words if len(word) >= _SHORTEST_SLIP - 1)
-            found = self._spelling[reader.code] = SpellingIndex(long)
-        return found
-
-    def knows(self, words: Iterable[str], code: str) -> bool:
-        """Whether any of the words is one of the library's, or of its values."""
-        return any(
-            word in self.values or stem(word, code) in self.stems or is_digits(word)
-            for word in words
-        )
 
 
 class _Account:
@@ -87,58 +44,6 @@ class _Account:
         for at in places:
             if self.roles[at] is None:
                 self.roles[at] = role, of, kind
-
-
-def asides(senses: MessageSenses, frame: Frame, library: LibraryWords) -> tuple[Clause, ...]:
-    """Clauses beside the request that only tell something, and name nothing it is about.
-
-    A clause before it that has no word of the whole library is one, however it begins.
-    """
-    if len(senses.clauses) < 2 or not frame.examples:
-        return ()
-    about = [clause for clause in senses.clauses if _names_frame(senses, clause, frame)]
-    # What reads as a remark is one where another clause asks, whatever it is about.
-    about = [clause for clause in about if not clause.tells] or about
-    about = about or [c for c in senses.clauses if not c.tells and any(senses.telling(c))]
-    if not about:
-        return ()
-    return tuple(
-        clause
-        for clause in senses.clauses
-        if clause not in about
-        and (clause.tells or (clause < about[0] and _is_foreign(senses, clause, library)))
-    )
-
-
-def _is_foreign(senses: MessageSenses, clause: Clause, library: LibraryWords) -> bool:
-    """Whether a clause has several words, none of the library, and asks for nothing."""
-    words = senses.words[clause.first : clause.last]
-    starts = [one for one in senses.senses if one.first == clause.first]
-    if any(one.sense not in BEARS_NOTHING for one in starts):
-        return False
-    if senses.reader.is_preposition(words[0]) or sum(map(is_word, words)) < _SHORTEST_REMARK:
-        return False
-    if any(clause.first <= action.first < clause.last for action in senses.actions):
-        return False
-    return not library.knows(senses.telling(clause), senses.reader.code)
-
-
-def request_clauses(senses: MessageSenses, library: LibraryWords) -> tuple[Clause, ...]:
-    """The clauses that say what is asked for: all, where nothing tells them from remarks."""
-    code = senses.reader.code
-    if len(senses.clauses) < 2:
-        return tuple(senses.clauses)
-    asking = tuple(
-        clause
-        for clause in senses.clauses
-        if not clause.tells and library.knows(senses.telling(clause), code)
-    )
-    return asking or tuple(senses.clauses)
-
-
-def _names_frame(senses: MessageSenses, clause: Clause, frame: Frame) -> bool:
-    code = senses.reader.code
-    return any(stem(word, code) in frame.stems for word in senses.telling(clause))
 
 
 def cover(
@@ -358,9 +263,9 @@ def _is_beside_the_point(
     if list(words[sense.last : sense.last + 2]) == ["'", "s"]:
         return False
     before = sense.first - 1
-    while before > 0 and before in senses.empty and not reader.is_preposition(words[before]):
+    while before > 0 and before in senses.empty and not reader.is_lead(words[before]):
         before -= 1
-    if before < 0 or not reader.is_preposition(words[before]):
+    if before < 0 or not reader.is_lead(words[before]):
         return True
     return reader.is_for_whom(words[before]) and not is_read
 
@@ -387,7 +292,12 @@ def _take_actions(
             continue
         if not groups.isdisjoint(frame.actions):
             account.take(place, "frame", frame.template_id, "action")
-        elif first not in senses.empty or ASKS_TO_BE_TOLD in groups or senses.is_command(action):
+        elif (
+            first not in senses.empty
+            or len(place) > 1  # “take” may be anything, “take off” is not
+            or ASKS_TO_BE_TOLD in groups
+            or senses.is_command(action)
+        ):
             known = any(stem(senses.words[at], code) in library.stems for at in place)
             account.take(place, "unread", None, "elsewhere" if known else "action")
 

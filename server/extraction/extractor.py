@@ -9,11 +9,13 @@ from server.core.coverage import Coverage
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.core.turn import Intent
-from server.extraction.coverage import LibraryWords, asides, cover, request_clauses
+from server.extraction.asides import asides, request_clauses
+from server.extraction.coverage import cover
 from server.extraction.entities import fill_entities
 from server.extraction.example_learning import ANY_DAY, example_edges, learn_examples
 from server.extraction.frame import Frame, ReadExample, build_frame
 from server.extraction.free_text import NO_TEXT_CONTEXT
+from server.extraction.library_words import LibraryWords
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
 from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
 from server.extraction.rows_query import asks_of_rows

@@ -114,7 +114,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         asked = [] if mood == "question" else example.senses.actions
         acts += any(action.first not in example.senses.empty for action in asked)
         if template.effect == "read":
-            asked = [one for one in asked if example.senses.is_command(one)]
+            asked = [one for one in asked if _is_verb(one, example)]
             asked = [one for one in asked if not _is_told(one, example)]
         actions.update(*(action.groups for action in asked))
     counts = Counter(word for words in told for word in words)
@@ -148,6 +148,11 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         takes=frozenset(one.role for one in plan.parameters),
         unaccented=frozenset(map(without_accents, described | written if language != "en" else ())),
     )
+
+
+def _is_verb(action: Action, example: ReadExample) -> bool:
+    """Whether it is no noun, as in the status of an order, but asks for something: divide 10."""
+    return action.last in example.values or example.senses.is_command(action)
 
 
 def _is_told(action: Action, example: ReadExample) -> bool:

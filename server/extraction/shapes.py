@@ -14,8 +14,11 @@ _ORDINARY: Final = ("a", "the", "please", "kitchen", "Miller", "two words", "I",
 """What a pattern that says anything about its values does not describe."""
 _JOINTS: Final = re.compile(r"(?<=[A-Za-z])[ -]?(?=[0-9])")
 """Where the letters of a code end and its digits begin: TK-2087, TK 2087, TK2087."""
+_BEGINS, _ENDS = ("^", r"\A"), ("$", r"\z")
 _LONGEST: Final = 10
 """Words that a value has at most."""
+_MOST_WORDS: Final = 400
+"""Words of a text that are looked at; what is longer is no question."""
 _MOST_SHAPES: Final = 1024
 
 
@@ -40,7 +43,7 @@ class Shape:
         without a hyphen before its digits.
         """
         tokens, first = reading.tokens, 0
-        while first < len(tokens):
+        while first < min(len(tokens), _MOST_WORDS):
             found = None if self._is_within(reading, first) else self._longest_at(reading, first)
             if found is not None:
                 yield first, *found
@@ -76,6 +79,11 @@ class Shape:
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def shape_of(pattern: str) -> Shape | None:
-    """Return the shape that a pattern describes; None where it does not tell values from words."""
+    """Return the shape that a pattern describes; None where it does not tell values from words.
+
+    One without anchors describes but a part of a value.
+    """
+    if not (pattern.startswith(_BEGINS) and pattern.endswith(_ENDS)):
+        return None
     shape = Shape(pattern)
     return shape if shape.is_telling else None

@@ -24,6 +24,8 @@ from server.library.yaml_models import (
 )
 from server.settings.documents import Document
 from server.settings.validation import validate
+from server.text.courtesy import COURTESY_KINDS
+from server.text.language import CourtesyKind
 from server.text.local_values import writes_day_first
 from server.text.tokens import DateOrder
 
@@ -84,6 +86,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         what = "the domain is named twice; keep domain_name or name under domain"
         top.add("duplicate-key", what, "domain_name")
     vocabulary: VocabularyYaml = parts.get("vocabulary")
+    courtesy: tuple[CourtesyKind, ...] | None = parts.get("courtesy")
     parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
     return Domain(
         name=name or "",
@@ -103,6 +106,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
             parts.section("authentication"),
         ),
         unused_values=parts.get("unused_values"),
+        courtesy=COURTESY_KINDS if courtesy is None else tuple(dict.fromkeys(courtesy)),
     )
 
 

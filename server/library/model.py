@@ -20,6 +20,8 @@ from server.library.parameter_types import (
     StringType,
     type_of_format,
 )
+from server.text.courtesy import COURTESY_KINDS
+from server.text.language import CourtesyKind
 from server.text.tokens import DateOrder
 
 TemplateKind = Literal["function", "query"]
@@ -281,6 +283,8 @@ class Domain:
     """The service that endpoints belong to."""
     unused_values: UnusedValues | None = None
     """What holds for templates that do not say it themselves."""
+    courtesy: tuple[CourtesyKind, ...] = COURTESY_KINDS
+    """The courtesies that are answered, where no template is for them."""
 
 
 @dataclass(frozen=True, slots=True)

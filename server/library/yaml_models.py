@@ -9,6 +9,8 @@ from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
 from server.library.model import UnusedValues
 from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
+from server.text.courtesy import COURTESY_KINDS
+from server.text.language import CourtesyKind
 
 
 def _normalizer_by_name(value: Any) -> Any:
@@ -102,6 +104,12 @@ class ResponseConfigYaml(LibraryModel):
     """Jinja texts by name: one text, or one for each language."""
 
 
+def _all_or_none(value: Any) -> Any:
+    if isinstance(value, bool):
+        return COURTESY_KINDS if value else ()
+    return (value,) if isinstance(value, str) else value
+
+
 class DomainParts(LibraryModel):
     """What may stand at the top or under `domain:`, whichever the author prefers."""
 
@@ -121,6 +129,8 @@ class DomainParts(LibraryModel):
     """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April; else as `default_language` is."""
     unused_values: UnusedValues | None = None
     """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
+    courtesy: Annotated[tuple[CourtesyKind, ...], BeforeValidator(_all_or_none)] | None = None
+    """The kinds of courtesy that are answered, or `false` for none; left out, all are."""
     api_config: ApiConfigYaml = ApiConfigYaml()
     """The HTTP service that endpoints belong to."""
     authentication: AuthenticationYaml | None = None

@@ -19,6 +19,7 @@ from server.core.decision import (
     Cancelled,
     Clarify,
     ClarifyingQuestion,
+    Courtesy,
     Ending,
     MissingArguments,
     NoMatch,
@@ -44,6 +45,7 @@ _NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
     (NoMatch, "no_match"),
     (Blocked, "blocked"),
     (Cancelled, "dropped"),
+    (Courtesy, "courtesy"),
     (PendingConfirmation, "held"),
     (ProposalNotExecuted, "not_run"),
 )

@@ -165,9 +165,13 @@ def _runner_up(judged: Sequence[Judged], ranking: Ranking) -> Match | None:
 
 
 def _share_needed(candidate: Candidate) -> float:
-    """What share of the threshold a call needs: the less, the less harm it could do."""
+    """What share of the threshold a call needs: the less, the less harm it could do.
+
+    What is missing is only asked for where a word of the template's own is said.
+    """
     if candidate.found.missing:
-        return _ASKED_FOR
+        own = any(word.role in ("frame", "operator") for word in candidate.coverage.words)
+        return _ASKED_FOR if own else 1.0
     harmless = candidate.template.effect == "read" and not candidate.template.parameters
     return _HARMLESS if harmless else 1.0
 

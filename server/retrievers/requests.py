@@ -7,7 +7,7 @@ a rule says of the rest: only the template's own examples can say that such a wo
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from server.core.coverage import Coverage
+from server.core.coverage import Coverage, CoveredWord
 from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
@@ -58,6 +58,8 @@ def objection(
             return Objection(_BINDING[word.kind], text)
         if word.kind == "sign" and text in _SUMS:
             return Objection("sign", text)
+        if word.kind == "arithmetic" and _is_before_value(word, coverage):
+            return Objection("sign", text)  # minus 3 is not 3
     if template.effect != "write":
         # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
         return _unlicensed("negation", senses.refusals(), senses, frame, coverage)
@@ -120,6 +122,17 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     code = senses.reader.code
     words = senses.words[found.first : found.last]
     return all(stem(word, code) in frame.stems for word in words)
+
+
+def _is_before_value(word: CoveredWord, coverage: Coverage) -> bool:
+    """Whether a number that is an argument stands directly after a word."""
+    following = next((one for one in coverage.words if one.start >= word.end), None)
+    return (
+        following is not None
+        and following.role == "value"
+        and coverage.text[following.start].isdigit()
+        and coverage.text[word.end : following.start].isspace()
+    )
 
 
 def _is_taken(found: WordSense, senses: MessageSenses, coverage: Coverage) -> bool:

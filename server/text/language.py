@@ -186,6 +186,27 @@ class ReferenceWords(LanguagePart):
     shown: list[str] = []
 
 
+CourtesyKind = Literal["hello", "thanks", "bye", "help", "about"]
+"""What a message is that is nothing but polite, or that asks about the assistant itself: `help`
+what it can do, and `about` who it is."""
+
+
+class CourtesyWords(LanguagePart):
+    """What is said to an assistant without asking for anything that a tool could do.
+
+    A message that holds a phrase of one of the kinds, and `fillers` at most beside it, is answered
+    by the text `courtesy_…` of `messages`. Case, accents and punctuation do not count, nor does
+    it how often a letter is repeated. Words of `politeness` are fillers as well.
+    """
+
+    hello: Phrases = ()
+    thanks: Phrases = ()
+    bye: Phrases = ()
+    help: Phrases = ()
+    about: Phrases = ()
+    fillers: Phrases = ()
+
+
 class FollowupWords(LanguagePart):
     """How people go on with what was said. The comments of `en.yaml` say what each list is for."""
 
@@ -243,7 +264,7 @@ WordGroup = Literal[
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
-    "number_names", "operations", "order_names",
+    "number_names", "operations", "order_names", "owner_leads",
     "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
     "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",
@@ -329,6 +350,54 @@ class RoleWords(LanguagePart):
     at_most_after: Phrases = ()
 
 
+class StoryWords(LanguagePart):
+    """What short stories with a question are told in. The comments of `en.yaml` say what each is for."""
+
+    tellers: Phrases = ()
+    others: Phrases = ()
+    determiners: Phrases = ()
+    any_one: Phrases = ()
+    each_one: Phrases = ()
+    each: Phrases = ()
+    in_one: Phrases = ()
+    have: Phrases = ()
+    minus: Phrases = ()
+    plus: Phrases = ()
+    verbs: Phrases = ()
+    links: Phrases = ()
+    places: Phrases = ()
+    fillers: Phrases = ()
+    joints: Phrases = ()
+    more: Phrases = ()
+    another: Phrases = ()
+    packs: Phrases = ()
+    people: Phrases = ()
+    money: Phrases = ()
+    how_many: Phrases = ()
+    how_much: Phrases = ()
+    how_long: Phrases = ()
+    how_far: Phrases = ()
+    asks_total: Phrases = ()
+    of_us: Phrases = ()
+    on_top: Phrases = ()
+    along: Phrases = ()
+    what: Phrases = ()
+    left: Phrases = ()
+    total: Phrases = ()
+    everyone: Phrases = ()
+    shares: Phrases = ()
+    pays: Phrases = ()
+    asked_one: Phrases = ()
+    costs: Phrases = ()
+    are: Phrases = ()
+    we_are: Phrases = ()
+    aux: Phrases = ()
+    nouns_too: Phrases = ()
+    not_nouns: Phrases = ()
+    plurals: dict[str, str] = {}
+    percent: dict[str, Phrases] = {}
+
+
 class SumWords(LanguagePart):
     """How arithmetic is said. The comments of `en.yaml` say what each list is for.
 
@@ -362,6 +431,7 @@ class SumWords(LanguagePart):
     spaced_units: WordSet = NO_WORDS
     unit_plurals: dict[str, str] = {}
     pint_names: dict[str, str] = {}
+    stories: StoryWords = StoryWords()
 
 
 class RowDegree(LanguagePart):
@@ -446,6 +516,7 @@ class Language(LanguagePart):
     sums: SumWords = SumWords()
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()
+    courtesy: CourtesyWords = CourtesyWords()
     followups: FollowupWords = FollowupWords()
     senses: dict[Sense, Phrases] = {}
     actions: tuple[Phrases, ...] = ()

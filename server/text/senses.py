@@ -165,6 +165,10 @@ class SenseReader:
         """Whether what follows it speaks against what stands before it: but."""
         return word in self._contrasts
 
+    def is_lead(self, word: str) -> bool:
+        """Whether what follows belongs to what stands before: of, with, for."""
+        return word in self._prepositions or word in self._language.group("owner_leads")
+
     def is_for_whom(self, word: str) -> bool:
         """Whether it leads to whom something is done for."""
         return word in self._language.group("for_whom")
@@ -281,7 +285,9 @@ class SenseReader:
         about = self._questions.at(words, first) if first < len(words) else None
         if asks is not None and (about is None or asks.last >= about.last):
             return "request"
-        if about is not None or _ends_asking(words, first):
+        if about is not None:
+            return "question"
+        if _ends_asking(words, first) and self._action_at(words, first) is None:
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
 
@@ -374,13 +380,17 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
         reader = max(readers, key=lambda one: one.covers(words))
     senses = reader.senses(words)
     empty = empty_places(senses)
-    joints = {
-        at
-        for at, word in enumerate(words)
-        if word in _CLAUSE_ENDS and tokens.glued(at) and tokens.glued(at + 1)
-    }
+    joints = {at for at in range(1, len(words) - 1) if _is_joint(tokens, words, at)}
     clauses, actions = reader.clauses(words, joints), reader.actions(words, empty)
     return MessageSenses(reader, words, tokens.starts, senses, clauses, actions, empty)
+
+
+def _is_joint(tokens: Tokens, words: Sequence[str], at: int) -> bool:
+    """Whether a stop stands within a number or the like, and ends no clause: 75.50, 7:30."""
+    glued = tokens.glued(at) and tokens.glued(at + 1)
+    return (
+        words[at] in _CLAUSE_ENDS and glued and words[at - 1].isalnum() and words[at + 1].isalnum()
+    )
 
 
 def empty_places(senses: Iterable[WordSense]) -> frozenset[int]:

@@ -33,6 +33,15 @@ class Server:
         answer: dict[str, Any] = response.json()
         return answer
 
+    async def complete(self, text: str) -> dict[str, Any]:
+        response = await self._client.post(
+            "/v1/chat/completions",
+            json={"messages": [{"role": "user", "content": text}]},
+            headers={"Authorization": f"Bearer {self._keys[0]}"},
+        )
+        completion: dict[str, Any] = response.json()
+        return completion
+
     async def forget(self, session: str) -> None:
         headers = {"Authorization": f"Bearer {self._keys[0]}"}
         await self._client.delete(f"/chat/sessions/{session}", headers=headers)
@@ -82,3 +91,17 @@ async def test_a_conversation_goes_on_for_its_key_alone_until_it_is_forgotten(
     assert "conversation" not in (await server.say("and in euros?", "s"))["metadata"]
     await server.say("What is 15% of 200?", "s")
     assert (await server.say("and of 400?", "s"))["content"] == "15% of 400 is **60**"
+
+
+async def test_a_courtesy_is_answered_and_runs_nothing(server: Server) -> None:
+    hello = await server.say("Hello, what can you do?", "c")
+    assert hello["content"].startswith("I can help with this: ")
+    assert hello["content"].count("\n- ") == 3
+    assert hello["metadata"]["courtesy"] == {"kind": "help", "language": "en"}
+    assert (hello["metadata"]["template_id"], hello["confidence"]) == (None, 1.0)
+    assert "tool_execution" not in hello["metadata"]
+    asked = await server.say("Hello, what is 15% of 200?", "c")
+    assert asked["metadata"]["template_id"] == "calculate_percentage"
+    completion = await server.complete("Merci beaucoup !")
+    assert completion["choices"][0]["message"]["content"] == "De rien."
+    assert completion["orbit"]["metadata"]["courtesy"] == {"kind": "thanks", "language": "fr"}

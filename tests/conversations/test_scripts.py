@@ -14,6 +14,7 @@ from server.core.decision import (
     Cancelled,
     Clarify,
     ClarifyingQuestion,
+    Courtesy,
     MissingArguments,
     NoMatch,
     PendingConfirmation,
@@ -61,6 +62,8 @@ def meant(answer: Answer) -> dict[str, Any]:
             told = {"nothing": True}
         case ClarifyingQuestion():
             told = {"ask_back": True}
+        case Courtesy(kind):
+            told = {"courtesy": kind}
         case Cancelled():
             told = {"dropped": True}
         case _:

@@ -4,6 +4,7 @@ from server.core.decision import (
     Blocked,
     Call,
     Clarify,
+    Courtesy,
     Match,
     MissingArguments,
     MissingParameter,
@@ -64,6 +65,11 @@ def test_a_question_back_chose_the_template_and_ran_nothing() -> None:
         asked=("date2",),
         nearest="diff",
     )
+
+
+def test_a_courtesy_chooses_nothing() -> None:
+    blank = Outcome(None, called=False, confidence=0.0, latency_ms=1.0)
+    assert outcome_of(Courtesy("hello", "en"), TEMPLATES, latency_ms=1.0) == blank
 
 
 def test_clarifying_abstaining_and_blocking_choose_nothing() -> None:

@@ -85,10 +85,3 @@ def test_a_question_of_blanks_is_refused(data: Path) -> None:
     done = CliRunner().invoke(COMMANDS, ["ask", "  ", "--config", str(CONFIG), "--data", str(data)])
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == "error: the question is empty\n"
-
-
-def test_sums_that_no_tool_works_out_are_not_run(data: Path) -> None:
-    questions = ROOT / "examples/intent-templates/agent-template/questions-sums.yaml"
-    found = run(data, "eval", "--questions", str(questions))
-    assert (found["wrong_call_rate"], found["abstain_recall"]) == (0, 1), found["confusions"]
-    assert found["argument_accuracy"] >= 0.8, found["argument_mistakes"]

@@ -102,6 +102,48 @@ def test_each_kind_of_word(word: str, text: str, expected: tuple[str, str]) -> N
     assert expected in found, roles(text)
 
 
+BILL = replace(
+    template_of(
+        Parameter("month", "string", required=False, enum=("March", "June")),
+        examples=(
+            "Show my bill for March",
+            "how much do I have to pay in June",
+            "send me the bill",
+            "what's the order of my bills",
+        ),
+    ),
+    id="bill",
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "template", "expected"),
+    [
+        ("all", "show all my bills", BILL, ("filler", "universal")),
+        ("all", "all timers for 7 minutes", TIMER, ("unread", "universal")),
+        ("wife", "my wife wants a timer for 7 minutes", TIMER, ("filler", "person")),
+        ("wife", "a timer for 7 minutes for my wife", TIMER, ("filler", "person")),
+        ("wife", "show the bill of my wife", BILL, ("unread", "person")),
+        ("wife", "show my wife's bill", BILL, ("unread", "person")),
+        # What the examples only ask about is not theirs to do.
+        ("pay", "pay my bill", BILL, ("unread", "elsewhere")),
+        ("pay", "I'd like to pay the bill", BILL, ("unread", "elsewhere")),
+        ("pay", "how do I pay my bill", BILL, ("unread", "elsewhere")),
+        ("pay", "how much do I have to pay in March", BILL, ("frame", "")),
+        ("order", "order of the bills", BILL, ("frame", "")),
+        ("order", "order the bill", BILL, ("unread", "elsewhere")),
+        ("show", "show me the bill", BILL, ("frame", "action")),
+    ],
+)
+def test_what_a_word_is_to_a_read_and_to_a_write(
+    word: str, text: str, template: Template, expected: tuple[str, str]
+) -> None:
+    found = [(role, kind) for shown, role, kind in roles(text, template) if shown == word]
+    if not found:  # in one mark with its neighbours: “wife's”, “show me”
+        found = [(role, kind) for shown, role, kind in roles(text, template) if word in shown]
+    assert found == [expected], roles(text, template)
+
+
 def test_a_clause_that_only_tells_something_is_a_remark() -> None:
     found = roles("my kids are asleep, set a timer for 7 minutes")
     assert [(role, kind) for _, role, kind in found[:4]] == [("filler", "remark")] * 4

@@ -11,7 +11,7 @@ from server.library.model import (
     ResponseConfig,
     TypePatterns,
 )
-from tests.library.samples import domain_of, load
+from tests.library.samples import domain_of, errors, load
 
 NESTED = r"""
 domain:
@@ -168,6 +168,33 @@ def test_a_normalizer_of_ones_own_is_a_dotted_path(tmp_path: Path) -> None:
     )
     found = domain_of(tmp_path, text).parameter_patterns["code"]
     assert found.normalizers == (NormalizerStep("string.capwords"),)
+
+
+@pytest.mark.parametrize(
+    ("written", "kinds"),
+    [
+        ("true", ("hello", "thanks", "bye", "help", "about")),
+        ("false", ()),
+        ("[]", ()),
+        ("help", ("help",)),
+        ("[help, hello, help]", ("help", "hello")),
+    ],
+)
+def test_courtesies_are_answered_all_or_some_or_none(
+    tmp_path: Path, written: str, kinds: tuple[str, ...]
+) -> None:
+    for text in (
+        f"domain_name: d\ncourtesy: {written}\n",
+        f"domain: {{name: d, courtesy: {written}}}",
+    ):
+        assert domain_of(tmp_path, text).courtesy == kinds
+
+
+@pytest.mark.parametrize("written", ["[greetings]", "greetings", "7"])
+def test_a_courtesy_that_there_is_not_is_an_error(tmp_path: Path, written: str) -> None:
+    problems = errors(load(tmp_path, f"domain_name: d\ncourtesy: {written}\n"))
+    assert [problem.where.line for problem in problems] == [2]
+    assert "courtesy" in problems[0].what
 
 
 def test_keys_for_other_kinds_of_adapter_are_named_once_a_file(tmp_path: Path) -> None:

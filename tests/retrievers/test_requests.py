@@ -70,6 +70,7 @@ def against(text: str, template: Template = TIMER) -> Objection | None:
         ("why did you set a timer for 10 minutes", "reason", "why"),
         ("set a timer for 10^2 minutes", "sign", "^"),
         ("is there a timer for 10 minutes", "question", "is there"),
+        ("set a timer for plus 10 minutes", "sign", "plus"),
     ],
 )
 def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
@@ -98,6 +99,17 @@ def test_what_the_examples_say_themselves_is_theirs() -> None:
 def test_what_stands_in_an_argument_is_no_objection() -> None:
     assert against("note down that the cat never sleeps if it rains", NOTE) is None
     assert against("never note down that the cat sleeps", NOTE) == ("negation", "never")
+
+
+def test_but_takes_back_what_stands_before_it_even_within_a_text() -> None:
+    assert against("note down that the cat does not eat", NOTE) is None
+    assert against("note down that I call Bob but don't do it", NOTE) == ("negation", "don't")
+
+
+def test_a_question_mark_asks() -> None:
+    assert against("your timer for 10 minutes?") == ("question", "your timer")
+    assert against("set a timer for 10 minutes?") is None
+    assert against("can you set a timer for 10 minutes?") is None
 
 
 def test_a_read_may_be_asked_about() -> None:

@@ -273,3 +273,22 @@ def test_formats_of_dates() -> None:
         "MM/DD/YYYY",
         "mm, d",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("on the 21st", "2025-03-21"),
+        ("by 3rd", "2025-04-03"),
+        ("until the 5th, please", "2025-03-05"),
+        ("since the 20th", "2025-02-20"),
+        ("on the 31st of next month", None),
+        ("on the 30th of next month", "2025-04-30"),
+        ("on the 1st of the month", "2025-03-01"),
+        ("on the 3rd floor", None),
+        ("the 21st", None),
+        ("on the 32nd", None),
+    ],
+)
+def test_a_day_of_a_month_is_said_by_its_number(text: str, day: str | None) -> None:
+    assert [each.isoformat() for each in values(text, "date")] == ([day] if day else [])

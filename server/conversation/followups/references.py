@@ -154,7 +154,9 @@ def by_words(saying: Utterance, offered: Sequence[Template], wording: Lexicon) -
     """
     words = [word.text for word in saying.words]
     said = {stem(word) for word in words if word not in wording.idle | wording.never}
-    if not said or len(words) > _MOST_WORDS or words[0] in wording.asks:
+    opens = (wording.idle | wording.never) - wording.asks
+    first = next((word for word in words if word not in opens), "")
+    if not said or len(words) > _MOST_WORDS or first in wording.asks:
         return None
     about = [(each.description, each.id.replace("_", " "), *each.tags) for each in offered]
     for texts in (about, [each.nl_examples for each in offered]):

@@ -50,6 +50,7 @@ def column_alone(r: Cursor, at: int) -> int:
         r.form.sort.append(Key(name, order[1]))
         return size + order[0]
     begins = r.tag(at - 1, "sort", "group") or r.last_tag == "by"
+    begins = begins or (r.last_tag == "sort" and r.word(at - 1) == "of")  # in order of score
     if r.form.sorting and not r.form.sort and begins and r.last_tag in ("sort", "by", ""):
         r.form.sort.append(Key(name))
         return size

@@ -18,6 +18,7 @@ from server.core.decision import (
     Answer,
     Call,
     ClarifyingQuestion,
+    Courtesy,
     MissingArguments,
     PendingConfirmation,
     ProposalNotExecuted,
@@ -95,6 +96,8 @@ def meant(answer: Answer) -> dict[str, Any]:
             return {"asks": {INTENT_OF[match.template_id]: [one.name for one in missing]}}
         case ClarifyingQuestion():
             return {"asks_back": True}
+        case Courtesy(kind):
+            return {"courtesy": kind}
         case Call(call=call):
             told = answer.metadata["proposal"]
             assert INTENT_OF[call.template_id] == told["intent"]

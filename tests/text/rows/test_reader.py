@@ -74,6 +74,8 @@ RED = cond("color", "eq", "red")
             "where": RED, "sort": [{"field": "price", "order": "asc"}], "limit": 1, "ties": True}),
         ("cars sorted from cheapest to most expensive", CARS, {
             "sort": [{"field": "price", "order": "asc"}]}),
+        ("cars in order of price, cheapest first", CARS, {
+            "sort": [{"field": "price", "order": "asc"}]}),
         ("sort by brand, then by year desc", CARS, {
             "sort": [{"field": "brand", "order": "asc"}, {"field": "year", "order": "desc"}]}),
         ("average price per colour, highest first", CARS, {
