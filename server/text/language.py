@@ -351,9 +351,11 @@ class RoleWords(LanguagePart):
 
 
 class StoryWords(LanguagePart):
-    """What short stories with a question are told in. The comments of `en.yaml` say what each is for."""
+    """What short stories with a question are told in; the comments of `en.yaml` tell of each."""
 
     tellers: Phrases = ()
+    persons: Phrases = ()
+    someone: Phrases = ()
     others: Phrases = ()
     determiners: Phrases = ()
     any_one: Phrases = ()
@@ -367,6 +369,9 @@ class StoryWords(LanguagePart):
     links: Phrases = ()
     places: Phrases = ()
     fillers: Phrases = ()
+    now: Phrases = ()
+    past: Phrases = ()
+    shares_out: Phrases = ()
     joints: Phrases = ()
     more: Phrases = ()
     another: Phrases = ()
