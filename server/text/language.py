@@ -351,11 +351,9 @@ class RoleWords(LanguagePart):
 
 
 class StoryWords(LanguagePart):
-    """What short stories with a question are told in; the comments of `en.yaml` tell of each."""
+    """What short stories with a question are told in. The comments of `en.yaml` say what each is for."""
 
     tellers: Phrases = ()
-    persons: Phrases = ()
-    someone: Phrases = ()
     others: Phrases = ()
     determiners: Phrases = ()
     any_one: Phrases = ()
@@ -369,9 +367,6 @@ class StoryWords(LanguagePart):
     links: Phrases = ()
     places: Phrases = ()
     fillers: Phrases = ()
-    now: Phrases = ()
-    past: Phrases = ()
-    shares_out: Phrases = ()
     joints: Phrases = ()
     more: Phrases = ()
     another: Phrases = ()

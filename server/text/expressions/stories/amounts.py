@@ -91,7 +91,7 @@ class AmountReader:
         return Noun(THING + head + (f" {self.stems[at]}" if last > at + 1 else ""), name, last)
 
     def one(self, at: int, *, of_many: bool = False) -> Noun | None:
-        """Return the name after "per" or a number: can, slices, which are other words elsewhere."""
+        """Return the name after "per" or a number, which may be another word elsewhere: can, slices."""
         noun = self.noun(at)
         is_other = noun is None and self.end("nouns_too", at)
         if is_other and (not of_many or self.tokens.words[at].endswith("s")):

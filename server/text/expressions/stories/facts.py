@@ -45,18 +45,9 @@ class Fact(NamedTuple):
     """Whether `below_thing` may say nothing: a box has 48 chocolates."""
     role: Role = ""
     who: str = ""
-    """Who has or does it: `teller`, `person`, `other` or `noun`; empty where nobody is named."""
-    subject: str = ""
-    """What the clause is about, where it has a name."""
     clause: int = 0
-    is_linked: bool = False
-    """Whether "for", "in" or the like stands before it."""
     is_asked: bool = False
     """Whether it stands in the question: how many pages in 35 minutes."""
-    is_subject: bool = False
-    """Whether it stands before the verb: 6 workers need 3 days."""
-    is_bare: bool = False
-    """Whether its thing was left to be understood."""
     numbers: int = 1
 
     @property
@@ -73,9 +64,6 @@ class Asked(NamedTuple):
     below: str = ""
     is_left: bool = False
     is_total: bool = False
-    who: str = ""
-    is_pack: bool = False
-    """Whether `below` is a pack, and nothing that is in one."""
 
 
 @dataclass(slots=True)
@@ -87,10 +75,6 @@ class Story:
     last: int = 0
     named: set[str] = field(default_factory=set)
     """What clauses are about, beside what is counted."""
-    now: set[int] = field(default_factory=set)
-    """The clauses that tell how it is now."""
-    is_shared: bool = False
-    """Whether something is shared out."""
     marks: set[str] = field(default_factory=set)
     """What is said of a percentage: up, down, included, and the names of charges."""
     asked_marks: set[str] = field(default_factory=set)

@@ -39,8 +39,6 @@ def solve_percentage(story: Story, on_top: frozenset[str]) -> Answer | None:
     if (amount.is_rate and not amount.is_optional) or not _may_be(asked, amount):
         return None
     wanted = _wanted(story, asked, percent, on_top)
-    if wanted in ("raised", "reduced") and not _is_before(amount, percent, story):
-        return None
     whole = Number(Quantity(amount.value, _unit(asked, amount)))
     share = Number(Quantity(percent.value, percent=True))
     told, part = amount.shown, percent.shown
@@ -72,10 +70,8 @@ def _wanted(story: Story, asked: Asked, percent: Fact, on_top: frozenset[str]) -
         told.add("down")
     elif percent.below_shown:
         named.add(percent.below_shown)
-    if "past" in story.asked_marks and told & {"up", "down"}:
-        return ""
-    asks = {mark for mark in story.asked_marks if not mark.startswith(_CHARGE)} - {"past"}
-    charges = {one.removeprefix(_CHARGE) for one in story.asked_marks if one.startswith(_CHARGE)}
+    asks = {mark for mark in story.asked_marks if not mark.startswith(_CHARGE)}
+    charges = {mark.removeprefix(_CHARGE) for mark in story.asked_marks - asks}
     named, charges = _alike(named, charges)
     asked_with = "with" in asks
     told, asks = told - {"with"}, asks - {"with"}
@@ -97,16 +93,6 @@ def _wanted(story: Story, asked: Asked, percent: Fact, on_top: frozenset[str]) -
     if asked.is_total or asked_with:
         return "raised" if named | charges and named | charges <= on_top else ""
     return "share" if charges else ""
-
-
-def _is_before(amount: Fact, percent: Fact, story: Story) -> bool:
-    """Whether the amount is the one that the percentage goes up or down from."""
-    of_another = percent.subject and percent.subject != amount.subject
-    is_charge = bool(percent.below_shown) and percent.below_shown != "down"
-    if is_charge or percent.is_asked:
-        return True
-    first = story.facts[0] is amount
-    return first and not of_another and amount.clause not in story.now
 
 
 def _alike(named: set[str], charges: set[str]) -> tuple[set[str], set[str]]:

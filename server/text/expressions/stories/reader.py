@@ -10,6 +10,7 @@ from server.text.expressions.stories.facts import Answer
 from server.text.expressions.stories.scanner import QUESTIONS, Scanner
 from server.text.expressions.stories.solver import solve
 from server.text.expressions.stories.words import story_lexicon
+from server.text.tokens import Tokens
 
 _MOST_BEGINNINGS: Final = 8
 _LONGEST: Final = 80

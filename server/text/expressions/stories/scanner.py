@@ -26,7 +26,6 @@ from server.text.stems import singular
 _ENDS: Final = frozenset(".;!")
 _MOST_FACTS: Final = 4
 _ROLES: Final[tuple[Role, ...]] = ("minus", "plus", "have")
-_PERSONS: Final = (("tellers", "teller"), ("persons", "person"), ("others", "other"))
 QUESTIONS: Final = {
     "how_many": COUNTED, "how_much": MEASURED, "how_long": TIME, "how_far": LENGTH, "what": "",
     "asks_total": ANY,
@@ -87,8 +86,7 @@ class Scanner:
             self._next_clause()
             return at + 1
         steps: tuple[Callable[[int], int], ...] = (
-            self._joint, self._mark, self._one_subject, self._amount, self._called,
-            self._person, self._verb, self._known_subject,
+            self._joint, self._mark, self._one_subject, self._amount, self._called, self._person, self._verb, self._known_subject,
             self._place, self._bare_subject, self._filler,
         )  # fmt: skip
         return next((after for step in steps if (after := step(at))), 0)
@@ -126,9 +124,7 @@ class Scanner:
         return 0
 
     def _about(self, noun: Noun) -> int:
-        is_person = noun.last > 0 and self.end("someone", noun.last - 1)
-        self._subject, self._is_open = noun, False
-        self._who = "person" if is_person else "noun"
+        self._subject, self._who, self._is_open = noun, "noun", False
         self.story.named.add(noun.thing)
         return noun.last
 
@@ -155,13 +151,13 @@ class Scanner:
             and self.tokens.words[at] in self.amounts.numerals.lexicon.of
             and not fact.is_rate
         ):
-            what = self._of_what(before)
-            if what is None or not (is_noun(fact.thing) or self._of_subject == "a"):
+            name = self._of_what(before)
+            if name is None or not (is_noun(fact.thing) or self._of_subject == "a"):
                 return 0
             if is_noun(fact.thing):
                 fact = fact._replace(
-                    below_thing=what.thing,
-                    below_shown=what.name,
+                    below_thing=name.thing,
+                    below_shown=name.name,
                     is_optional=self._of_subject == "a",
                 )
         elif (
@@ -179,16 +175,7 @@ class Scanner:
             (self.story.asked_marks if self._asks else self.story.marks).add("with")
         if fact.thing == ANY and not fact.is_rate and self._counts_us:
             fact = fact._replace(thing=PEOPLE, shown=f"{fact.shown} people")
-        self.story.facts.append(
-            fact._replace(
-                role=role,
-                who=self._who,
-                subject=self._subject.thing if self._subject is not None else "",
-                clause=self._clause,
-                is_linked=start > at,
-                is_subject=self._is_open and not self._who,
-            )
-        )
+        self.story.facts.append(fact._replace(role=role, who=self._who, clause=self._clause))
         self._is_open = False
         return more or last
 
@@ -214,7 +201,7 @@ class Scanner:
         return noun.last + 1 if self.amounts.amount(noun.last + 1) is not None else 0
 
     def _person(self, at: int) -> int:
-        for name, who in _PERSONS:
+        for name, who in (("tellers", "teller"), ("others", "other")):
             if (end := self.end(name, at)) and self._is_open:
                 self._who = who
                 self._counts_us = bool(self.end("we_are", at))
@@ -232,7 +219,6 @@ class Scanner:
         if is_passive and role == "minus" and not facts[-1].role:
             facts[-1] = facts[-1]._replace(role="minus", who="")  # 85 were sold
         self._counts_us = bool(self.end("are", at)) and self._who == "teller"
-        self.story.is_shared |= bool(self.end("shares_out", at))
         self._role = role or self._role
         self._is_open = False
         return end
@@ -261,9 +247,7 @@ class Scanner:
         return self._about(noun)
 
     def _filler(self, at: int) -> int:
-        if end := self.end("now", at):
-            self.story.now.add(self._clause)
-        return end or self.end("fillers", at)
+        return self.end("fillers", at)
 
     # The question.
 
@@ -343,13 +327,8 @@ class Scanner:
             asked = asked._replace(below=asked.below or PERSON, thing=asked.thing or ANY)
         elif name in ("shares", "pays"):
             asked = asked._replace(thing=asked.thing or (MEASURED if name == "pays" else ANY))
-        elif name == "aux":
-            if not asked.thing and self.end("costs", at):
-                asked = asked._replace(thing=MEASURED)
-            if self.end("past", at):
-                self.story.asked_marks.add("past")
-            who = next((who for one, who in _PERSONS[:2] if self.end(one, at)), "")
-            asked = asked._replace(who=who or asked.who)
+        elif name == "aux" and not asked.thing and self._costs(at):
+            asked = asked._replace(thing=MEASURED)
         elif name == "determiners":
             noun = self.amounts.noun(end)
             is_more = any(self.end(more, end) for more in ("left", "total", "shares", "pays"))
@@ -357,6 +336,9 @@ class Scanner:
                 known = noun.last if self._is_known(noun) else 0
                 return asked._replace(thing=asked.thing or ANY), known
         return asked, end
+
+    def _costs(self, at: int) -> bool:
+        return bool(self.end("costs", at))
 
     def _asked_one(self, asked: Asked, at: int) -> tuple[Asked, int]:
         """Read “per can”, “one pen”, “each box”, “a week”: what it is asked for one of."""
@@ -368,8 +350,7 @@ class Scanner:
             return asked._replace(below=unit[0][0]), last
         noun = self.amounts.one(one)
         if noun is not None:
-            is_pack = bool(self.end("packs", one))
-            return asked._replace(below=noun.thing, is_pack=is_pack), noun.last
+            return asked._replace(below=noun.thing), noun.last
         return asked, 0
 
     def _asked_amount(self, asked: Asked, at: int) -> tuple[Asked, int]:
@@ -381,7 +362,8 @@ class Scanner:
         return asked, noun.last if noun is not None and self._is_known(noun) else 0
 
     def _is_known(self, noun: Noun) -> bool:
-        """Whether a clause is about it, and it is not one of many that are counted."""
-        counted = {one.thing for one in self.story.facts}
-        counted |= {one.below_thing for one in self.story.facts if not one.is_optional}
-        return noun.thing in self.story.named - counted
+        """Whether the story told of it; a question that comes first may name anything."""
+        facts = self.story.facts
+        return noun.thing in self.story.named or any(
+            noun.thing in (one.thing, one.below_thing) for one in facts
+        )

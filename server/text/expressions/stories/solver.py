@@ -55,16 +55,12 @@ def solve(story: Story, on_top: frozenset[str] = frozenset()) -> Answer | None:
     """Return what a story comes to; None where nothing, or more than one thing, can be meant."""
     if any(one.thing == PERCENT for one in story.facts):
         return solve_percentage(story, on_top)
-    if story.marks or story.asked_marks - {"past"} or story.asked is None:
+    if story.marks or story.asked_marks or story.asked is None:
         return None
-    if {"teller", "person"} <= {story.asked.who, *(one.who for one in story.facts)}:
-        return None  # what I have is not what she has
     unified = _unified(story.facts, story.asked)
     if unified is None or not 2 <= sum(one.numbers for one in story.facts) <= _MOST_NUMBERS:
         return None
     facts, asked = unified
-    if story.is_shared and _paired(facts) is not None:
-        return None
     readings: dict[Fraction, Reading] = {}
     for meant in islice(_meanings(facts, asked), _MOST_MEANINGS):
         for reading in _readings(meant, asked):
@@ -107,20 +103,15 @@ def _meant(fact: Fact, facts: Sequence[Fact], asked: Asked, named: Sequence[str]
         things = named
     elif fact.thing == PACKED:
         told = {one.below_thing for one in facts} | {one.thing for one in facts}
-        is_new = is_noun(asked.below) and asked.below not in told and not asked.is_pack
-        things = [asked.below] if is_new else ()
+        things = [asked.below] if is_noun(asked.below) and asked.below not in told else ()
     belows: Sequence[str] = (fact.below_thing,)
     if fact.below_thing == EACH:
         belows = [one for one in named if not is_money(one)]
     elif fact.is_optional:
         belows = ("", fact.below_thing)
     for thing, below in product(things, belows):
-        if thing in _TIMES and below in _TIMES and fact.is_optional:
-            continue  # 30 days in a month
         if thing != below:
-            is_bare = fact.thing == ANY
-            meant = fact._replace(thing=thing, below_thing=below, is_bare=is_bare)
-            yield from _converted(meant, facts, asked)
+            yield from _converted(fact._replace(thing=thing, below_thing=below), facts, asked)
 
 
 def _converted(fact: Fact, facts: Sequence[Fact], asked: Asked) -> Iterator[Fact]:
@@ -129,7 +120,7 @@ def _converted(fact: Fact, facts: Sequence[Fact], asked: Asked) -> Iterator[Fact
     if fact.is_rate or not is_convertible(((fact.thing, 1),)):
         return
     others = {t for one in facts if one.is_rate for t in (one.thing, one.below_thing)}
-    for other in sorted(others | {asked.thing, asked.below} - {fact.thing}):
+    for other in sorted(others | {asked.thing} - {fact.thing}):
         if other and is_convertible(((other, 1),)):
             found = convert(Quantity(fact.value, ((fact.thing, 1),)), ((other, 1),))
             if found is not None:
@@ -157,11 +148,9 @@ def _changed(facts: Sequence[Fact], asked: Asked) -> Iterator[Reading]:
         return
     value, steps = first.value, [Step("", first)]
     for change in changes:
-        if change.role not in ("minus", "plus") or change.is_linked:
+        if change.role not in ("minus", "plus") or change.thing != first.thing:
             return
-        if change.thing != first.thing or change.clause == steps[-1].fact.clause:
-            return
-        if first.who in ("teller", "person") and change.who not in (first.who, ""):
+        if first.who in ("teller", "other") and change.who not in (first.who, ""):
             return
         sign = "−" if change.role == "minus" else "+"
         value += change.value if sign == "+" else -change.value
@@ -193,13 +182,9 @@ def _summed(facts: Sequence[Fact], asked: Asked) -> Iterator[Reading]:
 
 def _products(facts: Sequence[Fact], asked: Asked) -> Iterator[Reading]:
     """Read rates and amounts whose units leave what is asked for: pages a minute × minutes."""
-    if any(one.is_bare and not one.is_rate and not is_money(one.thing) for one in facts):
-        return
     paired = _paired(facts)
-    pair = [facts[at] for at in paired or ()]
-    is_timed = any(one.thing in _TIMES for one in pair)
-    if is_timed and any(one.is_subject and one.thing not in _TIMES for one in pair):
-        return  # 6 workers need 3 days: how many are needed for 2?
+    if paired is not None and _names(TIME, asked.thing):
+        return  # 6 workers take 3 days: how long do 9 take?
     for signs in product((1, -1), repeat=len(facts)):
         if 1 not in signs or (paired and signs[paired[0]] == signs[paired[1]]):
             continue
@@ -214,9 +199,9 @@ def _products(facts: Sequence[Fact], asked: Asked) -> Iterator[Reading]:
         else:
             del unit[""]
             thing = _result(unit, asked)
-            if thing and not (paired and thing in _TIMES):
+            if thing:
                 steps = _in_order(signs, facts)
-                yield from _whole(Reading(value, thing, steps))
+                yield from _whole(Reading(value, thing, steps), is_share=bool(asked.below))
 
 
 def _paired(facts: Sequence[Fact]) -> tuple[int, int] | None:
@@ -254,7 +239,7 @@ def _names(asked: str, thing: str) -> bool:
     return asked in (ANY, thing)
 
 
-def _whole(reading: Reading) -> Iterator[Reading]:
+def _whole(reading: Reading, *, is_share: bool = False) -> Iterator[Reading]:
     """Nobody has 2.5 boxes."""
     if reading.value.denominator == 1 or not is_noun(reading.thing):
         yield reading
@@ -277,17 +262,20 @@ _OPERATIONS: Final = {"×": "multiply", "÷": "divide", "+": "add", "−": "subt
 
 def _answer(reading: Reading, asked: Asked, last: int) -> Answer:
     unit = _unit(reading, asked)
-    is_thing = is_noun(reading.thing)
-    parts: list[tuple[str, Literal, str]] = []
+    node: Node | None = None
+    text = ""
+    mixed = {step.sign in "+−" for step in reading.steps if step.sign}
     for sign, fact in reading.steps:
         literal_unit = unit if not sign or sign in "+−" else ()
         literal = Literal(Quantity(fact.value / fact.below, literal_unit))
-        parts.append((sign, literal, _shown(fact, unit if sign in "+−" and not is_thing else ())))
-    node: Node = parts[0][1]
-    text = parts[0][2]
-    for sign, literal, shown in parts[1:]:
-        node = Operation(_OPERATIONS[sign], (node, literal))
-        text = f"{text} {sign} {shown}"
+        shown = _shown(fact, unit if sign in "+−" and not is_noun(reading.thing) else ())
+        if node is None:
+            node, text = literal, shown
+        else:
+            node = Operation(_OPERATIONS[sign], (node, literal))
+            text = f"{text} {sign} {shown}"
+    assert node is not None
+    del mixed
     return Answer(node, text, last)
 
 
