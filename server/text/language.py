@@ -350,54 +350,6 @@ class RoleWords(LanguagePart):
     at_most_after: Phrases = ()
 
 
-class StoryWords(LanguagePart):
-    """What short stories with a question are told in. The comments of `en.yaml` say what each is for."""
-
-    tellers: Phrases = ()
-    others: Phrases = ()
-    determiners: Phrases = ()
-    any_one: Phrases = ()
-    each_one: Phrases = ()
-    each: Phrases = ()
-    in_one: Phrases = ()
-    have: Phrases = ()
-    minus: Phrases = ()
-    plus: Phrases = ()
-    verbs: Phrases = ()
-    links: Phrases = ()
-    places: Phrases = ()
-    fillers: Phrases = ()
-    joints: Phrases = ()
-    more: Phrases = ()
-    another: Phrases = ()
-    packs: Phrases = ()
-    people: Phrases = ()
-    money: Phrases = ()
-    how_many: Phrases = ()
-    how_much: Phrases = ()
-    how_long: Phrases = ()
-    how_far: Phrases = ()
-    asks_total: Phrases = ()
-    of_us: Phrases = ()
-    on_top: Phrases = ()
-    along: Phrases = ()
-    what: Phrases = ()
-    left: Phrases = ()
-    total: Phrases = ()
-    everyone: Phrases = ()
-    shares: Phrases = ()
-    pays: Phrases = ()
-    asked_one: Phrases = ()
-    costs: Phrases = ()
-    are: Phrases = ()
-    we_are: Phrases = ()
-    aux: Phrases = ()
-    nouns_too: Phrases = ()
-    not_nouns: Phrases = ()
-    plurals: dict[str, str] = {}
-    percent: dict[str, Phrases] = {}
-
-
 class SumWords(LanguagePart):
     """How arithmetic is said. The comments of `en.yaml` say what each list is for.
 
@@ -431,7 +383,6 @@ class SumWords(LanguagePart):
     spaced_units: WordSet = NO_WORDS
     unit_plurals: dict[str, str] = {}
     pint_names: dict[str, str] = {}
-    stories: StoryWords = StoryWords()
 
 
 class RowDegree(LanguagePart):

@@ -140,9 +140,22 @@ def _calibration_error(chosen: Sequence[Choice]) -> float:
 
 
 def risk(chosen: Sequence[Choice]) -> list[list[float]]:
-    """The share of questions that go wrong at each threshold, over libraries with parameters."""
-    counted = [c for c in chosen if c.library != "clinc150"]
-    return [[at, round(float(np.mean([c.is_wrong(at) for c in counted])), 4)] for at in _THRESHOLDS]
+    """The share of questions that go wrong at each threshold, as a mean of libraries.
+
+    Libraries with parameters count, each as much as any other: the next one is another library,
+    and not more questions for one of these.
+    """
+    libraries = [
+        [one for one in chosen if one.library == name]
+        for name in sorted({one.library for one in chosen} - {"clinc150"})
+    ]
+    return [
+        [
+            at,
+            round(float(np.mean([np.mean([c.is_wrong(at) for c in own]) for own in libraries])), 4),
+        ]
+        for at in _THRESHOLDS
+    ]
 
 
 def main() -> None:

@@ -7,11 +7,10 @@ from typing import Final
 
 from server.text.expressions.evaluation import CannotCalculate, evaluate
 from server.text.expressions.grammar import SHORTEST_SLIP, Grammar, grammar_of
-from server.text.expressions.numerals import NumberFormat, NumeralReader
+from server.text.expressions.numerals import NumberFormat
 from server.text.expressions.parser import Parsed, Parser
 from server.text.expressions.quantity import Quantity
 from server.text.expressions.rendering import render
-from server.text.expressions.stories import read_story
 from server.text.expressions.tree import Node, Operation
 from server.text.money import CURRENCY_STARTERS
 from server.text.parsed_text import ParsedText
@@ -84,9 +83,6 @@ def read_expression(
             if found is not None and _after_tail(tokens, grammar, found.last) == len(tokens):
                 return _expression(found.node, grammar)
         furthest = max(furthest, parser.furthest)
-    numerals = NumeralReader(tokens, grammar.lexicon, number_format)
-    if (story := read_story(numerals, languages)) is not None:
-        return Expression(story[1].node, story[1].text)
     if furthest >= len(tokens):
         raise ValueError(f"{text!r} is not complete: it ends where a number should follow")
     word = tokens.slice(furthest, furthest + 1)
@@ -113,22 +109,9 @@ def _find(reading: ParsedText, number_format: NumberFormat) -> FoundExpression |
     grammar = grammar_of(reading.languages)
     barriers = _barriers(reading)
     found = _longest(Parser(tokens, grammar, number_format, barriers))
-    if corrected := _corrected(tokens, grammar):
-        found = _longer(found, _longest(Parser(corrected, grammar, number_format, barriers)))
-    numerals = NumeralReader(tokens, grammar.lexicon, number_format)
-    story = read_story(numerals, reading.languages, barriers)
-    if story is None:
-        return found
-    first, answer = story
-    told = FoundExpression(first, answer.last, Expression(answer.node, answer.text))
-    return _longer(found, told)
-
-
-def _longer(one: FoundExpression | None, other: FoundExpression | None) -> FoundExpression | None:
-    """Return what takes more words; the first where both take as many."""
-    if one is None or other is None:
-        return one or other
-    return other if other.last - other.first > one.last - one.first else one
+    if found is None and (corrected := _corrected(tokens, grammar)):
+        found = _longest(Parser(corrected, grammar, number_format, barriers))
+    return found
 
 
 def _corrected(tokens: Tokens, grammar: Grammar) -> Tokens | None:

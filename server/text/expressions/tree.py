@@ -105,7 +105,6 @@ _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "add_to": lambda a, b: Operation("add", (b, a)),
     "share": _in_percent,
     "change": lambda a, b: _in_percent(Operation("subtract", (b, a)), a),
-    "drop": lambda a, b: _in_percent(Operation("subtract", (a, b)), a),
     "whole_of": lambda a, b: Operation("divide", (a, b)),
     "without": lambda a, b: Operation("divide", (a, Operation("add", (number(1), b)))),
     "sum": _call("add"),
