@@ -35,6 +35,8 @@ _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
 """The share of the threshold at which missing arguments are asked for: that does nothing yet."""
+_ASKED_FOR_ALL_READ: Final = 0.5
+"""That share where every word of the question was read."""
 _HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
 _FAR_AHEAD: Final = 3.0
@@ -167,11 +169,15 @@ def _runner_up(judged: Sequence[Judged], ranking: Ranking) -> Match | None:
 def _share_needed(candidate: Candidate) -> float:
     """What share of the threshold a call needs: the less, the less harm it could do.
 
-    What is missing is only asked for where a word of the template's own is said.
+    What is missing is only asked for where a word of the template's own is said, be it one that
+    its author's patterns look for.
     """
     if candidate.found.missing:
         own = any(word.role in ("frame", "operator") for word in candidate.coverage.words)
-        return _ASKED_FOR if own else 1.0
+        sources = candidate.found.sources.values()
+        if not own and not any(source.kind == "template_pattern" for source in sources):
+            return 1.0
+        return _ASKED_FOR if any(candidate.coverage.unread()) else _ASKED_FOR_ALL_READ
     harmless = candidate.template.effect == "read" and not candidate.template.parameters
     return _HARMLESS if harmless else 1.0
 
