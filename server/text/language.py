@@ -359,6 +359,10 @@ class SumWords(LanguagePart):
     """
 
     forms: dict[str, tuple[str, ...]] = {}
+    steps: dict[str, tuple[str, ...]] = {}
+    adds: WordSet = NO_WORDS
+    then: Phrases = ()
+    it: Phrases = ()
     declined: dict[str, tuple[str, ...]] = {}
     shown: dict[str, str] = {}
     of: WordSet = NO_WORDS
@@ -381,6 +385,7 @@ class SumWords(LanguagePart):
     powers: dict[str, int] = {}
     compounds: dict[str, dict[str, int]] = {}
     spaced_units: WordSet = NO_WORDS
+    scales: WordSet = NO_WORDS
     unit_plurals: dict[str, str] = {}
     pint_names: dict[str, str] = {}
 

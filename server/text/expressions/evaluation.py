@@ -4,10 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import isqrt
+from math import ceil, floor, isqrt
 from typing import Final
 
-from server.text.expressions.quantity import Quantity, convert, product_unit, unit_of
+from server.text.expressions.quantity import (
+    Quantity,
+    convert,
+    on_scale,
+    product_unit,
+    unit_of,
+)
 from server.text.expressions.tree import Literal, Node
 
 MOST_DIGITS: Final = 400
@@ -39,6 +45,8 @@ def _value(node: Node) -> Quantity:
     values = [_value(one) for one in node.operands]
     if node.name == "convert":
         found = _converted(values[0], node.detail)
+    elif node.name == "round_to":
+        found = _round_to(values[0], values[1], node.detail)
     elif node.name in _OF_TWO:
         found, rest = values[0], values[1:]
         for value in rest:
@@ -76,7 +84,10 @@ def _in_unit_of(first: Quantity, value: Quantity) -> Quantity:
 
 
 def _is_money(quantity: Quantity) -> bool:
-    return len(quantity.unit) == 1 and quantity.unit[0][0].isupper() and quantity.unit[0][1] == 1
+    if len(quantity.unit) != 1:
+        return False
+    name, power = quantity.unit[0]
+    return name.isupper() and name.isalpha() and power == 1
 
 
 def _total(sign: int) -> Callable[[Quantity, Quantity], Quantity]:
@@ -183,11 +194,13 @@ def _whole_root(value: int, n: int) -> int:
     return low
 
 
-def _round_to(quantity: Quantity, step: Quantity) -> Quantity:
+def _round_to(quantity: Quantity, step: Quantity, towards: str) -> Quantity:
     size = convert(step, quantity.unit) if step.unit else step
     if size is None or not size.value or quantity.percent:
         raise CannotCalculate(f"{quantity} cannot be rounded to {step}")
-    return _with(quantity, _half_away(quantity.value / size.value) * abs(size.value))
+    steps = quantity.value / abs(size.value)
+    whole = {"up": ceil, "down": floor}.get(towards, _half_away)(steps)
+    return _with(quantity, whole * abs(size.value))
 
 
 def _round(quantity: Quantity, decimals: Quantity) -> Quantity:
@@ -233,7 +246,7 @@ def _percent(quantity: Quantity) -> Quantity:
 
 def _converted(quantity: Quantity, detail: str) -> Quantity:
     wanted = tuple((n, int(p)) for n, _, p in (part.partition("^") for part in detail.split()))
-    found = convert(quantity, wanted)
+    found = on_scale(quantity, wanted) or convert(quantity, wanted)
     if found is None:
         unit = Quantity(Fraction(2), wanted).unit_name
         raise CannotCalculate(f"{quantity} cannot be told in {unit}")
@@ -279,7 +292,6 @@ _OF_TWO: Final[Mapping[str, Callable[[Quantity, Quantity], Quantity]]] = {
     "add": _total(1), "subtract": _total(-1), "difference": _difference,
     "multiply": _multiply, "part_of": _multiply, "divide": _divide, "rate": _rate,
     "remainder": _remainder, "power": _power, "root": _root, "round": _round,
-    "round_to": _round_to,
 }  # fmt: skip
 _OF_LIST: Final[Mapping[str, Callable[[Sequence[Quantity]], Quantity]]] = {
     "mean": _mean, "median": _median, "mode": _mode,

@@ -11,7 +11,7 @@ from server.text.expressions.numerals import NumberFormat
 from server.text.expressions.parser import Parsed, Parser
 from server.text.expressions.quantity import Quantity
 from server.text.expressions.rendering import render
-from server.text.expressions.tree import Node, Operation
+from server.text.expressions.tree import Node, Operation, is_about_it
 from server.text.money import CURRENCY_STARTERS
 from server.text.parsed_text import ParsedText
 from server.text.tokens import Tokens, is_digits, is_word
@@ -80,6 +80,8 @@ def read_expression(
         parser = Parser(each or tokens, grammar, number_format)
         for first in dict.fromkeys((0, start)):
             found = parser.read(first)
+            if found is not None and is_about_it(found.node):
+                continue
             if found is not None and _after_tail(tokens, grammar, found.last) == len(tokens):
                 return _expression(found.node, grammar)
         furthest = max(furthest, parser.furthest)
@@ -138,7 +140,7 @@ def _longest(parser: Parser) -> FoundExpression | None:
     best: tuple[int, Parsed] | None = None
     for start in range(len(tokens)):
         found = parser.read(start)
-        if found is None or not isinstance(found.node, Operation):
+        if found is None or not isinstance(found.node, Operation) or is_about_it(found.node):
             continue
         first = _without_fillers(parser, start, found)
         if best is not None and found.last - first <= best[1].last - best[0]:
@@ -150,6 +152,8 @@ def _longest(parser: Parser) -> FoundExpression | None:
     first, found = best
     after = found.last + (tokens.word(found.last) == ",")
     end = grammar.lexicon.tails.longest(tokens.words, after)
+    if not end and _after_tail(tokens, grammar, found.last) == len(tokens):
+        end = len(tokens)
     return FoundExpression(first, end or found.last, _expression(found.node, grammar))
 
 

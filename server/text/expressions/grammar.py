@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain
 from typing import Final, NamedTuple
 
 from server.text.expressions.lexicon import Lexicon, languages_of, lexicon_of
@@ -64,6 +65,8 @@ class Grammar:
 
     lexicon: Lexicon
     prefix: FormTree = field(default_factory=FormTree)
+    steps: FormTree = field(default_factory=FormTree)
+    """Forms that go on with what was worked out so far: “… then add 4”."""
     following: dict[str, list[Following]] = field(default_factory=dict)
     """By their first word after the operand, the tightest first; "" for a noun."""
     words: set[str] = field(default_factory=set)
@@ -92,6 +95,9 @@ def _compiled(codes: tuple[str, ...]) -> Grammar:
             for form in forms:
                 for pieces in expand(form):
                     _add(grammar, trees, operation, detail, pieces)
+        for operation, forms in language.sums.steps.items():
+            for pieces in chain(*map(expand, forms)):
+                _put(grammar, grammar.steps, pieces, Ending(operation, "", "a"))
     for (level, kind, _), tree in trees.items():
         for word in (*tree.words, *([""] if tree.slots else [])):
             grammar.following.setdefault(word, []).append(Following(level, kind, tree))
@@ -108,13 +114,18 @@ def _add(
     pieces: Sequence[str],
 ) -> None:
     level = level_of(operation)
-    last_level = level if operation in _RIGHT_FIRST else Level(min(level + 1, Level.LITERAL))
     name, kind = _slot(pieces[0])
     left = ""
     tree = grammar.prefix
     if name and kind != "ordinal":
         left, pieces = name, pieces[1:]
         tree = trees.setdefault((level, kind, left), FormTree())
+    _put(grammar, tree, pieces, Ending(operation, detail, left))
+
+
+def _put(grammar: Grammar, tree: FormTree, pieces: Sequence[str], ending: Ending) -> None:
+    level = level_of(ending.operation)
+    last_level = level + (ending.operation not in _RIGHT_FIRST)
     for at, piece in enumerate(pieces):
         name, kind = _slot(piece)
         if not name:
@@ -124,9 +135,9 @@ def _add(
             continue
         is_last = at == len(pieces) - 1
         # What closes an operand lets it be a sum; at the end it is as tight as the operation.
-        operand = last_level if is_last else Level.SUM
+        operand = Level(min(last_level, Level.LITERAL)) if is_last else Level.SUM
         tree = tree.slots.setdefault(Slot(name, kind, operand), FormTree())
-    tree.ending = tree.ending or Ending(operation, detail, left)
+    tree.ending = tree.ending or ending
 
 
 @cache

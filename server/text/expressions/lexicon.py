@@ -61,6 +61,9 @@ class Lexicon:
     asks: PhraseSet
     tails: PhraseSet
     joints: frozenset[str]
+    adds: frozenset[str]
+    then: PhraseSet
+    it: PhraseSet
     units: Mapping[str, str]
     compounds: Mapping[str, tuple[tuple[str, int], ...]]
     powers: Mapping[str, int]
@@ -68,6 +71,10 @@ class Lexicon:
     places: Mapping[str, Fraction]
     no_things: frozenset[str]
     shown: Mapping[str, str]
+
+    def joints_after(self, joint: str) -> frozenset[str]:
+        """What may join two more values of a list; a sign of addition does no more after “and”."""
+        return self.joints if joint in self.adds else self.joints - self.adds
 
 
 @cache
@@ -113,6 +120,9 @@ def lexicon_of(codes: tuple[str, ...]) -> Lexicon:
         asks=PhraseSet(chain(*(one.asks for one in sums))),
         tails=PhraseSet(chain(*(one.tails for one in sums))),
         joints=frozenset(chain(*(one.joints for one in sums))),
+        adds=frozenset(chain(*(one.adds for one in sums))),
+        then=PhraseSet(chain(*(one.then for one in sums))),
+        it=PhraseSet(chain(*(one.it for one in sums))),
         units=units,
         compounds={n: tuple(p.items()) for one in sums for n, p in one.compounds.items()},
         powers={w: power for one in sums for w, power in one.powers.items()},

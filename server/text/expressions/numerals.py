@@ -102,6 +102,8 @@ class NumeralReader:
             mixed = self._slashed(last)
             if mixed is not None and mixed[0] < 1:  # 2 1/2
                 return value + mixed[0], mixed[1], False
+        if value.denominator == 1 and (rest := self._and_part(last)):
+            return value + rest[0], rest[1], False
         return value, last, False
 
     def _with_comma(self, at: int) -> tuple[Fraction, int, bool] | None:
@@ -175,11 +177,19 @@ class NumeralReader:
                     (after + 1 + len(decimals)),
                     False,
                 )
-        if tokens.word(after) in self.lexicon.joining:
-            more = self._fraction(after + 1)  # and a half
-            if more is not None and more[0] < 1 and tokens.word(more[1]) not in self.lexicon.of:
-                return value + more[0], more[1], False
+        if rest := self._and_part(after):
+            return value + rest[0], rest[1], False
         return value, after, False
+
+    def _and_part(self, at: int) -> tuple[Fraction, int] | None:
+        """Read what stands after a whole number: and a half."""
+        tokens, lexicon = self.tokens, self.lexicon
+        if tokens.word(at) not in lexicon.joining or is_digits(tokens.word(at + 1)):
+            return None
+        more = self._fraction(at + 1)
+        if more is None or more[0] >= 1 or tokens.word(more[1]) in lexicon.of:
+            return None
+        return more[0], more[1]
 
     def _composed(self, at: int) -> tuple[Fraction, int] | None:
         """Return the whole number in words at a word, and the word after it."""
@@ -266,7 +276,8 @@ class NumeralReader:
             if unit:
                 last = start + size
                 break
-        if unit and len(tokens.words[start]) == 1 and not tokens.glued(start):
+        short = last == start + 1 and len(tokens.word(start)) == 1
+        if unit and short and not tokens.glued(start):
             unit = unit if unit in lexicon.spaced else ""
         if not unit:
             return (), at

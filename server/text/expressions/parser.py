@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 from server.text.expressions.grammar import FormTree, Grammar, Slot
 from server.text.expressions.numerals import NumberFormat, Numeral, NumeralReader
 from server.text.expressions.quantity import Quantity, is_convertible
-from server.text.expressions.tree import Level, Literal, Node, make
+from server.text.expressions.tree import (
+    IT,
+    Level,
+    Literal,
+    Node,
+    is_about_it,
+    make,
+    put_for_it,
+)
 from server.text.tokens import Tokens, is_digits
 
 _DEEPEST: Final = 25
@@ -22,6 +30,7 @@ _TO_UNIT: Final = frozenset({"convert", "rate_in", "duration_at"})
 _OPEN, _CLOSED = "(", ")"
 _SIGNS: Final = frozenset({"-", "−", "–", "+"})
 _APOSTROPHES: Final = frozenset({"'", "’"})
+_STOPS: Final = frozenset({",", ";", "."})
 _ENDS: Final = frozenset({"?", ";", "!"})
 _ORDINAL_ENDS: Final = frozenset({"st", "nd", "rd", "th"})
 
@@ -84,6 +93,8 @@ class Parser:
             inner = self.read(at + 1)
             closed = inner is not None and tokens.word(inner.last) == _CLOSED
             return Parsed(inner.node, inner.last + 1) if inner and closed else None
+        if (end := self.lexicon.it.longest(tokens.words, at)) and self._numeral(end) is None:
+            return Parsed(IT, end)
         found = [*self._forms(self.grammar.prefix, at, {}, listed=listed, level=Level.WHOLE)]
         if numeral := self._numeral(at, listed=listed):
             found.append(Parsed(numeral.literal, numeral.last))
@@ -105,13 +116,31 @@ class Parser:
         while self._steps < _MOST_STEPS:
             self._steps += 1
             found = self._next(left, left.last, level, listed=listed)
-            word = self.tokens.word(left.last)
-            if found is None and level is Level.WHOLE and word == ",":
-                found = self._next(left, left.last + 1, level, listed=listed)
+            if found is None and level is Level.WHOLE:
+                found = self._then(left, listed=listed)
             if found is None:
                 return left
             left = found
         return left
+
+    def _then(self, left: Parsed, *, listed: bool) -> Parsed | None:
+        """Read what is done with all that stands before: “…, then add 4”, “… and double it”."""
+        at = left.last
+        stop = self.tokens.word(at) if self.tokens.word(at) in _STOPS else ""
+        at += bool(stop)
+        after = self.lexicon.then.longest(self.tokens.words, at)
+        if not after and stop in ("", "."):
+            return None
+        at = after or at
+        found = self._next(left, at, Level.WHOLE, listed=listed)
+        steps = list(self._forms(self.grammar.steps, at, {"a": (IT,)}, listed=False, level=Level.SUM))
+        about = self.read(at, Level.SUM) if self._numeral(at) is None else None
+        if about is not None and about.node is not IT and is_about_it(about.node):
+            steps.append(about)
+        longest = max(steps, key=lambda one: one.last, default=None)
+        if longest is None or (found is not None and found.last >= longest.last):
+            return found
+        return Parsed(put_for_it(longest.node, left.node), longest.last)
 
     def _next(self, left: Parsed, at: int, level: Level, *, listed: bool) -> Parsed | None:
         best: Parsed | None = None
@@ -126,7 +155,9 @@ class Parser:
             for one in self._forms(following.tree, at, operands, listed=listed, level=level):
                 if best is None or one.last > best.last:
                     best = one
-        return best
+        if best is None or left.node is IT:
+            return best
+        return Parsed(put_for_it(best.node, left.node), best.last)
 
     def _forms(
         self, tree: FormTree, at: int, operands: _Operands, *, listed: bool, level: Level
@@ -219,6 +250,8 @@ class Parser:
         if read is None:
             return
         last = read.after_number
+        if not read.literal.quantity.value:
+            return  # how many zeros are in a million
         if tokens.word(last) in _APOSTROPHES:
             last += 1
         if tokens.word(last) in self.lexicon.plural and tokens.glued(last):
@@ -237,13 +270,15 @@ class Parser:
         """Read the members of a list up to the last one that is a number or a product."""
         members: list[Node] = []
         tokens, last, joined = self.tokens, at, at
+        joints = self.lexicon.joints
         while len(members) < _MOST_STEPS:
             member = self.read(joined, Level.PRODUCT, listed=True)
             if member is None:
                 break
             members.append(member.node)
             last = joined = member.last
-            while tokens.word(joined) in self.lexicon.joints:
+            while tokens.word(joined) in joints:
+                joints = self.lexicon.joints_after(tokens.words[joined])
                 joined += 1
             if joined == last and not _is_number(tokens.word(joined)):
                 break

@@ -25,6 +25,7 @@ _CALENDAR: Final = {"month": 1, "year": 12}
 """Units that have no fixed length in days, in months."""
 _PLURALS: Final = load_language("en").sums.unit_plurals
 _PINT_NAMES: Final = load_language("common").sums.pint_names
+_SCALES: Final = load_language("common").sums.scales
 _SMALLEST_SHOWN: Final = 12
 
 
@@ -108,6 +109,15 @@ def convert(quantity: Quantity, wanted: Unit) -> Quantity | None:
     return Quantity(quantity.value * factor, wanted, quantity.percent, quantity.rounded)
 
 
+def on_scale(quantity: Quantity, wanted: Unit) -> Quantity | None:
+    """Return what stands on one scale at the same place of another: 0 °C is 32 °F."""
+    if not all(len(unit) == 1 and unit[0][0] in _SCALES for unit in (quantity.unit, wanted)):
+        return None
+    one, other = (_in_pint(unit).removesuffix(" ** 1") for unit in (quantity.unit, wanted))
+    found: Any = _registry().Quantity(quantity.value, one).to(other).magnitude
+    return Quantity(Fraction(found), wanted, rounded=quantity.rounded)
+
+
 def product_unit(left: Quantity, right: Quantity, sign: int) -> tuple[Fraction, Unit]:
     """Return the unit of a product, or with `sign` -1 of a quotient, and a factor to it.
 
@@ -143,6 +153,8 @@ def _factor(unit: Unit, wanted: Unit) -> Fraction | None:
     if shared:
         unit, wanted = (tuple(one for one in u if one not in shared) for u in (unit, wanted))
     if not is_convertible(unit) or not is_convertible(wanted):
+        return None
+    if any(name in _SCALES for name, _ in (*unit, *wanted)):
         return None
     if {name for name, _ in (*unit, *wanted)} & _CALENDAR.keys():
         return _months(unit, wanted)

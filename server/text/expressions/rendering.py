@@ -28,7 +28,7 @@ def _render(node: Node, shown: Mapping[str, str]) -> tuple[str, Level]:
         return f"−{_within(node.operands[0], Level.POWER, shown)}", Level.TIGHT
     if node.name == "root":
         return _root(node, shown)
-    phrase = shown[node.name]
+    phrase = shown.get(f"{node.name}_{node.detail}") or shown[node.name]
     if _is_one(node.operands[-1:]):
         phrase = shown.get(f"{node.name}_one", phrase)
     if "{list}" in phrase:

@@ -1,7 +1,7 @@
 """What an expression is made of, and how tightly its parts hold together."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from fractions import Fraction
 from typing import Final
@@ -41,6 +41,24 @@ class Operation:
 
 
 Node = Literal | Operation
+
+IT: Final = Operation("it", ())
+"""What stands for all before it: “double it”."""
+
+
+def is_about_it(node: Node) -> bool:
+    return node is IT or (isinstance(node, Operation) and any(map(is_about_it, node.operands)))
+
+
+def put_for_it(node: Node, meant: Node) -> Node:
+    """Return an expression with what “it” stands for."""
+    if node is IT:
+        return meant
+    if isinstance(node, Literal):
+        return node
+    operands = tuple(put_for_it(one, meant) for one in node.operands)
+    return node if operands == node.operands else replace(node, operands=operands)
+
 
 LEVELS: Final[Mapping[str, Level]] = {
     "add": Level.SUM,
@@ -103,6 +121,8 @@ _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "reduce": _call("subtract"),
     "rate_first": lambda a, b: Operation("rate", (b, a)),
     "add_to": lambda a, b: Operation("add", (b, a)),
+    "round_up_to": lambda a, b: Operation("round_to", (a, b), "up"),
+    "round_down_to": lambda a, b: Operation("round_to", (a, b), "down"),
     "share": _in_percent,
     "change": lambda a, b: _in_percent(Operation("subtract", (b, a)), a),
     "whole_of": lambda a, b: Operation("divide", (a, b)),
