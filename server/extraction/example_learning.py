@@ -14,6 +14,7 @@ from server.extraction.free_text import (
     find_text,
     name_from,
     sentence_from,
+    with_number,
 )
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
@@ -24,7 +25,7 @@ from server.library.model import Domain
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
 from server.text.senses import BEARS_NOTHING, WordSense, sense_reader
-from server.text.tokens import BLOCK, Tokens, is_word
+from server.text.tokens import BLOCK, Tokens, is_digits, is_word
 
 ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 """What examples count from; the words around a date are the same on every day."""
@@ -96,15 +97,23 @@ def learn_examples(
         for one in plan.parameters
     }
     required = [one for one in plan.groups["text"] if one.required]
-    values = {word for slots in known.values() for slot in slots for word in slot.words}
-    texts: dict[str, TextContext] = {}
+    in_order = _named_in_order(examples, required)
+    shown = [*known.values(), *in_order]
+    values = {word for slots in shown for slot in slots for word in slot.words}
+    phrases: set[str] = set()
     for one in plan.groups["text"]:
         slots = known[one.key]
         alone = [one] == required
         if alone:
             slots += _guessed(examples, slots)
+        elif plan.groups["text"] == (one,):
+            slots += _named(_without(examples, slots))
+        elif one in required and not slots:
+            slots += in_order[required.index(one)]
         to_do = any(slot.left[-1:] == ("to",) for slot in slots)
         is_phrase = "saying" in one.name.topics or ("called" in one.name.topics and to_do)
+        if is_phrase:
+            phrases.add(one.key)
         learned = _text_context(plan, slots, values, sentences=is_phrase)
         # What the sure examples teach finds the values of the others, which teach more.
         for example in _without(examples, slots):
@@ -119,7 +128,11 @@ def learn_examples(
                 (example, _shown_name(learned, example)) for example in _without(examples, slots)
             ]
             slots += [ExampleSlot(e.reading, *place) for e, place in rest if place is not None]
-        texts[one.key] = _text_context(plan, slots, values, sentences=is_phrase)
+        values |= {word for slot in slots for word in slot.words}
+    texts = {
+        one.key: _text_context(plan, known[one.key], values, sentences=one.key in phrases)
+        for one in plan.groups["text"]
+    }
     words = _context_words(known)
     return ExampleContexts(words, texts, learn_arrangements(plan, examples, words))
 
@@ -197,7 +210,7 @@ def _text_context(
     everything = {word for slot in slots for word in slot.reading.tokens.words}
     about = f"{plan.template.description} {plan.template.id}".lower().replace("_", " ")
     described = {word for word in about.split() if word.isalpha()}
-    capitals = [s.reading.clean[s.reading.tokens.starts[s.first]].isupper() for s in slots]
+    capitals = [_has_capital(slot) for slot in slots]
     later = {word for slot in slots for word in slot.words[1:] if len(word) > 1}
     languages = slots[0].reading.languages if slots else ()
     small = not later.isdisjoint(small_words(languages).functions)
@@ -211,8 +224,16 @@ def _text_context(
         names=bool(capitals) and 3 * sum(capitals) >= 2 * len(capitals),
         titles=titled or (bool(capitals) and all(capitals) and small),
         plain=bool(slots) and not small,
+        numbered=any(is_digits(slot.words[0]) for slot in slots),
         lengths=frozenset(sum(map(is_word, slot.words)) for slot in slots),
     )
+
+
+def _has_capital(slot: ExampleSlot) -> bool:
+    """Whether the value begins with a capital, after its number: 14 Canal Street."""
+    words = slot.reading.tokens.words
+    first = next((at for at in range(slot.first, slot.last) if is_word(words[at])), slot.first)
+    return is_capital(slot.reading, first)
 
 
 def _lead_words(left: Words, small: SmallWords) -> Iterable[Words]:
@@ -255,15 +276,39 @@ def _reads_as_sentence(slot: ExampleSlot) -> bool:
     )
 
 
-def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
+def _named(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
+    """The names of examples that have only one."""
     found: list[ExampleSlot] = []
     nouns = _nouns(examples)
-    for example in _without(examples, known):
+    for example in examples:
         runs = capital_runs(example.reading, example.taken, nouns)
         if len(runs) == 1:
             first, last = runs[0]
             first -= _begins_with_subject(example.reading, first, last)
             found.append(ExampleSlot(example.reading, first, last))
+    return found
+
+
+def _named_in_order(
+    examples: Sequence[SlotFilling], texts: Sequence[ParameterPlan]
+) -> list[list[ExampleSlot]]:
+    """Values of several texts, in their order, where an example has a name for each of them."""
+    found: list[list[ExampleSlot]] = [[] for _ in texts]
+    if len(texts) < 2:
+        return found
+    nouns = _nouns(examples)
+    for example in examples:
+        reading, taken = example.reading, example.taken
+        runs = capital_runs(reading, taken, nouns)
+        if len(runs) != len(texts):
+            continue
+        for slots, run in zip(found, runs, strict=True):
+            slots.append(ExampleSlot(reading, *with_number(reading, taken, run)))
+    return found
+
+
+def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
+    found = _named(_without(examples, known))
     found += _differing(_without(examples, [*known, *found]))
     if not known and not found:
         return _led_alike(examples)

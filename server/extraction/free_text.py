@@ -22,7 +22,7 @@ from server.extraction.values import Candidate, SpanSet
 from server.text.dates import PRESENT
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
-from server.text.tokens import BLOCK, Tokens, is_word
+from server.text.tokens import BLOCK, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
@@ -68,6 +68,8 @@ class TextContext:
     titles: bool = False
     plain: bool = False
     lengths: frozenset[int] = frozenset()
+    numbered: bool = False
+    """Whether a number before a name belongs to it: 14 Canal Street."""
 
 
 NO_TEXT_CONTEXT: Final = TextContext()
@@ -90,6 +92,8 @@ def find_text(
     """
     by_capitals = context.names and not context.sentences and edges is not NO_EDGES
     runs = name_runs(reading, taken, edges, titles=context.titles) if by_capitals else []
+    if context.numbered:
+        runs = [with_number(reading, taken, run) for run in runs]
     runs = [_without_verb(context, reading, run) for run in runs]
     spare = [run for run in runs if run[0] not in edges.asides] or (runs if plan.required else [])
     own = [run for run in spare if not _led_elsewhere(context, reading.tokens, run[0])]
@@ -115,6 +119,13 @@ def find_text(
     rivals = {one for score, one in found if score == points and not _overlaps(one, [place])}
     doubtful = bool(rivals) or _in_doubt(context, reading, taken, place, runs, edges)
     return text._replace(doubtful=doubtful and edges is not NO_EDGES)
+
+
+def with_number(reading: ParsedText, taken: SpanSet, run: Place) -> Place:
+    """Return a name with the number right before it."""
+    before = run[0] - 1
+    free = is_digits(reading.tokens.word(before)) and taken.has_room(reading.tokens, before, run[0])
+    return (before, run[1]) if free else run
 
 
 def _left_over(
@@ -569,7 +580,7 @@ def capital_runs(reading: ParsedText, taken: SpanSet, nouns: Container[str] = ()
         is_word(word) and reading.clean[tokens.starts[index]].isupper()
         for index, word in enumerate(tokens.words)
     ]
-    if sum(upper) * 2 > sum(map(is_word, tokens.words)) + 1:
+    if sum(upper) * 2 > sum(is_word(word) or is_digits(word) for word in tokens.words) + 1:
         return []
     runs: list[Place] = []
     for index, is_upper in enumerate(upper):
@@ -583,6 +594,7 @@ def capital_runs(reading: ParsedText, taken: SpanSet, nouns: Container[str] = ()
             continue
         between = tokens.words[runs[-1][1] : index] if runs else []
         joins = all(word in small.particles or word in "-'’." for word in between)
+        joins = joins or (between[-1:] == ["s"] and between[0] in "'’")  # Miller's Pharmacy
         if runs and joins and len(between) < 4:
             runs[-1] = (runs[-1][0], index + 1)
         else:

@@ -357,6 +357,12 @@ class SlotFilling:
         for plan in sorted(plans, key=lambda plan: not plan.required):
             if text := self._find_text(plan, required):
                 self.keep(plan, self._validated(plan, text))
+        left = [plan for plan in required if plan.key not in self.found]
+        if len(left) == 1 < len(required):  # the name that is left over is that of the last one
+            context = self.contexts.texts.get(left[0].key, NO_TEXT_CONTEXT)
+            text = self._find_text(left[0], left) if context.names else None
+            if text is not None:
+                self.keep(left[0], self._validated(left[0], text))
 
     def _assign_quotes(self, plans: Sequence[ParameterPlan]) -> None:
         quotes = [

@@ -255,7 +255,8 @@ class Politeness(LanguagePart):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "back_after", "back_before", "before_minus", "before_verbs", "code_names",
+    "back_after", "back_before",
+    "back_references", "before_minus", "before_verbs", "code_names",
     "comparison_fillers", "contracted",
     "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",

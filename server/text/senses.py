@@ -169,6 +169,10 @@ class SenseReader:
         """Whether what follows belongs to what stands before: of, with, for."""
         return word in self._prepositions or word in self._language.group("owner_leads")
 
+    def refers_back(self, word: str) -> bool:
+        """Whether it stands for a thing that was named: it, them, his."""
+        return word in self._language.group("back_references")
+
     def is_for_whom(self, word: str) -> bool:
         """Whether it leads to whom something is done for."""
         return word in self._language.group("for_whom")
@@ -351,9 +355,35 @@ class MessageSenses:
         return led or (reader.is_article(after) and action.first not in self.empty)
 
     def refusals(self) -> Iterator[WordSense]:
-        """What takes back what the message asks for."""
-        found = (self.reader.refusal(self.words, c.first, c.last) for c in self.asking())
-        return (sense for sense in found if sense is not None)
+        """What takes back what the message asks for.
+
+        What is not so is no more than a reason where a command for the same thing follows it:
+        “she can't come, cancel her visit”.
+        """
+        for clause in self.asking():
+            found = self.reader.refusal(self.words, clause.first, clause.last)
+            if found is not None and not self._is_reason(clause, found):
+                yield found
+
+    def _is_reason(self, clause: Clause, refusal: WordSense) -> bool:
+        acts = any(clause.first <= one.first < clause.last for one in self.actions)
+        place = range(refusal.first, refusal.last)
+        rest = [at for at in range(clause.first, clause.last) if at not in place]
+        if acts or not any(at not in self.empty and is_word(self.words[at]) for at in rest):
+            return False
+        return any(
+            self._commands(one) and self.reader.refusal(self.words, one.first, one.last) is None
+            for one in self.clauses
+            if one.first >= clause.last
+        )
+
+    def _commands(self, clause: Clause) -> bool:
+        """Whether a clause begins with a verb, and says by a pronoun what it is about."""
+        begun = next((at for at in range(clause.first, clause.last) if at not in self.empty), None)
+        verb = next((one for one in self.actions if one.first == begun), None)
+        return verb is not None and any(
+            self.reader.refers_back(word) for word in self.words[verb.last : clause.last]
+        )
 
     def conditions(self) -> Iterator[WordSense]:
         """What makes the request depend on something, the “if” of “tell me if” left aside."""

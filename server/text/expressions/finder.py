@@ -21,7 +21,8 @@ _MOST_WORDS: Final = 300
 _FOUND: Final = "expression"
 _WEAK_SIGNS: Final = frozenset({"-", "–", "−", "/", "x", "×", ":"})
 """Signs that stand in dates, scores and sizes as well."""
-_CLOSERS: Final = frozenset("=?.!,;:)")
+_MARKS: Final = frozenset("?.!,;:)")
+_CLOSERS: Final = _MARKS | {"="}
 _LONGEST_SCORE: Final = 3
 
 
@@ -153,7 +154,7 @@ def _longest(parser: Parser) -> FoundExpression | None:
     after = found.last + (tokens.word(found.last) == ",")
     end = grammar.lexicon.tails.longest(tokens.words, after)
     if not end and _after_tail(tokens, grammar, found.last) == len(tokens):
-        end = len(tokens)
+        end = max(i + 1 for i in range(first, len(tokens)) if tokens.words[i] not in _MARKS)
     return FoundExpression(first, end or found.last, _expression(found.node, grammar))
 
 

@@ -133,7 +133,9 @@ class Parser:
             return None
         at = after or at
         found = self._next(left, at, Level.WHOLE, listed=listed)
-        steps = list(self._forms(self.grammar.steps, at, {"a": (IT,)}, listed=False, level=Level.SUM))
+        steps = list(
+            self._forms(self.grammar.steps, at, {"a": (IT,)}, listed=False, level=Level.SUM)
+        )
         about = self.read(at, Level.SUM) if self._numeral(at) is None else None
         if about is not None and about.node is not IT and is_about_it(about.node):
             steps.append(about)
