@@ -218,7 +218,13 @@ class Extractor:
             for span in reading.spans
             if span.start == start
         )
-        return ReadExample(reading.tokens, self.senses(reading), places, unused)
+        texts = frozenset(
+            at
+            for one in plan.groups["text"]
+            if (text := slots.found.get(one.key)) is not None
+            for at in range(text.first, text.last)
+        )
+        return ReadExample(reading.tokens, self.senses(reading), places, texts, unused)
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:

@@ -73,6 +73,8 @@ class ReadExample:
     tokens: Tokens
     senses: MessageSenses
     values: frozenset[int]
+    texts: frozenset[int]
+    """Those of its values that are free texts."""
     unused: frozenset[str]
 
 
@@ -112,6 +114,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         moods[mood] += 1
         # To “how much do I have to pay” nothing is to be paid.
         asked = [] if mood == "question" else example.senses.actions
+        asked = [action for action in asked if action.first not in example.texts]
         acts += any(action.first not in example.senses.empty for action in asked)
         if template.effect == "read":
             asked = [one for one in asked if _is_verb(one, example)]

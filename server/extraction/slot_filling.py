@@ -244,7 +244,12 @@ class SlotFilling:
         return context_score(plan, candidate, self.reading.tokens, context)
 
     def _is_aside(self, candidate: Candidate) -> bool:
-        return any(one.first <= candidate.first < one.last for one in self.asides)
+        """Whether it stands in a clause that gives no other value, as £50 gives two."""
+        return any(
+            one.first <= candidate.first < one.last
+            and not any(one.first <= taken.first < one.last for taken in self.found.values())
+            for one in self.asides
+        )
 
     def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""

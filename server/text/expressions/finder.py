@@ -22,7 +22,8 @@ _FOUND: Final = "expression"
 _WEAK_SIGNS: Final = frozenset({"-", "–", "−", "/", "x", "×", ":"})
 """Signs that stand in dates, scores and sizes as well."""
 _MARKS: Final = frozenset("?.!,;:)")
-_CLOSERS: Final = _MARKS | {"="}
+_EQUALS: Final = "="
+_CLOSERS: Final = _MARKS | {_EQUALS}
 _LONGEST_SCORE: Final = 3
 
 
@@ -153,16 +154,18 @@ def _longest(parser: Parser) -> FoundExpression | None:
     first, found = best
     after = found.last + (tokens.word(found.last) == ",")
     end = grammar.lexicon.tails.longest(tokens.words, after)
+    if not end and tokens.word(found.last) == _EQUALS:
+        end = found.last + 1
     if not end and _after_tail(tokens, grammar, found.last) == len(tokens):
         end = max(i + 1 for i in range(first, len(tokens)) if tokens.words[i] not in _MARKS)
     return FoundExpression(first, end or found.last, _expression(found.node, grammar))
 
 
 def _without_fillers(parser: Parser, first: int, found: Parsed) -> int:
-    """Return where an expression begins after words that say nothing."""
+    """Return where an expression begins after small words that say nothing."""
     fillers = parser.lexicon.fillers
     while end := fillers.longest(parser.tokens.words, first):
-        if parser.read(end) != found:
+        if parser.read(end) != found or end > first + 1:
             break
         first = end
     return first
@@ -203,7 +206,7 @@ def _is_meant(parser: Parser, grammar: Grammar, first: int, found: Parsed) -> bo
         return False
     if tokens.glued(found.last) and (is_word(tokens.words[found.last]) or _goes_on(parser, found)):
         return False
-    if not signs <= _WEAK_SIGNS:
+    if not signs <= _WEAK_SIGNS or tokens.word(found.last) == _EQUALS:
         return True
     asked = _after_leads(tokens, grammar)
     alone = first == 0 and _after_tail(tokens, grammar, found.last) == len(tokens)

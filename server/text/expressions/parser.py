@@ -270,6 +270,7 @@ class Parser:
 
     def _list(self, at: int) -> tuple[Sequence[Node], int] | None:
         """Read the members of a list up to the last one that is a number or a product."""
+        at += self.tokens.word(at) == ":"
         members: list[Node] = []
         tokens, last, joined = self.tokens, at, at
         joints = self.lexicon.joints

@@ -125,6 +125,7 @@ _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "round_down_to": lambda a, b: Operation("round_to", (a, b), "down"),
     "share": _in_percent,
     "change": lambda a, b: _in_percent(Operation("subtract", (b, a)), a),
+    "fall": lambda a, b: _in_percent(Operation("subtract", (a, b)), a),
     "whole_of": lambda a, b: Operation("divide", (a, b)),
     "without": lambda a, b: Operation("divide", (a, Operation("add", (number(1), b)))),
     "sum": _call("add"),

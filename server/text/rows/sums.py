@@ -78,6 +78,11 @@ def counted(r: Cursor, at: int) -> int:
         word = r.word(end)
         if kind == "boolean":
             pass
+        elif name == next(iter(r.profile.kinds)) and name not in r.profile.repeated:
+            r.form.counting = (
+                True  # the first column, all different, names the rows: how many orders
+            )
+            return found[0] + column_found[0]
         elif kind == "number" or word in r.lexicon.attributes:
             raise Unclear  # how many pages: in all, or in one book?
         elif name in r.profile.repeated:
