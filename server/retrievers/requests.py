@@ -58,6 +58,8 @@ def objection(
             return Objection(_BINDING[word.kind], text)
         if word.kind == "sign" and text in _SUMS:
             return Objection("sign", text)
+        if word.kind == "number" and _works_out(template):
+            return Objection("sign", text)  # a sum that leaves out a number is another one
         if word.kind == "arithmetic" and _is_before_value(word, coverage):
             return Objection("sign", text)  # minus 3 is not 3
     if template.effect != "write":
@@ -122,6 +124,10 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     code = senses.reader.code
     words = senses.words[found.first : found.last]
     return all(stem(word, code) in frame.stems for word in words)
+
+
+def _works_out(template: Template) -> bool:
+    return any(parameter.type == "expression" for parameter in template.parameters)
 
 
 def _is_before_value(word: CoveredWord, coverage: Coverage) -> bool:
