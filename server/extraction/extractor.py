@@ -218,12 +218,8 @@ class Extractor:
             for span in reading.spans
             if span.start == start
         )
-        texts = frozenset(
-            at
-            for one in plan.groups["text"]
-            if (text := slots.found.get(one.key)) is not None
-            for at in range(text.first, text.last)
-        )
+        said = (slots.found.get(one.key) for one in plan.groups["text"])
+        texts = frozenset(at for one in said if one for at in range(one.first, one.last))
         return ReadExample(reading.tokens, self.senses(reading), places, texts, unused)
 
 

@@ -56,6 +56,8 @@ class Frame:
     """The share of the examples that ask for something, ask about something, or tell."""
     actions: frozenset[int] = frozenset()
     """Groups of verbs by which its examples ask."""
+    refused: frozenset[str] = frozenset()
+    """Words right after what takes something back in its examples: the “disturb” of do not."""
     acts: float = 0.0
     """The share of its examples that say by such a verb what is to be done."""
     examples: tuple[frozenset[str], ...] = ()
@@ -143,6 +145,12 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             if sense.phrase in phrases
         ),
         moods={mood: count / len(examples) for mood, count in moods.items()},
+        refused=frozenset(
+            example.senses.words[one.last]
+            for example in examples
+            for one in example.senses.refusals()
+            if one.last < len(example.senses.words)
+        ),
         actions=frozenset(actions | _named_actions(template)),
         acts=acts / max(1, len(examples)),
         examples=tuple(told),

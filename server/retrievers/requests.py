@@ -23,6 +23,9 @@ Kind = Literal[
     "counter",
 ]  # fmt: skip
 
+_MOMENTS: Final = frozenset({"date", "datetime", "offset", "time"})
+"""Kinds of unread words that say when; nothing that is asked for at one time is right at any."""
+
 _BINDING: Final[Mapping[str, Kind]] = {
     "exclusion": "exclusion",
     "restriction": "restriction",
@@ -47,13 +50,17 @@ def objection(
 ) -> Objection | None:
     """Return what in a message speaks against doing what the template does, if anything does.
 
-    A template that reads and takes nothing has nothing that such a word could narrow, and does no
-    harm: there it only counts as evidence.
+    A template that reads and takes nothing has nothing but its time that such a word could narrow,
+    and does no harm: there it only counts as evidence.
     """
+    if (moment := _moment_left(senses, coverage)) is not None:
+        return moment
     if template.effect == "read" and not template.parameters:
         return None
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
+        if word.kind == "question" and _asks_for_person(word, senses):
+            return Objection("reason", text)
         if word.kind in _BINDING:
             return Objection(_BINDING[word.kind], text)
         if word.kind == "sign" and text in _SUMS:
@@ -119,6 +126,8 @@ def mood_of(senses: MessageSenses) -> Mood:
 
 def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     """Whether the template's own examples use these words."""
+    if _forbids(found, senses, frame):
+        return False
     if found.phrase in frame.phrases:
         return True
     code = senses.reader.code
@@ -126,8 +135,49 @@ def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     return all(stem(word, code) in frame.stems for word in words)
 
 
+def _asks_for_person(word: CoveredWord, senses: MessageSenses) -> bool:
+    clause = senses.clause_at(word.start)
+    if clause is None or senses.starts[clause.first] != word.start:
+        return False
+    return senses.reader.asks_for_person(senses.words, clause)
+
+
+def _moment_left(senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """A date or a time that is said of what is asked for, and that nothing takes."""
+    left = [word for word in coverage.unread() if word.kind in _MOMENTS]
+    for word in left:
+        clause = senses.clause_at(word.start)
+        if clause is None:
+            continue
+        start = senses.starts[clause.first]
+        end = senses.starts[clause.last - 1] + len(senses.words[clause.last - 1])
+        own = [one for one in coverage.words if start <= one.start < end]
+        said = coverage.text[word.start : word.end]
+        # A plain “again” or “before” is no moment, and no clock.
+        if word.kind == "time" and not any(sign.isdigit() for sign in said):
+            continue
+        if any(one.role in ("value", "frame") for one in own):
+            run = [one for one in left if start <= one.start < end]
+            return Objection("restriction", coverage.text[run[0].start : run[-1].end])
+    return None
+
+
 def _works_out(template: Template) -> bool:
     return any(parameter.type == "expression" for parameter in template.parameters)
+
+
+def _forbids(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
+    """Whether a negation stands right before a verb of the template's own: don't cancel it.
+
+    Examples that have it elsewhere (“I don't need it”) do not mean that.
+    """
+    if found.sense != "negation" and not senses.reader.denies(
+        senses.words[found.first : found.last]
+    ):
+        return False
+    verb = senses.reader.verb_at(senses.words, found.last)
+    own = verb is not None and not verb.groups.isdisjoint(frame.actions)
+    return own and senses.words[found.last] not in frame.refused
 
 
 def _is_before_value(word: CoveredWord, coverage: Coverage) -> bool:

@@ -169,6 +169,11 @@ class SenseReader:
         """Whether what follows belongs to what stands before: of, with, for."""
         return word in self._prepositions or word in self._language.group("owner_leads")
 
+    def asks_for_person(self, words: Sequence[str], clause: Clause) -> bool:
+        """Whether a clause begins with a word that asks for a person."""
+        first = next((w for w in words[clause.first : clause.last] if is_word(w)), "")
+        return first in self._language.group("ask_for_people")
+
     def refers_back(self, word: str) -> bool:
         """Whether it stands for a thing that was named: it, them, his."""
         return word in self._language.group("back_references")
@@ -259,6 +264,10 @@ class SenseReader:
             if (groups := self._groups.get(word)) is not None and index:
                 yield Action(index, index + 1, groups)
 
+    def verb_at(self, words: Sequence[str], index: int) -> Action | None:
+        """The verb of the lists that stands at a place, if one does."""
+        return self._action_at(words, index) if index < len(words) else None
+
     def _action_at(self, words: Sequence[str], index: int) -> Action | None:
         whole = self._actions.at(words, index)
         if whole is None and (bare := bare_verb(words[index], self.code)) != words[index]:
@@ -333,6 +342,12 @@ class MessageSenses:
         for at in range(clause.first, clause.last):
             if at not in self.empty and is_word(self.words[at]):
                 yield self.words[at]
+
+    def clause_at(self, start: int) -> Clause | None:
+        """The clause that the word stands in which begins at a character."""
+        at = next((at for at, one in enumerate(self.starts) if one == start), None)
+        found = (one for one in self.clauses if at is not None and one.first <= at < one.last)
+        return next(found, None)
 
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
