@@ -44,6 +44,13 @@ def test_values_are_no_words_of_the_frame() -> None:
     assert frame.unused == frozenset()
 
 
+def test_verbs_in_a_text_are_no_actions_of_the_frame() -> None:
+    examples = ("add the task to water the plants", "add the task to pay rent")
+    frame = frame_of(*examples, parameters=(TITLE,), effect="write")
+    assert not frame.actions.isdisjoint(frame_of("add the post", effect="write").actions)
+    assert frame.actions.isdisjoint(frame_of("water the plants", effect="write").actions)
+
+
 def test_values_that_no_parameter_takes_are_known() -> None:
     assert frame_of("remind me on 2025-03-04", "remind me at 10:30").unused == {"date", "time"}
 

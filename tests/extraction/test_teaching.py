@@ -38,6 +38,32 @@ def test_a_possessive_does_not_lead_to_everything() -> None:
     assert arguments("NVDA stock price", symbol, examples=examples) == {"symbol": "NVDA"}
 
 
+def test_two_texts_are_told_apart_by_their_order_and_what_leads_to_them() -> None:
+    places = (Parameter("pickup", "string"), Parameter("dropoff", "string"))
+    examples = (
+        "new job from 14 Canal Street to 3 Rose Lane",
+        "collect from Miller's Pharmacy and take it to 5 Park Avenue",
+        "from the court house to 9 Elm Square",
+    )
+    found = arguments("a parcel from Flora Flowers to 22 Garden Row", *places, examples=examples)
+    assert found == {"pickup": "Flora Flowers", "dropoff": "22 Garden Row"}
+    found = arguments(
+        "a box at 8 Orchard Road, take it to Hotel Astoria", *places, examples=examples
+    )
+    assert found == {"pickup": "8 Orchard Road", "dropoff": "Hotel Astoria"}
+    assert arguments("from Flora Flowers", *places, examples=examples) == {
+        "pickup": "Flora Flowers"
+    }
+
+
+def test_the_only_text_may_be_left_out() -> None:
+    signed = Parameter("signed_by", "string", required=False)
+    examples = ("it is done, signed by Mrs Keller", "it arrived", "done, signature Tim Brandt")
+    found = arguments("done and signed by Mrs Okafor", signed, examples=examples)
+    assert found == {"signed_by": "Mrs Okafor"}
+    assert arguments("it arrived in one piece", signed, examples=examples) == {}
+
+
 def test_the_words_after_a_value_can_show_it_too() -> None:
     examples = ("Oslo wind speed", "wind speed of Lima")
     assert arguments("kyiv wind speed", SHOWN, examples=examples) == {"spot": "kyiv"}

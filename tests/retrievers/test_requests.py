@@ -71,6 +71,9 @@ def against(text: str, template: Template = TIMER) -> Objection | None:
         ("set a timer for 10^2 minutes", "sign", "^"),
         ("is there a timer for 10 minutes", "question", "is there"),
         ("set a timer for plus 10 minutes", "sign", "plus"),
+        ("set a timer for 10 minutes on 2025-07-01", "restriction", "2025-07-01"),
+        ("set a timer for 10 minutes, don't cancel it", "negation", "don't"),
+        ("I don't like it, don't set a timer for 10 minutes", "negation", "don't"),
     ],
 )
 def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
@@ -84,6 +87,8 @@ def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
         "could you set a timer for 10 minutes?",
         "I can't cook, set a timer for 10 minutes",
         "set a purple timer for 10 minutes",
+        "the eggs aren't done, set a timer of 10 minutes for them",
+        "my birthday is on 2025-07-01, set a timer for 10 minutes",
         "",
     ],
 )
@@ -94,6 +99,38 @@ def test_nothing_speaks_against_a_plain_request(text: str) -> None:
 def test_what_the_examples_say_themselves_is_theirs() -> None:
     assert against("if it rains warn me after 7 minutes", ALARM) is None
     assert against("warn me in 7 minutes, but not by phone", ALARM) is None
+
+
+def test_a_no_of_the_examples_is_none_before_their_own_verb() -> None:
+    want = replace(
+        template_of(
+            Parameter("order", "integer"),
+            examples=("cancel order 12", "I don't want order 15 any more", "cancel 7"),
+        ),
+        id="cancel_order",
+        effect="write",
+    )
+    EXTRACTOR.prepare((*TEMPLATES, want))
+    assert against("they don't want order 9 any more", want) is None
+    assert against("don't cancel order 9", want) == ("negation", "don't")
+    assert against("they can't come, cancel their order 9", want) is None
+
+
+def test_no_value_answers_who() -> None:
+    assert against("who set the timer for 10 minutes", LEFT) == ("reason", "who")
+    assert against("left for 10 minutes on the timer, for those who cook", LEFT) is None
+
+
+def test_a_sum_leaves_out_no_number() -> None:
+    total = replace(
+        template_of(
+            Parameter("sum", "expression"), examples=("what is 2 + 3", "8 cars of 2 seats")
+        ),
+        id="total",
+    )
+    EXTRACTOR.prepare((*TEMPLATES, total))
+    assert against("what is 2 + 3", total) is None
+    assert against("2 + 3 are here but 4 are gone", total) == ("sign", "4")
 
 
 def test_what_stands_in_an_argument_is_no_objection() -> None:

@@ -40,7 +40,22 @@ EXAMPLES: Final = ROOT / "examples" / "intent-templates"
 TODAY: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 """The day most of the questions of the libraries were written on."""
 _ASKED_ON: Final = dict.fromkeys(
-    ("garage", "garden", "kennel", "library", "marina", "optician", "restaurant", "telecom"),
+    (
+        "brewery",
+        "courier",
+        "coworking",
+        "festival",
+        "garage",
+        "garden",
+        "kennel",
+        "library",
+        "marina",
+        "optician",
+        "restaurant",
+        "schooloffice",
+        "telecom",
+        "vet",
+    ),
     datetime(2026, 7, 15, 12, tzinfo=UTC),
 )
 """Other days that the questions of a library were written on."""

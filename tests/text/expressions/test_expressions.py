@@ -72,6 +72,25 @@ ANSWERS = {
     "1 / 3": "1 ÷ 3 = 0.333333333333333",
     "one third times 3": "1/3 × 3 = 1",
     "√2 * √2": "√2 × √2 = 2",
+    "60 plus half of it": "60 + 1/2 of 60 = 90",
+    "5% off 80 and then another 10% off": "80 − 5% − 10% = 68.4",
+    "add 7 to 12 and double it": "2 × (12 + 7) = 38",
+    "double 13 and add 4": "2 × 13 + 4 = 30",
+    "2 + 3, then multiply by 4": "(2 + 3) × 4 = 20",
+    "average of 3 and 5 plus 1": "(average of 3, 5) + 1 = 5",
+    "sum of 3 plus 5 and 1": "3 + 5 + 1 = 9",
+    "median: 31, 8, 17": "median of 31, 8, 17 = 17",
+    "round 1270 down to the nearest hundred": "1270 rounded down to the nearest 100 = 1200",
+    "round up 1201 to the nearest hundred": "1201 rounded up to the nearest 100 = 1300",
+    "3 and a quarter hours in minutes": "3.25 hours in minutes = 195 minutes",
+    "100 fahrenheit in °C": "100 °F in °C = 37.7777777777778 °C",
+    "10 °C in °F": "10 °C in °F = 50 °F",
+    "12 m by 8.5 m, what is the area": "12 m × 8.5 m = 102 m²",
+    "330 miles in 5.5 hours, average speed in mph": "330 mi ÷ 5.5 hours in mi/hour = 60 mi/hour",
+    "238 incl. 19% tax, what was it before the tax": "238 ÷ (1 + 19%) = 200",
+    "from 80 visitors to 60. by what percent did it fall": "(80 − 60) ÷ 80 in % = 25%",
+    "22 divided by 7, three decimals is plenty": "22 ÷ 7 rounded to 3 decimals = 3.143",
+    "3.6 kg + 400 g = ? kg": "3.6 kg + 400 g in kg = 4 kg",
 }
 
 ERRORS = {
@@ -88,6 +107,7 @@ ERRORS = {
     "7 mod 0": "division by zero",
     "9^9^9": "the result has more than 100 digits",
     "square root of -4": "−4 has no real root: it is below zero",
+    "10 °C plus 50 °F": "10 °C and 50 °F do not go together: their units differ",
     "mode of 1, 2": "no one value is there most often, so there is no mode",
 }
 
@@ -116,6 +136,10 @@ pick a number from 1 to 10
 order 5 boxes of pens
 the average of sales
 round of 16
+double it
+half of that
+10 and half of that
+how many zeros are in a million
 18:30 + 2 hours
 twelve
 12
