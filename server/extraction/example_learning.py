@@ -213,7 +213,8 @@ def _text_context(
     capitals = [_has_capital(slot) for slot in slots]
     later = {word for slot in slots for word in slot.words[1:] if len(word) > 1}
     languages = slots[0].reading.languages if slots else ()
-    small = not later.isdisjoint(small_words(languages).functions)
+    small = later & small_words(languages).functions
+    owning = small_words(languages).owning
     titled = any(_begins_with_article(slot) for slot in slots)
     return TextContext(
         leads={lead: frozenset(ends) for lead, ends in leads.items()},
@@ -222,8 +223,10 @@ def _text_context(
         sentences=sentences or any(_reads_as_sentence(slot) for slot in slots),
         capitalised=bool(capitals) and all(capitals),
         names=bool(capitals) and 3 * sum(capitals) >= 2 * len(capitals),
-        titles=titled or (bool(capitals) and all(capitals) and small),
-        plain=bool(slots) and not small,
+        titles=titled or (bool(capitals) and all(capitals) and bool(small)),
+        plain=bool(slots) and small <= owning,
+        owns=bool(slots) and not small.isdisjoint(owning),
+        introduced=2 * sum(map(_is_introduced, slots)) >= max(1, len(slots)),
         numbered=any(is_digits(slot.words[0]) for slot in slots),
         lengths=frozenset(sum(map(is_word, slot.words)) for slot in slots),
     )
@@ -234,6 +237,10 @@ def _has_capital(slot: ExampleSlot) -> bool:
     words = slot.reading.tokens.words
     first = next((at for at in range(slot.first, slot.last) if is_word(words[at])), slot.first)
     return is_capital(slot.reading, first)
+
+
+def _is_introduced(slot: ExampleSlot) -> bool:
+    return slot.left[-1:] != () and slot.left[-1] in small_words(slot.reading.languages).introducing
 
 
 def _lead_words(left: Words, small: SmallWords) -> Iterable[Words]:
@@ -386,18 +393,25 @@ def _could_be_value(example: SlotFilling, place: Place) -> bool:
 
 
 def _led_alike(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
-    """Values after the word that leads to one in most examples: "to" review, "to" buy."""
+    """Values after the word that leads to one in most examples: "to" review, "a" red wallet."""
     found: dict[str, list[ExampleSlot]] = defaultdict(list)
     for example in examples:
         words = example.reading.tokens.words
         small = small_words(example.reading.languages)
         for index, word in enumerate(words):
-            if word not in _SENTENCE_LEADS | small.prepositions or words.count(word) > 1:
+            introduced = word in small.introducing
+            if not introduced and word not in _SENTENCE_LEADS | small.prepositions:
+                continue
+            if words.count(word) > 1:
                 continue
             read = sentence_from if word in _SENTENCE_LEADS else name_from
             place = read(example.reading, example.taken, index + 1)
+            if place is not None and introduced:
+                fillers = (at for at in _fillers(example.reading) if words[at] not in small.owning)
+                inner = (at for at in fillers if place[0] < at < place[1])
+                place = place[0], min(inner, default=place[1])
             if place is not None and words[place[0]] not in small.functions:
-                found[word].append(ExampleSlot(example.reading, *place))
+                found["" if introduced else word].append(ExampleSlot(example.reading, *place))
     best = max(found.values(), key=len, default=[])
     different = {slot.words for slot in best}
     return best if len(different) > 1 and 2 * len(best) >= len(examples) else []

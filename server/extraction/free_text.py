@@ -22,6 +22,7 @@ from server.extraction.values import Candidate, SpanSet
 from server.text.dates import PRESENT
 from server.text.language import load_language
 from server.text.parsed_text import ParsedText
+from server.text.senses import sense_reader
 from server.text.tokens import BLOCK, Tokens, is_digits, is_word
 
 _ENGLISH: Final = load_language("en")
@@ -68,8 +69,19 @@ class TextContext:
     titles: bool = False
     plain: bool = False
     lengths: frozenset[int] = frozenset()
+    owns: bool = False
+    """Whether an “of” stands within them: a pair of glasses."""
+    introduced: bool = False
+    """Whether most stand after an article for things not named yet: a red wallet."""
     numbered: bool = False
     """Whether a number before a name belongs to it: 14 Canal Street."""
+
+    def stops(self, tokens: Tokens, edges: TextEdges) -> frozenset[int]:
+        """Where words stand that end such a text; none where it may hold small words itself."""
+        if not self.plain:
+            return frozenset()
+        owning = small_words(tokens.languages).owning if self.owns else frozenset[str]()
+        return frozenset(at for at in edges.ends if tokens.word(at) not in owning)
 
 
 NO_TEXT_CONTEXT: Final = TextContext()
@@ -267,7 +279,7 @@ def _scored_places(
 ) -> Iterator[tuple[int, Place]]:
     tokens = reading.tokens
     sentences = context.sentences or "saying" in plan.name.topics
-    ends = edges.ends if context.plain else frozenset[int]()
+    ends = context.stops(reading.tokens, edges)
     for index in range(min(len(tokens), _MAX_LEADS)):
         pair = tuple(tokens.words[max(0, index - 2) : index])
         for lead, points in ((pair, _TWO_WORDS), (pair[-1:], _ONE_WORD)):
@@ -292,6 +304,9 @@ def _scored_places(
         )
         if place:
             yield points, place
+    if alone and context.introduced:
+        for place in _introduced(reading, taken, edges.ends):
+            yield _USUAL, place
     if alone or only:
         for run in runs:
             verb = run[1] - run[0] == 1 < len(runs) and begins_sentence(reading, run[0])
@@ -307,6 +322,19 @@ def _scored_places(
         capitals = capital_runs(reading, taken) if context.capitalised else []
         if len(capitals) == 1:
             yield _CAPITALS, capitals[0]
+
+
+def _introduced(reading: ParsedText, taken: SpanSet, ends: frozenset[int]) -> Iterator[Place]:
+    """Things that are named by what they are, and no people: a red wallet, his hearing aid."""
+    small, words = small_words(reading.languages), reading.tokens.words
+    senses = sense_reader((*reading.languages, "en")[0]).senses(words)
+    people = {at for one in senses if one.sense == "person" for at in range(one.first, one.last)}
+    for index, word in enumerate(words[:_MAX_LEADS]):
+        if word in small.introducing and index + 1 not in people:
+            inner = frozenset(at for at in ends if words[at] not in small.owning)
+            place = name_from(reading, taken, index + 1, ends=inner)
+            if place is not None:
+                yield place
 
 
 def _announced(
@@ -355,7 +383,7 @@ def _led_to(
         return None if last is None else _content(tokens, taken, first, last)
     if context.sentences:
         return _phrase_from(reading, taken, first, edges)
-    stops = edges.ends if context.plain else frozenset[int]()
+    stops = context.stops(tokens, edges)
     skip = small.possessives if context.titles else small.articles
     place = name_from(reading, taken, first, skip=skip, ends=stops)
     if place is None:

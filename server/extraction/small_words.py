@@ -38,6 +38,16 @@ class SmallWords:
         return self._group("articles")
 
     @cached_property
+    def introducing(self) -> frozenset[str]:
+        """What stands before a thing that is named by what it is: a red wallet, her red wallet."""
+        return self._group("indefinite") | self.possessives
+
+    @cached_property
+    def owning(self) -> frozenset[str]:
+        """What may stand within the name of a thing: a pair of glasses."""
+        return self._group("owner_leads")
+
+    @cached_property
     def contracted(self) -> frozenset[str]:
         """Prepositions that hold an article: im, zum."""
         return self._group("contracted")
