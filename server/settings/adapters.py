@@ -68,7 +68,7 @@ class AdapterConfig(Strict):
     """The `domain.yaml`."""
     template_library_path: RootedPaths = Field(min_length=1)
     """Template files or globs: one, or a list."""
-    max_wrong: float = Field(default=0.03, gt=0, le=0.5)
+    max_wrong: float = Field(default=0.025, gt=0, le=0.5)
     """The largest share of questions that may run the wrong template; it sets the threshold."""
     confidence_threshold: float | None = Field(default=None, ge=0, le=1)
     """Least calibrated probability at which a template may answer, instead of `max_wrong`."""

@@ -190,6 +190,8 @@ _OF_CLOCK: Final = frozenset({"time", "unreadable"})
 _BETWEEN_DATE_AND_TIME: Final = frozenset({"at", ",", "@", "on"})
 # Sat and sun are words as well; only after these they are days.
 _SHORT_WEEKDAYS: Final = {day for day in WEEKDAYS if len(day) < 5 and f"{day}day" not in WEEKDAYS}
+_ARTICLES: Final = _ENGLISH.group("articles")
+_SHORTEST_DAY: Final = 3
 _BEFORE_SHORT_WEEKDAY: Final = DIRECTIONS.keys() | {"on", "by", "until", "this"}
 # Which way a duration counts, by the word after or before it.
 _BACKWARDS_AFTER: Final = _ENGLISH.group("back_after")
@@ -420,9 +422,11 @@ class _Scanner:
             self._add("time", between, last, clock)
 
     def read_relative_day(self, index: int) -> int:
-        short = self.tokens.words[index] in _SHORT_WEEKDAYS
-        if short and self.tokens.word(index - 1) not in _BEFORE_SHORT_WEEKDAY:
+        word, before = self.tokens.words[index], self.tokens.word(index - 1)
+        if word in _SHORT_WEEKDAYS and before not in _BEFORE_SHORT_WEEKDAY:
             return 0
+        if before in _ARTICLES and len(word) <= _SHORTEST_DAY:
+            return 0  # let the sun in
         try:
             read = read_relative_day(self.tokens, index, self.today)
         except OverflowError:
