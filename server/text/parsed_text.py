@@ -425,7 +425,7 @@ class _Scanner:
         word, before = self.tokens.words[index], self.tokens.word(index - 1)
         if word in _SHORT_WEEKDAYS and before not in _BEFORE_SHORT_WEEKDAY:
             return 0
-        if before in _ARTICLES and len(word) <= _SHORTEST_DAY:
+        if before in _ARTICLES and word in WEEKDAYS and len(word) <= _SHORTEST_DAY:
             return 0  # let the sun in
         try:
             read = read_relative_day(self.tokens, index, self.today)
