@@ -70,6 +70,9 @@ def cover(
         account.take(range(clause.first, min(clause.last, size)), "filler", None, "remark")
     _take_unused_values(account, reading, senses)
     _take_parts(account, senses, plan, found.arguments)
+    begins = next((one for one in senses.senses if one.first == 0), None)
+    if begins is not None and begins.sense == "choice":  # “and post 7?” chooses nothing
+        account.take(range(begins.last), "filler", None, "filler")
     _take_words(account, reading, senses, plan, frame, library)
     words: list[CoveredWord] = []
     for at in range(size):

@@ -83,10 +83,20 @@ def _list_numbers(reading: ParsedText, taken: SpanSet) -> list[Span]:
             not taken.is_free(last.end, span.start)
             or not operators.isdisjoint(tokens.words[last.last : span.first])
             or _is_range(tokens, last, span)
+            or _adds_to_list(tokens, stretches[-1], span)
         ):
             stretches.append([])
         stretches[-1].append(span)
     return _without_their_count(tokens, max(stretches, key=len))
+
+
+def _adds_to_list(tokens: Tokens, members: Sequence[Span], span: Span) -> bool:
+    """Whether a number is added to what a list comes to: the average of 3 and 5 plus 1."""
+    if len(members) < 2:
+        return False
+    joint = tokens.words[members[-2].last : members[-1].first]
+    between = tokens.words[members[-1].last : span.first]
+    return not _PLUS.isdisjoint(between) and bool(joint) and _PLUS.isdisjoint(joint)
 
 
 def _is_range(tokens: Tokens, one: Span, other: Span) -> bool:

@@ -146,6 +146,7 @@ class Parser:
 
     def _next(self, left: Parsed, at: int, level: Level, *, listed: bool) -> Parsed | None:
         best: Parsed | None = None
+        tight = False
         if at in self.barriers:
             return None
         known = self.grammar.following
@@ -156,9 +157,9 @@ class Parser:
             operands: _Operands = {"": (left.node,)}
             for one in self._forms(following.tree, at, operands, listed=listed, level=level):
                 if best is None or one.last > best.last:
-                    best = one
-        if best is None or left.node is IT:
-            return best
+                    best, tight = one, following.level > Level.SUM
+        if best is None or left.node is IT or tight:
+            return best  # in “10% of it”, it is not the 10%
         return Parsed(put_for_it(best.node, left.node), best.last)
 
     def _forms(
