@@ -116,6 +116,9 @@ class MatchingSettings(Strict):
     """Two templates whose confidences differ by less are asked about, not chosen from."""
 
 
+BlockedIn = Literal["words", "characters"]
+
+
 class GuardsSettings(Strict):
     """What is judged before anything runs, for every adapter."""
 
@@ -133,6 +136,8 @@ class GuardsSettings(Strict):
     """Seconds the semantic stage may take; one that is late counts as one that failed."""
     shadow: bool = False
     """Whether blocks and routes are only reported, and not done."""
+    stream_blocked: BlockedIn = "words"
+    """How a blocked answer streams: in `words`, or in `characters`, each after 10 ms."""
 
 
 class RolesSettings(Strict):
