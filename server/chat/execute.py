@@ -4,7 +4,7 @@ from dataclasses import replace
 from secrets import token_hex
 
 from server.chat.adapter import Adapter
-from server.core.decision import Call, Trace
+from server.core.decision import Call, MissingArguments, Trace
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Proposal
@@ -35,6 +35,34 @@ async def refuse_unoffered(adapter: Adapter, turn: Turn, decision: Call) -> None
     # What has to be confirmed, and is held nowhere, can never run.
     proposal = replace(proposal_of(adapter, turn, decision), must_confirm=True, proposal_id=None)
     await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
+
+
+async def look_up_target(
+    adapter: Adapter, turn: Turn, decision: Call, trace: Trace
+) -> MissingArguments | None:
+    """Look up what a proposal is about; return the question for another one, if it is not there.
+
+    A lookup that fails in another way tells nothing of the target, and is in the way of nothing.
+
+    Raises:
+        StoreUnavailable: the counts of rate limits cannot be reached.
+    """
+    lookup = decision.proposed.lookup if decision.proposed is not None else None
+    if lookup is None:
+        return None
+    found = await execute_call(
+        adapter, proposal_of(adapter, turn, Call(decision.match, lookup)), trace
+    )
+    if found.result.rejection is None:
+        return None
+    call, names = decision.call, lookup.arguments.keys()
+    parameters = adapter.library.templates[call.template_id].parameters
+    missing = tuple(
+        each.missing(found.result.rejection) for each in parameters if each.name in names
+    )
+    arguments = {name: value for name, value in call.arguments.items() if name not in names}
+    sources = {name: source for name, source in call.sources.items() if name not in names}
+    return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
 
 
 async def execute_call(

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from server.chat.adapter import Adapter
 from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
-from server.chat.execute import execute_call, proposal_of, refuse_unoffered
+from server.chat.execute import execute_call, look_up_target, proposal_of, refuse_unoffered
 from server.chat.history import load_history, save_history
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private, withhold_words
@@ -151,7 +151,12 @@ async def _answer_turn(
         proposal = proposal_of(by, turn, decision)
         outcome = await execute_call(by, proposal, trace)
         ending = replace(decision, call=outcome.call)
+        missed = None
         if outcome.to_confirm is not None:
+            missed = await look_up_target(by, turn, decision, trace)
+        if missed is not None:
+            ending, outcome = missed, None
+        elif outcome.to_confirm is not None:
             held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
             if held is not None:
                 ending = replace(held, coverage=decision.coverage)

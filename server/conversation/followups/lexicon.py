@@ -57,6 +57,8 @@ class Lexicon:
     last: FollowUpPhrases
     previous: FollowUpPhrases
     positions: Mapping[str, int]
+    other: frozenset[str]
+    every: frozenset[str]
     before: frozenset[str]
     things: frozenset[str]
     shown: FollowUpPhrases
