@@ -5,7 +5,7 @@ are made from it.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
@@ -77,6 +77,9 @@ class EmbeddingsSettings(ProviderSections):
 
     query_cache_size: int = Field(default=2048, ge=0, le=1_000_000)
     """Questions whose vectors are remembered, for each encoder; 0 remembers none."""
+
+
+PROVIDER_VARIABLE: Final = "LLM_PROVIDER"
 
 
 class ModelsSettings(ProviderSections):
