@@ -183,6 +183,7 @@ class ReferenceWords(LanguagePart):
     positions: dict[str, int] = {}
     other: list[str] = []
     every: list[str] = []
+    after: list[str] = []
     before: list[str] = []
     things: list[str] = []
     shown: list[str] = []

@@ -59,6 +59,7 @@ class Lexicon:
     positions: Mapping[str, int]
     other: frozenset[str]
     every: frozenset[str]
+    after: frozenset[str]
     before: frozenset[str]
     things: frozenset[str]
     shown: FollowUpPhrases

@@ -153,10 +153,13 @@ def _lookup_problems(intent: OfferedIntent, lookup: str, library: Library) -> It
     elif intent.target is None:
         what = f"{intent.name}: lookup needs a target to look up"
         yield Problem(what, intent.where, "lookup-without-target")
-    elif not {p.name for p in template.required} <= {intent.target} or intent.target not in [
-        p.name for p in template.parameters
-    ]:
-        what = f"{intent.name}: lookup: {lookup!r} has to need {intent.target!r} and nothing else"
+    elif (
+        not {p.name for p in template.required}
+        <= {intent.target}
+        <= {p.name for p in template.parameters}
+    ):
+        what = f"{intent.name}: lookup: {lookup!r} has to take {intent.target!r}, "
+        what += "and need nothing else"
         yield Problem(what, intent.where, "unknown-parameter")
 
 

@@ -101,7 +101,7 @@ def _stands_alone(
     led = at > 0 and words[at - 1].text in lexicon.before
     if _is_thing(after, lexicon, things):
         return led or at == 0 or not words[at].text.isascii()
-    ends = not after or after in lexicon.idle
+    ends = not after or after in lexicon.idle or after in lexicon.after
     is_every = words[at].text in lexicon.every
     return ends and (led or is_every or len(words) == 1 or not words[at].text.isascii())
 

@@ -37,7 +37,7 @@ def read_wishes(text: str, lexicon: Lexicon) -> Wishes | None:
         if denial is None:
             continue
         end = _end_of(senses, denial, clause, lexicon.but)
-        opens = number == 0 and len(senses.clauses) > 1
+        opens = number == 0 and any(map(_bears, senses.words[clause.last :]))
         if opens or _says_what(senses, denial, end):
             start, stop = message.starts[denial.first], message.ends[end - 1]
             wanted[start:stop] = " " * (stop - start)
@@ -79,9 +79,12 @@ def _end_of(senses: MessageSenses, denial: WordSense, clause: Clause, but: Follo
 def _says_what(senses: MessageSenses, denial: WordSense, end: int) -> bool:
     """Whether a denial names what it denies, and is no mere “no, don't do it”."""
     return any(
-        is_digits(senses.words[at]) or (is_word(senses.words[at]) and at not in senses.empty)
-        for at in range(denial.last, end)
+        _bears(senses.words[at]) and at not in senses.empty for at in range(denial.last, end)
     )
+
+
+def _bears(word: str) -> bool:
+    return is_word(word) or is_digits(word)
 
 
 @cache
