@@ -37,29 +37,25 @@ async def refuse_unoffered(adapter: Adapter, turn: Turn, decision: Call) -> None
     await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
 
 
-async def look_up_target(
-    adapter: Adapter, turn: Turn, decision: Call, trace: Trace
-) -> MissingArguments | None:
-    """Look up what a proposal is about; return the question for another one, if it is not there.
-
-    A lookup that fails in another way tells nothing of the target, and is in the way of nothing.
-
-    Raises:
-        StoreUnavailable: the counts of rate limits cannot be reached.
-    """
+def lookup_of(adapter: Adapter, turn: Turn, decision: Call) -> Proposal | None:
+    """The call that finds what a proposal is about, before it is made; None where there is none."""
     lookup = decision.proposed.lookup if decision.proposed is not None else None
-    if lookup is None:
+    return proposal_of(adapter, turn, Call(decision.match, lookup)) if lookup is not None else None
+
+
+def ask_for_another(
+    adapter: Adapter, decision: Call, found: CallOutcome
+) -> MissingArguments | None:
+    """The question for another target, where the lookup found that there is none like this.
+
+    A lookup that failed in another way tells nothing of the target, and is in the way of nothing.
+    """
+    rejection = found.result.rejection
+    if rejection is None:
         return None
-    found = await execute_call(
-        adapter, proposal_of(adapter, turn, Call(decision.match, lookup)), trace
-    )
-    if found.result.rejection is None:
-        return None
-    call, names = decision.call, lookup.arguments.keys()
+    call, names = decision.call, found.call.arguments.keys()
     parameters = adapter.library.templates[call.template_id].parameters
-    missing = tuple(
-        each.missing(found.result.rejection) for each in parameters if each.name in names
-    )
+    missing = tuple(each.missing(rejection) for each in parameters if each.name in names)
     arguments = {name: value for name, value in call.arguments.items() if name not in names}
     sources = {name: source for name, source in call.sources.items() if name not in names}
     return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
