@@ -23,6 +23,9 @@ from server.core.chat_messages import Message, SpeakerRole
 from server.core.ports import ChatModel
 from server.core.turn import Intent
 from server.errors import ProviderError
+from server.text.joints import joint_reader
+from server.text.language import shipped_names
+from server.text.tokens import Tokens
 
 _log = logging.getLogger(__name__)
 
@@ -120,6 +123,8 @@ class Reformulator:
         if heard.offered is None:
             return self._answered(self._read, before, message)
         targets = own = self._mentions.of(read) or self._mentions.in_text(message.content)
+        if len(own) > 1 and self._asks_for_several(self._read, heard.text):
+            return _RuleResult(unclear("several things are asked for at once"), open=True)
         if not own:
             targets = self._referred_to(heard.text, before)
         found = _aimed(heard.offered, targets, read.explanation, read.confidence)
@@ -164,6 +169,16 @@ class Reformulator:
             if not own or not other or own == other:
                 return None
         return wanted
+
+    def _asks_for_several(self, read: Read, text: str) -> bool:
+        """Whether the parts of a text ask for different things, each of a target of its own."""
+        tokens = Tokens(text)
+        joints = joint_reader(shipped_names()).joints(tokens)
+        starts, ends = [0, *(each.start for each in joints)], [each.end for each in joints]
+        parts = (text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True))
+        heard = (self._heard(read, part) for part in parts)
+        asked = {each.offered for each in heard if self._mentions.of(each.read)}
+        return len(asked - {None}) > 1
 
     def _heard(self, read: Read, text: str) -> _Heard:
         found = read(text)

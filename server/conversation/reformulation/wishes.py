@@ -51,16 +51,17 @@ def read_wishes(text: str, lexicon: Lexicon) -> Wishes | None:
 
 def _denial(senses: MessageSenses, clause: Clause, lexicon: Lexicon) -> WordSense | None:
     """The first “not”, “instead of” or, after a “rather”, “than” of a clause."""
-    rather = False
+    language = load_language(senses.reader.code)
+    preferring = language.group("preferring")
     for sense in senses.senses:
         if not clause.first <= sense.first < clause.last:
             continue
         words = tuple(senses.words[sense.first : sense.last])
         if words in lexicon.but or lexicon.other.issuperset(words):
             continue
-        rather = rather or words in lexicon.corrections_after
-        is_than = sense.phrase in load_language(senses.reader.code).group("preferred_over")
-        if sense.sense in ("negation", "exclusion") or (rather and is_than):
+        is_than = sense.phrase in language.group("preferred_over")
+        rather = is_than and preferring.intersection(senses.words[clause.first : sense.first])
+        if sense.sense in ("negation", "exclusion") or rather:
             return sense
     return None
 
