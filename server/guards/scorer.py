@@ -27,9 +27,11 @@ Numbers = NDArray[np.float64]
 
 _SHARPNESS: Final = 2.0
 _RIDGE: Final = 0.1
-_FALSE_BLOCK_COST: Final = 3.0
+_FALSE_BLOCK_COST: Final = 4.0
 """The share of good questions refused, in shares of bad ones missed, when a threshold is
 chosen. Shares, since a library has far more harmless questions than a category examples."""
+_AS_GOOD: Final = 0.01
+"""Thresholds whose costs differ by less are equally good, so that no single example decides."""
 _LOWEST: Final = 0.6
 _HIGHEST: Final = 0.9
 _SAME: Final = 0.97
@@ -136,7 +138,7 @@ def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
         float((odds[own] < cut).mean() + _FALSE_BLOCK_COST * (odds[~own] >= cut).mean())
         for cut in cuts
     ]
-    best = cuts[np.array(costs) == min(costs)]
+    best = cuts[np.array(costs) <= min(costs) + _AS_GOOD]
     return float(np.clip((best[0] + best[-1]) / 2, _LOWEST, _HIGHEST))
 
 
