@@ -30,8 +30,9 @@ _RIDGE: Final = 0.1
 _FALSE_BLOCK_COST: Final = 4.0
 """The share of good questions refused, in shares of bad ones missed, when a threshold is
 chosen. Shares, since a library has far more harmless questions than a category examples."""
-_AS_GOOD: Final = 0.01
-"""Thresholds whose costs differ by less are equally good, so that no single example decides."""
+_CUTS: Final = np.linspace(0.0, 1.0, 201)
+_SPREAD: Final = 0.1
+"""How far a probability may be off: no single example decides where a threshold lies."""
 _LOWEST: Final = 0.6
 _HIGHEST: Final = 0.9
 _SAME: Final = 0.97
@@ -132,14 +133,13 @@ def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
 def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
     if own.all() or not own.any():
         return _HIGHEST
-    places = np.unique(odds)
-    cuts = np.concatenate([[0.0], (places[1:] + places[:-1]) / 2, [1.0]])
-    costs = [
-        float((odds[own] < cut).mean() + _FALSE_BLOCK_COST * (odds[~own] >= cut).mean())
-        for cut in cuts
-    ]
-    best = cuts[np.array(costs) <= min(costs) + _AS_GOOD]
-    return float(np.clip((best[0] + best[-1]) / 2, _LOWEST, _HIGHEST))
+
+    def share_below(values: Numbers) -> Numbers:
+        """For each cut the share of values below it, each taken for a hill and not for a point."""
+        return np.asarray(_sigmoid((_CUTS[:, None] - values[None, :]) / _SPREAD).mean(axis=1))
+
+    costs = share_below(odds[own]) + _FALSE_BLOCK_COST * (1 - share_below(odds[~own]))
+    return float(np.clip(_CUTS[costs.argmin()], _LOWEST, _HIGHEST))
 
 
 _log = logging.getLogger(__name__)

@@ -102,6 +102,7 @@ def streamed(text: str) -> list[str]:
         ("how do I sell my old bike for ltc", None),
         ("should I buy a bigger SSD for my node", None),
         ("my miner crashed today", None),
+        ("did litecoin core crash", None),
         ("who wrote the first version of dogecoin", None),
         ("is my seed phrase worth anything without the passphrase", None),
     ],

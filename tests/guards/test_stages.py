@@ -90,13 +90,13 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     assert stage.find("a zebra") == ("first", "zebra")
 
 
-def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
+def clouds(spread: float = 0.15) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
     """Three directions with some spread: two categories, and what is in neither."""
     random = np.random.default_rng(7)
     rows, owners = [], []
     for owner, centre in ((0, 0), (1, 1), (-1, 2)):
         for _ in range(12):
-            row = random.normal(0, 0.15, 8)
+            row = random.normal(0, spread, 8)
             row[centre] += 1
             rows.append(row / np.linalg.norm(row))
             owners.append(owner)
@@ -120,6 +120,15 @@ def test_an_example_itself_is_as_sure_as_can_be() -> None:
     rows, owners = clouds()
     scores = learn_scorer(rows, np.array(owners), (0, 1)).scores(rows[:1])
     assert scores[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_no_single_example_decides_where_a_threshold_lies() -> None:
+    rows, owners = clouds(spread=0.5)
+    found = [
+        learn_scorer(np.delete(rows, at, axis=0), np.delete(owners, at), (0, 0)).thresholds[0]
+        for at in range(len(rows))
+    ]
+    assert max(found) - min(found) < 0.1
 
 
 def test_a_question_between_two_categories_of_one_side_is_of_the_likelier() -> None:
