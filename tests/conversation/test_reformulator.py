@@ -52,6 +52,7 @@ def test_ambiguous_input(vague: str) -> None:
         ("Has #001 been cancelled?", "order_status", "#001"),
         ("I'd like a refund", "refund", None),
         ("How is #002?", "order_status", "#002"),
+        ("#002 arrived broken and I want my cash back", "refund", "#002"),
         ("Did you cancel #004?", "order_status", "#004"),
         ("#001 is the one I want cancelled", "cancel_order", "#001"),
         ("I'd prefer a refund over an exchange for #002", "refund", "#002"),
