@@ -90,7 +90,9 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     assert stage.find("a zebra") == ("first", "zebra")
 
 
-def clouds(spread: float = 0.15) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
+def clouds(
+    spread: float = 0.15,
+) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
     """Three directions with some spread: two categories, and what is in neither."""
     random = np.random.default_rng(7)
     rows, owners = [], []
