@@ -77,6 +77,7 @@ async def _open_state(
             max_message_chars=settings.server.max_message_chars,
             turn_timeout_s=settings.server.turn_timeout_s,
             heartbeat_s=settings.server.heartbeat_s,
+            blocked_in=settings.guards.stream_blocked,
             sample_keys=access.sample_keys,
             gateway=_gateway(settings),
             roles=access.roles.names,

@@ -171,7 +171,13 @@ class ArgumentsInvalid(ToolError):
 
 
 class ToolFailed(ToolError):
+    """`rejection` is why a service does not take the arguments, in its own words."""
+
     code = "tool_failed"  # the tool ran and could not do it
+
+    def __init__(self, message: str, rejection: str | None = None) -> None:
+        super().__init__(message)
+        self.rejection = rejection
 
 
 class ToolTimedOut(ToolError):

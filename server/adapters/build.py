@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
-from server.adapters.models import call_mode
+from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
 from server.adapters.resources import SharedResources
 from server.adapters.types import AdapterType
@@ -171,7 +171,13 @@ def _deciders(
         )
     if loaded.reformulation is not None:
         decider = build_reformulation_decider(
-            adapter, decider, parts, loaded.reformulation, loaded.pack, model_of
+            adapter,
+            decider,
+            parts,
+            loaded.reformulation,
+            loaded.pack,
+            model_of,
+            asks_model=names_provider(resources.settings, resources.environ),
         )
     if loaded.pack is not None:
         decider = PackQuestionDecider(decider)

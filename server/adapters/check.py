@@ -107,7 +107,7 @@ def load_adapter(
         library = _without_broken(library, of_templates, problems)
     if library is not None and settings is not None:
         problems += intent_tool_problems(adapter, library, pack)
-    reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ)
+    reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ, settings)
     calibration, unfit = _calibration(adapter, library, settings)
     return LoadedAdapter(
         problems=(*problems, *amiss, *unfit),

@@ -6,9 +6,9 @@ from typing import Literal
 from server.errors import PluginInvalid, Problem
 from server.llm.models import names_function_model, names_inference_model
 from server.llm.prompts import Prompts, load_prompts
-from server.providers.chat.factory import PROVIDER_VARIABLE
+from server.providers.chat.factory import named_provider
 from server.providers.spec import find_provider
-from server.settings.models import AdapterSettings, Settings
+from server.settings.models import AdapterSettings, ModelsSettings, Settings
 
 
 def call_mode(
@@ -19,6 +19,12 @@ def call_mode(
         return adapter.config.policy.mode
     written = environ.get("SYSTEM_FIRST_ARCHITECTURE", "true").strip().lower()
     return "llm_first" if written in {"false", "0", "no", "off"} else "system_first"
+
+
+def names_provider(settings: Settings | None, environ: Mapping[str, str]) -> bool:
+    """Whether settings or environment name the provider of models that adapters leave out."""
+    models = settings.models if settings is not None else ModelsSettings()
+    return named_provider(models, environ) is not None
 
 
 def load_adapter_prompts(
@@ -54,8 +60,7 @@ def _unknown_providers(adapter: AdapterSettings) -> Iterator[Problem]:
 def _missing_models(
     adapter: AdapterSettings, settings: Settings | None, environ: Mapping[str, str]
 ) -> Iterator[Problem]:
-    provider = settings.models.provider if settings is not None else None
-    if names_inference_model(adapter) or provider or environ.get(PROVIDER_VARIABLE, "").strip():
+    if names_inference_model(adapter) or names_provider(settings, environ):
         return
     if adapter.config.agent.conversation:
         what = "agent.conversation needs a model that speaks; name one with inference_model"

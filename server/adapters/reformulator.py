@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
+from server.adapters.models import names_provider
 from server.conversation.reformulation.loader import load_reformulation, reformulation_problems
 from server.conversation.reformulation.mentions import Read
 from server.conversation.reformulation.model import Reformulation
@@ -17,7 +18,7 @@ from server.library.model import Library
 from server.llm.models import ModelOf, function_model_of, names_function_model
 from server.retrievers.base import DeciderDependencies
 from server.retrievers.reformulation import ReformulationDecider
-from server.settings.adapters import AdapterSettings
+from server.settings.models import AdapterSettings, Settings
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +29,11 @@ _NO_READER: Final = (
 
 
 def load_adapter_reformulation(
-    adapter: AdapterSettings, library: Library | None, pack: Pack | None, environ: Mapping[str, str]
+    adapter: AdapterSettings,
+    library: Library | None,
+    pack: Pack | None,
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
 ) -> tuple[Reformulation | None, list[Problem]]:
     """Return what the adapter's `reformulator` names, if anything, and its problems."""
     config = adapter.config
@@ -40,7 +45,8 @@ def load_adapter_reformulation(
     if loaded.reformulation is not None and library is not None and not pack_is_broken:
         entities = None if pack is None else [entity.name for entity in pack.entities]
         problems += reformulation_problems(loaded.reformulation, library, entities)
-    if config.intents is None and not names_function_model(adapter):
+    has_model = names_function_model(adapter) or names_provider(settings, environ)
+    if config.intents is None and not has_model:
         problems.append(Problem(_NO_READER, adapter.where, "no-reader", "warning"))
     return loaded.reformulation, problems
 
@@ -52,13 +58,16 @@ def build_reformulation_decider(
     reformulation: Reformulation,
     pack: Pack | None,
     model_of: ModelOf,
+    *,
+    asks_model: bool,
 ) -> Decider:
     """Return what proposes what conversations ask for; rules alone read them without a model.
 
-    May raise PluginInvalid.
+    `asks_model` says that settings or environment name a provider for all adapters. May raise
+    PluginInvalid.
     """
     model = None
-    if names_function_model(adapter):
+    if asks_model or names_function_model(adapter):
         try:
             model = function_model_of(adapter, model_of)
         except ProviderUnavailable as lacking:

@@ -21,7 +21,7 @@ from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
-from server.settings.models import RolesSettings
+from server.settings.models import BlockedIn, RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -45,6 +45,7 @@ class ApiState:
     max_message_chars: int
     turn_timeout_s: float
     heartbeat_s: float = 15.0
+    blocked_in: BlockedIn = "words"
     sample_keys: bool = False
     gateway: Gateway = field(default_factory=Gateway)
     roles: tuple[str, ...] = RolesSettings().names

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -16,6 +16,7 @@ from server.core.decision import Answer
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
+from server.settings.models import BlockedIn
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ _HEADERS: Final = (
     (b"x-accel-buffering", b"no"),
 )
 _HEARTBEAT: Final = b": waiting\n\n"
+_BETWEEN_CHARACTERS_S: Final = 0.01
 
 
 class AnswerStream(Response):
@@ -42,14 +44,16 @@ class AnswerStream(Response):
         session_id: str,
         request_id: str,
         heartbeat_s: float,
+        blocked_in: BlockedIn = "words",
     ) -> None:
-        """`listener` hears the words of `turn`."""
+        """`listener` hears the words of `turn`; `blocked_in` is for what a guard answers."""
         super().__init__()
         self._turn = turn
         self._listener = listener
         self._session_id = session_id
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
+        self._blocked_in = blocked_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnect = asyncio.ensure_future(receive())  # all that can come after the body
@@ -103,23 +107,33 @@ class AnswerStream(Response):
             event = await self._next_event()
         failure = self._logged_failure()
         if failure is None:
-            for part in self._rest(self._turn.result(), sources_sent=sources_sent):
+            async for part in self._rest(self._turn.result(), sources_sent=sources_sent):
                 yield part
         else:
             yield _event({"status": "error", "isComplete": True, **self._failure_body(failure)})
 
-    def _rest(self, answer: Answer, *, sources_sent: bool) -> Iterator[bytes]:
+    async def _rest(self, answer: Answer, *, sources_sent: bool) -> AsyncIterator[bytes]:
         if not sources_sent:
             calls = answer.metadata.get("calls") or [answer.metadata]
             yield _sources_event(*(call.get("template_id") for call in calls))
         spoken = self._listener.text
         if not answer.content.startswith(spoken):
             yield _progress_event("reset", reason="the answer is another")
-        for word in _WORDS.findall(answer.content.removeprefix(spoken)):
-            yield _progress_event("streaming", chunk=word)
+        async for chunk in self._chunks(answer, answer.content.removeprefix(spoken)):
+            yield _progress_event("streaming", chunk=chunk)
         data = answer.to_dict(self._session_id)
         del data["content"]
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
+
+    async def _chunks(self, answer: Answer, text: str) -> AsyncIterator[str]:
+        """Yield `text`, a part of `answer`, in words, or as `guards.stream_blocked` says."""
+        if answer.metadata["source"] != "guard" or self._blocked_in == "words":
+            for word in _WORDS.findall(text):
+                yield word
+            return
+        for character in text:
+            yield character
+            await asyncio.sleep(_BETWEEN_CHARACTERS_S)
 
     def _logged_failure(self) -> BaseException | None:
         failure = self._turn.exception()
@@ -147,8 +161,10 @@ class CompletionStream(AnswerStream):
         request_id: str,
         heartbeat_s: float,
         created: int,
+        blocked_in: BlockedIn = "words",
     ) -> None:
-        super().__init__(turn, StreamListener(), session_id, request_id, heartbeat_s)
+        listener = StreamListener()
+        super().__init__(turn, listener, session_id, request_id, heartbeat_s, blocked_in)
         self._adapter = adapter
         self._created = created
 
@@ -160,8 +176,8 @@ class CompletionStream(AnswerStream):
         if failure is None:
             answer = self._turn.result()
             yield self._chunk({"role": "assistant", "content": ""})
-            for word in _WORDS.findall(answer.content):
-                yield self._chunk({"content": word})
+            async for chunk in self._chunks(answer, answer.content):
+                yield self._chunk({"content": chunk})
             rest = answer.to_dict(self._session_id)
             del rest["content"]
             yield self._chunk({}, "stop", orbit=rest)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from secrets import token_hex
 
 from server.chat.adapter import Adapter
-from server.core.decision import Call, Trace
+from server.core.decision import Call, MissingArguments, Trace
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Proposal
@@ -35,6 +35,30 @@ async def refuse_unoffered(adapter: Adapter, turn: Turn, decision: Call) -> None
     # What has to be confirmed, and is held nowhere, can never run.
     proposal = replace(proposal_of(adapter, turn, decision), must_confirm=True, proposal_id=None)
     await adapter.chain.carry_out(proposal, timeout_s=adapter.tool_timeout_s)
+
+
+def lookup_of(adapter: Adapter, turn: Turn, decision: Call) -> Proposal | None:
+    """The call that finds what a proposal is about, before it is made; None where there is none."""
+    lookup = decision.proposed.lookup if decision.proposed is not None else None
+    return proposal_of(adapter, turn, Call(decision.match, lookup)) if lookup is not None else None
+
+
+def ask_for_another(
+    adapter: Adapter, decision: Call, found: CallOutcome
+) -> MissingArguments | None:
+    """The question for another target, where the lookup found that there is none like this.
+
+    A lookup that failed in another way tells nothing of the target, and is in the way of nothing.
+    """
+    rejection = found.result.rejection
+    if rejection is None:
+        return None
+    call, names = decision.call, found.call.arguments.keys()
+    parameters = adapter.library.templates[call.template_id].parameters
+    missing = tuple(each.missing(rejection) for each in parameters if each.name in names)
+    arguments = {name: value for name, value in call.arguments.items() if name not in names}
+    sources = {name: source for name, source in call.sources.items() if name not in names}
+    return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
 
 
 async def execute_call(

@@ -12,7 +12,13 @@ from dataclasses import replace
 
 from server.chat.adapter import Adapter
 from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
-from server.chat.execute import execute_call, proposal_of, refuse_unoffered
+from server.chat.execute import (
+    ask_for_another,
+    execute_call,
+    lookup_of,
+    proposal_of,
+    refuse_unoffered,
+)
 from server.chat.history import load_history, save_history
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private, withhold_words
@@ -151,7 +157,12 @@ async def _answer_turn(
         proposal = proposal_of(by, turn, decision)
         outcome = await execute_call(by, proposal, trace)
         ending = replace(decision, call=outcome.call)
-        if outcome.to_confirm is not None:
+        lookup = lookup_of(by, turn, decision) if outcome.to_confirm is not None else None
+        looked_up = await execute_call(by, lookup, trace) if lookup is not None else None
+        missed = ask_for_another(by, decision, looked_up) if looked_up is not None else None
+        if missed is not None:
+            ending, outcome = missed, None
+        elif outcome.to_confirm is not None:
             held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
             if held is not None:
                 ending = replace(held, coverage=decision.coverage)

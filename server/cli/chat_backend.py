@@ -12,6 +12,7 @@ import httpx
 from server.adapters.local import ask_once, forget_session, open_adapter
 from server.chat.adapter import Adapter
 from server.cli.chat_screen import Screen
+from server.conversation.outbox import COMMIT
 from server.core.decision import Trace
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
@@ -43,6 +44,19 @@ class ShownAnswer:
     def notes(self) -> list[str]:
         """What was left out of the question, where the words of the answer do not say it."""
         return [note for note in self.metadata.get("notes", ()) if note not in self.content]
+
+    @property
+    def commit(self) -> str | None:
+        """The commit event of a yes, as people read it; None where nothing was committed."""
+        proposal = self.metadata.get("proposal") or {}
+        if proposal.get("status") != "done":
+            return None
+        return (
+            f"[CONFIRMED] {COMMIT} Commit Boundary Event:\n"
+            f"  Intent : {proposal.get('intent')}\n"
+            f"  Target : {proposal.get('target') or 'none'}\n"
+            "  Status : COMMITTED"
+        )
 
     @property
     def waits_for_yes(self) -> bool:

@@ -127,6 +127,8 @@ class Conversation:
         self.screen.end_answer()
         for note in self._last.notes:
             self.screen.remark(note)
+        if self._last.commit is not None:
+            self.screen.remark(self._last.commit)
         if self.traces:
             self._show_trace()
         if self._last.waits_for_yes:

@@ -34,12 +34,14 @@ class ProposedAction:
 
     `question` asks whether `intent`, for `target`, is what is meant. With the origin `template`,
     the template is the reason to ask, and the call is shown as every call that has to be confirmed.
+    `lookup` is a call that reads, and finds what `target` names, before anything is asked.
     """
 
     intent: str
     target: str | None
     question: str
     origin: "Origin" = "conversation"
+    lookup: ToolCall | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class ToolResult:
     parameters: Mapping[str, Any]
     result: Any = None
     error_message: str | None = None
+    rejection: str | None = None
+    """Why a service does not take the arguments, in its own words; `error_message` has it too."""
 
     def notes(self, sources: Mapping[str, Source], *, said: str) -> list[str]:
         """How things were read that could be read otherwise, by extraction or by the tool."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
@@ -15,7 +16,8 @@ from server.guards.scorer import ExampleVectors, GuardScorer, learn_scorer
 from server.text.normalizer import normalize_text
 
 Readings = Callable[[str], tuple[str, ...]]
-"""The texts to embed for a question: those that matching embeds as well."""
+"""The texts to embed for a question: those that matching embeds as well, where it has no word
+that a pack reads as another."""
 
 _TOO_CLOSE: Final = 0.9
 """Harmless questions that are nearer than this to an example teach nothing."""
@@ -86,6 +88,23 @@ class PatternStage:
         return None if first is None else self._hits[first]
 
 
+def with_read_as(read_as: Mapping[str, Sequence[str]], readings: Readings) -> Readings:
+    """Return `readings` of texts in which each word or name of `read_as` gives way to its key."""
+    instead = {word.casefold(): key for key, words in read_as.items() for word in words}
+    if not instead:
+        return readings
+    longest_first = sorted(instead, key=len, reverse=True)
+    # No word of its own inside another: "eth" is not in "method", nor "ada" in "ada-based".
+    words = re.compile(
+        rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", re.IGNORECASE
+    )
+
+    def read(text: str) -> tuple[str, ...]:
+        return readings(words.sub(lambda found: instead[found[0].casefold()], text))
+
+    return read
+
+
 class Engine:
     """Judges questions. Deadlines, shadow mode and failures are not its business."""
 
@@ -95,8 +114,10 @@ class Engine:
         scorer: GuardScorer | None,
         similar: Sequence[tuple[Allowed, Vectors]],
         given: GivenThresholds,
+        readings: Readings,
     ) -> None:
         self.guards = guards
+        self.readings = readings
         self.patterns = PatternStage(guards.categories)
         self._by_name = {category.name: category for category in guards.categories}
         self._semantic = guards.semantic
@@ -120,6 +141,7 @@ class Engine:
     ) -> Self:
         """Embed what is not known yet and learn, or raise `ProviderError`."""
         categories = guards.semantic
+        readings = with_read_as(guards.read_as, readings)
         owned = [
             (reading, n)
             for n, category in enumerate(categories)
@@ -133,12 +155,12 @@ class Engine:
         scorer = None
         if owned:
             owners = np.array([n for _, n in owned] + [-1] * len(others))
-            scorer = await asyncio.to_thread(_learn, rows[: len(texts)], owners, len(categories))
+            scorer = await asyncio.to_thread(_learn, rows[: len(texts)], owners, guards.sides)
         similar, place = [], len(texts)
         for entry, found in allowed:
             similar.append((entry, rows[place : place + len(found)]))
             place += len(found)
-        return cls(guards, scorer, similar, given)
+        return cls(guards, scorer, similar, given, readings)
 
     def allowed_exactly(self, text: str) -> GuardVerdict | None:
         if text not in self._exact:
@@ -190,34 +212,33 @@ class Engine:
 
 
 def _learn(
-    rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", k: int
+    rows: Vectors, owners: "np.ndarray[tuple[int], np.dtype[np.int64]]", sides: Sequence[int]
 ) -> GuardScorer:
     own = rows[owners >= 0]
     near = (rows @ own.T).max(axis=1) >= _TOO_CLOSE
     kept = (owners >= 0) | ~near
-    return learn_scorer(rows[kept], owners[kept], k)
+    return learn_scorer(rows[kept], owners[kept], sides)
 
 
 _log = logging.getLogger(__name__)
 
 
 class GuardQuestion:
-    """A question on its way through guards; embedded at most once, and only when needed."""
+    """A question on its way through guards; each reading is embedded at most once, if needed."""
 
-    def __init__(self, text: str, readings: Readings, embedder: Embedder) -> None:
+    def __init__(self, text: str, embedder: Embedder) -> None:
         self.plain = normalize_text(text)
         self._text = text
-        self._readings = readings
         self._embedder = embedder
-        self._vectors: Vectors | None = None
+        self._vectors: dict[tuple[str, ...], Vectors] = {}
 
-    async def vectors(self) -> Vectors:
-        """Return the vectors of its readings, embedded singly as matching caches them."""
-        if self._vectors is None:
-            texts = self._readings(self._text)
+    async def vectors(self, readings: Readings) -> Vectors:
+        """Return the vectors of its `readings`, embedded singly as matching caches them."""
+        texts = readings(self._text)
+        if texts not in self._vectors:
             parts = await asyncio.gather(*(self._embedder.embed([text]) for text in texts))
-            self._vectors = np.vstack(parts) if parts else np.empty((0, 0), np.float32)
-        return self._vectors
+            self._vectors[texts] = np.vstack(parts) if parts else np.empty((0, 0), np.float32)
+        return self._vectors[texts]
 
 
 async def evaluate_set(
@@ -245,7 +266,7 @@ async def evaluate_set(
     ):
         try:
             async with asyncio.timeout(stage_timeout_s):
-                vectors = await question.vectors()
+                vectors = await question.vectors(engine.readings)
             similar = engine.allowed_by_similarity(vectors)
             if similar is not None:
                 return replace(similar, failures=tuple(failures)), {}

@@ -58,7 +58,7 @@ class Guard:
 
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
         """Judge without counting, also with a change; raise `RequestInvalid` or `ProviderError`."""
-        question = GuardQuestion(text, self.readings, self.embedder)
+        question = GuardQuestion(text, self.embedder)
         answer = {"now": await self._try(self._engine, question)}
         if change is not None:
             changed = with_changes(self.packs, (*self.changed.active, change))
@@ -70,7 +70,7 @@ class Guard:
         """Judge a question, and count, log and keep what came of it, in shadow mode as well."""
         since = perf_counter()
         options = self.options
-        question = GuardQuestion(turn.text, self.readings, self.embedder)
+        question = GuardQuestion(turn.text, self.embedder)
         with trace.stage("guard") as details:
             verdict, scores = await self._judge(self._engine, question)
             verdict = replace(verdict, enforced=not options.shadow)

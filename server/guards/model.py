@@ -56,11 +56,20 @@ class GuardSet:
     name: str
     categories: tuple[Category, ...]
     failure_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    read_as: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words and names by what meaning reads in their place."""
     allowed: tuple[Allowed, ...] = ()
 
     @property
     def semantic(self) -> tuple[Category, ...]:
         return tuple(category for category in self.categories if category.examples)
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """For each of `semantic` a number, equal where they do the same with a question."""
+        done = [(category.action, category.route) for category in self.semantic]
+        known = list(dict.fromkeys(done))
+        return tuple(known.index(each) for each in done)
 
     def category(self, name: str) -> Category | None:
         return next((c for c in self.categories if c.name == name), None)

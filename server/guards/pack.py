@@ -79,6 +79,8 @@ class PackYaml(LibraryModel):
     """What a blocked person reads where the category has no response of its own."""
     failure_response: Responses = Field(default_factory=dict)
     """What is said when a guard that fails closed could not judge."""
+    read_as: dict[str, OneOrMore] = Field(default_factory=dict)
+    """Words and names that make no difference to meaning, by what it reads in their place."""
     categories: dict[str, CategoryYaml] = Field(min_length=1)
     """By name: letters, digits, `.`, `_` and `-`."""
 
@@ -99,6 +101,7 @@ def load_guards(paths: Sequence[Path], environ: Mapping[str, str]) -> LoadedGuar
     categories: dict[str, Category] = {}
     names: list[str] = []
     failure: Mapping[str, tuple[str, ...]] = {}
+    read_as: dict[str, tuple[str, ...]] = {}
     for path in paths:
         document = read_yaml(path, environ)
         pack, found = validate(PackYaml, document)
@@ -108,6 +111,8 @@ def load_guards(paths: Sequence[Path], environ: Mapping[str, str]) -> LoadedGuar
         problems += _pack_problems(pack, document)
         names.append(pack.name)
         failure = failure or pack.failure_response
+        for key, words in pack.read_as.items():
+            read_as[key] = (*read_as.get(key, ()), *words)
         for name, written in pack.categories.items():
             if name in categories:
                 what = f"category {name!r} is defined twice"
@@ -117,7 +122,7 @@ def load_guards(paths: Sequence[Path], environ: Mapping[str, str]) -> LoadedGuar
             categories[name] = _category(name, written, pack)
     if any(problem.severity == "error" for problem in problems):
         return LoadedGuards(None, tuple(problems))
-    made = GuardSet("+".join(names), tuple(categories.values()), failure_responses=failure)
+    made = GuardSet("+".join(names), tuple(categories.values()), failure, read_as)
     return LoadedGuards(made, tuple(problems))
 
 
@@ -137,6 +142,11 @@ def _category(name: str, written: CategoryYaml, pack: PackYaml) -> Category:
 def _pack_problems(pack: PackYaml, document: Document) -> Iterator[Problem]:
     yield from _response_problems(pack.response, document, ("response",))
     yield from _response_problems(pack.failure_response, document, ("failure_response",))
+    for key, words in pack.read_as.items():
+        for number, word in enumerate(words):
+            if not word.strip() or not key.strip():
+                where = document.where(("read_as", key, number))
+                yield Problem("read_as: a word is empty", where, "empty-word")
     for name, category in pack.categories.items():
         at: Keys = ("categories", name)
         if not NAME.fullmatch(name):

@@ -1,7 +1,9 @@
 """The probability that a question is of a category, learnt from a few examples of each.
 
 Each category is a regression, over the distances between embeddings, towards 1 on its own
-examples and 0 on everyone else's; far from all of them it says 0. Ridge regression has its
+examples and 0 on everyone else's; far from all of them it says 0. Categories that do the same
+with a question are also learnt together, as one side: a question between two of them is
+restricted all the same, and the likelier one gives it its name. Ridge regression has its
 leave-one-out predictions in closed form, so calibration needs no held-out data: they are
 what the probability is fitted on, and what the threshold is chosen by.
 """
@@ -25,9 +27,12 @@ Numbers = NDArray[np.float64]
 
 _SHARPNESS: Final = 2.0
 _RIDGE: Final = 0.1
-_FALSE_BLOCK_COST: Final = 2.0
+_FALSE_BLOCK_COST: Final = 4.0
 """The share of good questions refused, in shares of bad ones missed, when a threshold is
 chosen. Shares, since a library has far more harmless questions than a category examples."""
+_CUTS: Final = np.linspace(0.0, 1.0, 201)
+_SPREAD: Final = 0.1
+"""How far a probability may be off: no single example decides where a threshold lies."""
 _LOWEST: Final = 0.6
 _HIGHEST: Final = 0.9
 _SAME: Final = 0.97
@@ -36,11 +41,16 @@ _SAME: Final = 0.97
 
 @dataclass(frozen=True, slots=True)
 class GuardScorer:
-    """What was learnt. For category k, probability = sigmoid(slope[k] · f[k] + offset[k])."""
+    """What was learnt. For column k, probability = sigmoid(slope[k] · f[k] + offset[k]).
+
+    The first columns are the categories, the others their sides.
+    """
 
     rows: Vectors
     owners: NDArray[np.int64]
     """For each row its category; -1 for what is harmless and in none."""
+    sides: NDArray[np.int64]
+    """For each category its side."""
     weights: Numbers
     slopes: Numbers
     offsets: Numbers
@@ -51,7 +61,8 @@ class GuardScorer:
         """Return (categories,) probabilities; of several readings of a question, the likeliest."""
         cosines = (vectors @ self.rows.T).astype(np.float64)
         raw = np.exp(_SHARPNESS * (cosines - 1)) @ self.weights
-        found = _sigmoid(self.slopes * raw + self.offsets)
+        odds = _sigmoid(self.slopes * raw + self.offsets)
+        found = self._by_side(odds[:, : len(self.sides)], odds[:, len(self.sides) :])
         for category in range(found.shape[1]):
             own = cosines[:, self.owners == category]
             if own.size:
@@ -60,21 +71,39 @@ class GuardScorer:
                 found[same, category] = np.maximum(found[same, category], nearest[same])
         return np.asarray(np.minimum(found.max(axis=0), 1.0))
 
+    def _by_side(self, own: Numbers, together: Numbers) -> Numbers:
+        """The likeliest category of a side is as likely as the side, no other is likelier."""
+        found = np.minimum(own, together[:, self.sides])
+        for side in range(together.shape[1]):
+            members = np.flatnonzero(self.sides == side)
+            likeliest = members[own[:, members].argmax(axis=1)]
+            found[np.arange(len(own)), likeliest] = together[:, side]
+        return found
 
-def learn_scorer(rows: Vectors, owners: NDArray[np.int64], categories: int) -> GuardScorer:
-    """Learn from `rows`, (n, d) unit rows, of which `owners` says the category, -1 for none."""
+
+def learn_scorer(rows: Vectors, owners: NDArray[np.int64], sides: Sequence[int]) -> GuardScorer:
+    """Learn from `rows`, (n, d) unit rows, of which `owners` says the category, -1 for none.
+
+    `sides` says for each category the side that it is on, counted from 0.
+    """
+    categories, side_of = len(sides), np.array(sides, np.int64)
     kernel = np.exp(_SHARPNESS * (rows.astype(np.float64) @ rows.T - 1))
     inverse = np.linalg.inv(kernel + _RIDGE * np.eye(len(rows)))
-    targets = (owners[:, None] == np.arange(categories)[None, :]).astype(np.float64)
+    own = owners[:, None] == np.arange(categories)[None, :]
+    # Row -1 of the sides, that of the harmless, is on none.
+    row_sides = np.append(side_of, -1)[owners]
+    together = row_sides[:, None] == np.arange(side_of.max(initial=-1) + 1)[None, :]
+    targets = np.hstack([own, together]).astype(np.float64)
     weights = inverse @ targets
     left_out = targets - weights / np.diag(inverse)[:, None]
-    slopes, offsets = np.zeros(categories), np.zeros(categories)
-    thresholds = []
-    for k in range(categories):
+    columns = targets.shape[1]
+    slopes, offsets, cuts = np.zeros(columns), np.zeros(columns), np.zeros(columns)
+    for k in range(columns):
         slopes[k], offsets[k] = _fit(left_out[:, k], targets[:, k])
         odds = _sigmoid(slopes[k] * left_out[:, k] + offsets[k])
-        thresholds.append(_threshold(odds, targets[:, k] > 0))
-    return GuardScorer(rows, owners, weights, slopes, offsets, tuple(thresholds))
+        cuts[k] = _threshold(odds, targets[:, k] > 0)
+    thresholds = tuple(cuts[categories:][side_of].tolist())
+    return GuardScorer(rows, owners, side_of, weights, slopes, offsets, thresholds)
 
 
 def _sigmoid(values: Numbers) -> Numbers:
@@ -104,14 +133,13 @@ def _fit(values: Numbers, targets: Numbers) -> tuple[float, float]:
 def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
     if own.all() or not own.any():
         return _HIGHEST
-    places = np.unique(odds)
-    cuts = np.concatenate([[0.0], (places[1:] + places[:-1]) / 2, [1.0]])
-    costs = [
-        float((odds[own] < cut).mean() + _FALSE_BLOCK_COST * (odds[~own] >= cut).mean())
-        for cut in cuts
-    ]
-    best = cuts[np.array(costs) == min(costs)]
-    return float(np.clip((best[0] + best[-1]) / 2, _LOWEST, _HIGHEST))
+
+    def share_below(values: Numbers) -> Numbers:
+        """For each cut the share of values below it, each taken for a hill and not for a point."""
+        return np.asarray(_sigmoid((_CUTS[:, None] - values[None, :]) / _SPREAD).mean(axis=1))
+
+    costs = share_below(odds[own]) + _FALSE_BLOCK_COST * (1 - share_below(odds[~own]))
+    return float(np.clip(_CUTS[costs.argmin()], _LOWEST, _HIGHEST))
 
 
 _log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ class ChatLimits(Strict):
 
     timeout_s: Seconds = 30.0
     """Seconds until an answer, until the first word of a stream, and between its words."""
-    max_retries: int = Field(default=3, ge=0, le=10)
+    max_retries: int = Field(default=2, ge=0, le=10)
     """How often a request that failed in passing is tried again: after 1 s, 2 s, 4 s …"""
     max_concurrent: int = Field(default=4, ge=1, le=1000)
     """Requests at one time; others wait, for `timeout_s` at most."""

@@ -12,6 +12,7 @@ from server.conversation.reformulation.model import (
     OfferedIntent,
     Understanding,
     clarify_text,
+    model_failed_text,
     proposal_text,
 )
 from server.conversation.reformulation.reformulator import Reformulator
@@ -27,13 +28,14 @@ from server.core.decision import (
     Trace,
 )
 from server.core.ports import Decider
-from server.core.tools import Source
+from server.core.tools import Source, ToolCall
 from server.core.turn import Intent, Turn
 from server.retrievers.base import DeciderDependencies, decide_for_template
 from server.retrievers.requests import write_objection
 
 _log = logging.getLogger(__name__)
 
+_UNRENDERED: Final = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 _SCRIPTS: Final[Mapping[str, re.Pattern[str]]] = {
     "he": re.compile("[א-ת]"),
     "ar": re.compile("[ء-ي]"),
@@ -69,7 +71,8 @@ class ReformulationDecider:
             details |= understood.to_dict() | {"by": understood.by, "why": understood.why}
         if understood.intent is not None:
             offered = self._reformulation.intents[understood.intent]
-            return self._refusal(turn, offered) or self._proposal(turn, offered, understood)
+            wish = replace(turn, text=understood.wish or turn.text)
+            return self._refusal(wish, offered) or self._proposal(turn, offered, understood)
         if not self._proposed.issuperset(self._templates):
             decision = await self._following.decide(turn, trace)
             decided = list[str]()
@@ -79,9 +82,7 @@ class ReformulationDecider:
                 decided = [call.match.template_id for call in decision.calls]
             if decided and self._proposed.isdisjoint(decided):
                 return decision
-        language = language_of(turn, self._reformulation.clarify)
-        question = clarify_text(self._reformulation, language)
-        return ClarifyingQuestion(question, 0.0, understood.why)
+        return ClarifyingQuestion(self._clarify(turn, understood), 0.0, understood.why)
 
     async def close(self) -> None:
         await self._following.close()
@@ -110,16 +111,31 @@ class ReformulationDecider:
             self._parts, offered.template, meant, why=why, confidence=sure
         )
         if understood.target is None and isinstance(decision, Call | MissingArguments):
-            decision = self._without_target(decision, offered)
+            decision = self._without_target(decision, offered, understood.among)
         if not isinstance(decision, Call):
             return decision
-        action = ProposedAction(offered.name, understood.target, self._question(turn, understood))
+        question, lookup = self._question(turn, understood), self._lookup(offered, understood)
+        action = ProposedAction(offered.name, understood.target, question, lookup=lookup)
         return replace(_with_target(decision, offered, understood, turn.text), proposed=action)
 
+    def _lookup(self, offered: OfferedIntent, understood: Understanding) -> ToolCall | None:
+        """The call that finds the target, where the intent names one that is in the library."""
+        template = self._templates.get(offered.lookup or "")
+        if template is None or offered.target is None or understood.target is None:
+            return None
+        source = Source("model" if understood.by == "model" else "conversation")
+        return template.call({offered.target: understood.target}, {offered.target: source})
+
     def _without_target(
-        self, decision: Call | MissingArguments, offered: OfferedIntent
+        self,
+        decision: Call | MissingArguments,
+        offered: OfferedIntent,
+        among: tuple[str, ...],
     ) -> Call | MissingArguments:
-        """The decision without a target that extraction guessed: none was understood."""
+        """The decision without a target that extraction guessed: none was understood.
+
+        Of several that may be meant, `among`, even an optional one is asked for.
+        """
         template = self._templates[offered.template]
         target = next((each for each in template.parameters if each.name == offered.target), None)
         if target is None:
@@ -128,19 +144,33 @@ class ReformulationDecider:
         arguments = {name: part.arguments[name] for name in part.arguments if name != target.name}
         sources = {name: part.sources[name] for name in part.sources if name != target.name}
         missing = decision.missing if isinstance(decision, MissingArguments) else ()
-        if target.required and all(each.name != target.name for each in missing):
-            missing = (target.missing(), *missing)
+        if target.required or among:
+            others = (each for each in missing if each.name != target.name)
+            missing = (replace(target.missing(), choices=among or target.enum), *others)
         if missing:
             return MissingArguments(decision.match, missing, arguments, sources, decision.coverage)
         call = template.call(arguments, sources)
         return Call(decision.match, call, coverage=decision.coverage)
+
+    def _clarify(self, turn: Turn, understood: Understanding) -> str:
+        reformulation = self._reformulation
+        language = language_of(turn, reformulation.clarify)
+        try:
+            question = clarify_text(reformulation, language)
+        except _UNRENDERED as failed:
+            _log.warning("clarify text of the reformulator: %s", failed)
+            question = clarify_text(replace(reformulation, clarify={}))
+        if not understood.model_failed:
+            return question
+        language = language_of(turn, reformulation.model_failed)
+        return f"{model_failed_text(reformulation, language)} {question}"
 
     def _question(self, turn: Turn, understood: Understanding) -> str:
         reformulation = self._reformulation
         language = language_of(turn, reformulation.proposal)
         try:
             return proposal_text(reformulation, understood, language)
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as failed:
+        except _UNRENDERED as failed:
             _log.warning("proposal text of the reformulator: %s", failed)
             return proposal_text(replace(reformulation, proposal={}), understood)
 

@@ -1,6 +1,6 @@
 """A configuration file, with what it imports, into `Settings`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -9,11 +9,17 @@ from dotenv.parser import parse_stream
 
 from server import plugins
 from server.core.suggestions import did_you_mean, join_words
-from server.errors import Location, Problem
+from server.errors import Location, PluginInvalid, Problem
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import Document, Keys, read_yaml, shown_path
 from server.settings.fields import expand, is_glob
-from server.settings.models import EmbeddingsSettings, Imports, ModelsSettings, Settings
+from server.settings.models import (
+    PROVIDER_VARIABLE,
+    EmbeddingsSettings,
+    Imports,
+    ModelsSettings,
+    Settings,
+)
 from server.settings.validation import validate
 
 
@@ -124,7 +130,7 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
     merged = _MergedSettings(root)
     for document in documents:
         merged.add(document)
-    found = (*problems, *import_problems, *merged.problems)
+    found = (*problems, *import_problems, *merged.problems, *_provider_problems(variables))
     return LoadedSettings(
         settings=None if any(p.is_error for p in found) else merged.settings(),
         problems=found,
@@ -137,6 +143,22 @@ _PROVIDER_SECTIONS: Final = (
     ("models", "chat provider", ModelsSettings),
     ("embeddings", "embedding provider", EmbeddingsSettings),
 )
+
+
+def _provider_problems(environ: Mapping[str, str]) -> Iterator[Problem]:
+    """What is wrong with the provider of models that the environment names for all adapters."""
+    named = environ.get(PROVIDER_VARIABLE, "").strip() or None
+    for problem in _unknown_provider(named, Location("environment")):
+        yield replace(problem, what=f"{PROVIDER_VARIABLE}: {problem.what}")
+
+
+def _unknown_provider(named: object, where: Location) -> Iterator[Problem]:
+    if not isinstance(named, str) or named in plugins.known("chat provider"):
+        return
+    try:
+        plugins.resolve("chat provider", named)
+    except PluginInvalid as unknown:
+        yield Problem(str(unknown), where, "unknown-provider")
 
 
 class _MergedSettings:
@@ -198,6 +220,8 @@ class _MergedSettings:
             for name in written if isinstance(written, dict) else ():
                 at = (section, name)
                 if name in model.model_fields:
+                    if name == "provider":
+                        problems += _unknown_provider(written[name], document.where(at))
                     continue
                 if name not in plugins.known(kind):
                     hint = did_you_mean(name, [*model.model_fields, *plugins.known(kind)])

@@ -5,7 +5,7 @@ are made from it.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
@@ -79,6 +79,9 @@ class EmbeddingsSettings(ProviderSections):
     """Questions whose vectors are remembered, for each encoder; 0 remembers none."""
 
 
+PROVIDER_VARIABLE: Final = "LLM_PROVIDER"
+
+
 class ModelsSettings(ProviderSections):
     """One section for each provider of models; adapters name the provider they use."""
 
@@ -116,6 +119,9 @@ class MatchingSettings(Strict):
     """Two templates whose confidences differ by less are asked about, not chosen from."""
 
 
+BlockedIn = Literal["words", "characters"]
+
+
 class GuardsSettings(Strict):
     """What is judged before anything runs, for every adapter."""
 
@@ -133,6 +139,8 @@ class GuardsSettings(Strict):
     """Seconds the semantic stage may take; one that is late counts as one that failed."""
     shadow: bool = False
     """Whether blocks and routes are only reported, and not done."""
+    stream_blocked: BlockedIn = "words"
+    """How a blocked answer streams: in `words`, or in `characters`, each after 10 ms."""
 
 
 class RolesSettings(Strict):

@@ -181,6 +181,9 @@ class ReferenceWords(LanguagePart):
     last: list[str] = []
     previous: list[str] = []
     positions: dict[str, int] = {}
+    other: list[str] = []
+    every: list[str] = []
+    after: list[str] = []
     before: list[str] = []
     things: list[str] = []
     shown: list[str] = []
@@ -267,7 +270,8 @@ WordGroup = Literal[
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
     "number_names", "operations", "order_names", "owner_leads",
-    "paging_names", "percent_names", "polite", "possessives", "prepositions", "pronouns",
+    "paging_names", "percent_names", "polite", "possessives", "preferred_over", "preferring",
+    "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
     "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",
     "url_names", "value_fillers",

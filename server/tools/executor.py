@@ -5,11 +5,11 @@ import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from server.core.ports import Tool
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.errors import ToolError, ToolTimedOut
+from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import HTTP_TOOL
 from server.library.model import PYTHON_TOOL
 from server.tools.http.engine import HttpCalls
@@ -22,8 +22,12 @@ _log = logging.getLogger(__name__)
 _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
 """Arguments up to these sizes take a quick tool about 1 ms, which is not worth a thread."""
 
-_Outcome = tuple[ToolResultStatus, Any, str | None]
-"""Status, result, and error message."""
+
+class _Outcome(NamedTuple):
+    status: ToolResultStatus
+    result: Any = None
+    error_message: str | None = None
+    rejection: str | None = None
 
 
 class ToolExecutor:
@@ -60,15 +64,14 @@ class ToolExecutor:
             if type(value) in _INLINE_SIZES
         )
         if tool is not None and small:
-            status, result, message = _run(tool, call)
+            outcome = _run(tool, call)
         elif call.tool in self._calls:
-            status, result, message = await self._run_call(call, timeout_s)
+            outcome = await self._run_call(call, timeout_s)
         else:
-            status, result, message = await self._run_in_thread(call, timeout_s)
+            outcome = await self._run_in_thread(call, timeout_s)
         taken_ms = round((perf_counter() - start) * 1e6) / 1e3
-        return ToolResult(
-            call.tool, call.operation, status, taken_ms, call.arguments, result, message
-        )
+        status, *rest = outcome
+        return ToolResult(call.tool, call.operation, status, taken_ms, call.arguments, *rest)
 
     def close(self) -> None:
         for workers in self._workers.values():
@@ -88,22 +91,23 @@ class ToolExecutor:
             what = "HTTP call" if call.tool == HTTP_TOOL else "function"
             what = f"the {what} of template {call.template_id} failed"
             return _failure_outcome(call, failure, call.operation, what)
-        return ToolResultStatus.SUCCESS, result, None
+        return _Outcome(ToolResultStatus.SUCCESS, result)
 
     async def _run_in_thread(self, call: ToolCall, timeout_s: float) -> _Outcome:
         try:
             tool = self.registry.get(call.tool)
         except ToolError as unknown:
-            return ToolResultStatus.ERROR, None, str(unknown)
+            return _Outcome(ToolResultStatus.ERROR, None, str(unknown))
         workers = self._workers.setdefault(call.tool, Workers(call.tool, self._threads_per_tool))
         try:
             return await workers.run(lambda: _run(tool, call), timeout_s=timeout_s)
         except TimeoutError:
             late = f"{call.tool} did not finish within {timeout_s:g} s"
-            return ToolResultStatus.TIMEOUT, None, late
+            return _Outcome(ToolResultStatus.TIMEOUT, None, late)
         except WorkersBusy as busy:
             _log.warning("tool %s is busy: %s", call.tool, busy)
-            return ToolResultStatus.ERROR, None, f"{call.tool} is busy: {busy}; try again later"
+            later = f"{call.tool} is busy: {busy}; try again later"
+            return _Outcome(ToolResultStatus.ERROR, None, later)
 
 
 def _run(tool: Tool, call: ToolCall) -> _Outcome:
@@ -115,16 +119,17 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
         return _failure_outcome(call, failure, call.tool, what)
     if not isinstance(result, Mapping) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
-        return ToolResultStatus.ERROR, None, f"{call.tool} returned no result"
-    return ToolResultStatus.SUCCESS, result, None
+        return _Outcome(ToolResultStatus.ERROR, None, f"{call.tool} returned no result")
+    return _Outcome(ToolResultStatus.SUCCESS, result)
 
 
 def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: str) -> _Outcome:
     """Return the outcome of a failure; log what is unexpected, but no sensitive words."""
     if isinstance(failure, ToolTimedOut):
-        return ToolResultStatus.TIMEOUT, None, str(failure)
+        return _Outcome(ToolResultStatus.TIMEOUT, None, str(failure))
     if isinstance(failure, ToolError):
-        return ToolResultStatus.ERROR, None, str(failure)
+        rejection = failure.rejection if isinstance(failure, ToolFailed) else None
+        return _Outcome(ToolResultStatus.ERROR, None, str(failure), rejection)
     if call.sensitive:
         places = traceback.extract_tb(failure.__traceback__)
         where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
@@ -133,4 +138,4 @@ def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: st
     else:
         _log.error("%s", what, exc_info=failure)
     message = f"{name} failed unexpectedly; the server's log says why"
-    return ToolResultStatus.ERROR, None, message
+    return _Outcome(ToolResultStatus.ERROR, None, message)

@@ -82,6 +82,18 @@ def test_piped_questions_leave_answers_alone_on_standard_output(shop: tuple[Path
     assert done.stderr.endswith("Forgotten.\n")
 
 
+def test_the_commit_event_of_a_yes_is_printed(shop: tuple[Path, str]) -> None:
+    done = piped(shop, "Cancel order #007", "no", "Where is #002?", "1", "yes")
+    event = (
+        "[CONFIRMED] J01 Commit Boundary Event:\n"
+        "  Intent : order_status\n"
+        "  Target : #002\n"
+        "  Status : COMMITTED\n"
+    )
+    assert "Order #002 is delivered" in done.stdout
+    assert (done.stderr.count("[CONFIRMED]"), done.stderr.count(event)) == (1, 1)
+
+
 def test_what_was_left_out_stands_below_an_answer(tmp_path: Path) -> None:
     configure(tmp_path, [adapter("sums", write_library(tmp_path / "library"))])
     options = ["--config", str(tmp_path / "config.yaml"), "--data", str(tmp_path / "data")]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.conversation.reformulation.reformulator import Reformulator, normalize_target
+from server.core.chat_messages import Message
 from tests.conversation.shop import AMBIGUOUS, History, proposed, reformulation, rules, said
 
 SIX = ["refund", "exchange", "return", "order_status", "cancel_order", "complaint"]
@@ -50,6 +51,11 @@ def test_ambiguous_input(vague: str) -> None:
         ("I want to return the green umbrella because it leaks", "return", "green umbrella"),
         ("Has #001 been cancelled?", "order_status", "#001"),
         ("I'd like a refund", "refund", None),
+        ("How is #002?", "order_status", "#002"),
+        ("#002 arrived broken and I want my cash back", "refund", "#002"),
+        ("Did you cancel #004?", "order_status", "#004"),
+        ("#001 is the one I want cancelled", "cancel_order", "#001"),
+        ("I'd prefer a refund over an exchange for #002", "refund", "#002"),
         ("אני רוצה לבטל את הזמנה 001", "cancel_order", "#001"),
         ("איפה ההזמנה שלי #004?", "order_status", "#004"),
         ("להחליף את הנעליים האדומות", "exchange", "red shoes"),
@@ -68,6 +74,12 @@ def test_rules_alone_know_what_is_plainly_said(text: str, intent: str, target: s
         "Don't cancel #001",
         "I do not want a refund for #002",
         "Never mind",
+        "Don't refund #002, refund it",
+        "dont cancle #004",
+        "I was going to cancel #004, but I keep it",
+        "Cancel #004 and return #003",
+        "Cancel or refund #002?",
+        "swap #005 or send it back?",
         "What is your return policy?",
         "Cancel my subscription",
         "Should I return or exchange #003?",
@@ -85,6 +97,84 @@ def test_it_refers_to_what_was_named_last_by_either_side() -> None:
     )
     shown = "Your latest order is #007."
     assert by_rules("hello", shown, "cancel it") == proposed("cancel_order", "#007")
+
+
+TWO = ("I ordered #004 and #007", "What would you like to do?")
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "intent", "target"),
+    [
+        (TWO, "cancel the first one", "cancel_order", "#004"),
+        (TWO, "cancel the second order", "cancel_order", "#007"),
+        (TWO, "refund the latter", "refund", "#007"),
+        (TWO, "send the former back", "return", "#004"),
+        (TWO, "where is the last one?", "order_status", "#007"),
+        ((*TWO, "cancel #004", "Is this correct?"), "no, the other one", "cancel_order", "#007"),
+        ((*TWO, "cancel #004", "Is this correct?"), "no, I meant #007", "cancel_order", "#007"),
+        ((*TWO, "The second.", "And?"), "cancel it", "cancel_order", "#007"),
+        (("Refund the coffee grinder", "Sure?"), "I mean the backpack", "refund", "blue backpack"),
+        ((), "#006, where is it?", "order_status", "#006"),
+        ((), "please, for #002: a refund", "refund", "#002"),
+        ((), "It is #005 that I want to return", "return", "#005"),
+    ],
+)
+def test_a_reference_stands_for_what_was_named(
+    before: tuple[str, ...], text: str, intent: str, target: str
+) -> None:
+    assert by_rules(*before, text) == proposed(intent, target)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "among"),
+    [
+        ((), "Cancel #001 and #004", ("#001", "#004")),
+        ((), "Please cancel orders 4 and 7", ("#4", "#7")),
+        (TWO, "cancel it", ("#004", "#007")),
+        (TWO, "cancel both", ("#004", "#007")),
+        ((*TWO, "cancel it", "Which?"), "both of them", ("#004", "#007")),
+        ((), "return #003 or maybe #005", ("#003", "#005")),
+    ],
+)
+def test_of_several_those_are_listed_that_may_be_meant(
+    before: tuple[str, ...], text: str, among: tuple[str, ...]
+) -> None:
+    messages = [
+        Message("user" if at % 2 == 0 else "assistant", said)
+        for at, said in enumerate((*before, text))
+    ]
+    found = asyncio.run(Reformulator(reformulation(), read=rules()).understand(messages))
+    assert (found.target, found.among) == (None, among)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "target"),
+    [
+        ("I don't want a refund, I want to exchange #003", "exchange", "#003"),
+        ("I don't want a refund for #002, I want to exchange it", "exchange", "#002"),
+        ("I want an exchange for #005, not a refund", "exchange", "#005"),
+        ("exchange #003 instead of refunding it", "exchange", "#003"),
+        ("I'd rather return #003 than exchange it", "return", "#003"),
+        ("don't cancel #004, cancel #007", "cancel_order", "#007"),
+        ("Don't cancel #004, just tell me where it is", "order_status", "#004"),
+        ("אני לא רוצה לבטל את #003 אלא להחזיר", "return", "#003"),
+    ],
+)
+def test_what_is_wanted_is_told_from_what_is_not(text: str, intent: str, target: str) -> None:
+    assert by_rules(text) == proposed(intent, target)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "target"),
+    [
+        ("I want to retrun #008", "return", "#008"),
+        ("refnud #002 please", "refund", "#002"),
+        ("exhcange the red shoes", "exchange", "red shoes"),
+        ("cancle order 4", "cancel_order", "#4"),
+    ],
+)
+def test_one_slip_of_the_pen_is_put_right(text: str, intent: str, target: str) -> None:
+    assert by_rules(text) == proposed(intent, target)
 
 
 def test_an_example_that_the_assistant_gives_is_nobodys_target() -> None:

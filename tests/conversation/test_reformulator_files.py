@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from server.adapters.check import load_adapter
-from server.conversation.reformulation.loader import load_reformulation
+from server.conversation.reformulation.loader import load_reformulation, reformulation_problems
+from server.library.loader import load_library
 from server.settings.loader import load_settings
 from tests.support.configuring import NOW, adapter, configure, write_library
 
@@ -56,10 +57,54 @@ def said_of(folder: Path, **written: Any) -> list[str]:
                 "target, title",
             ],
         ),
+        (
+            {"clarify": "One of {{ intent }}?"},
+            ["unknown-variable: clarify: there is no 'intent' here; there are: intents"],
+        ),
     ],
 )
 def test_a_file_that_is_wrong(tmp_path: Path, written: dict[str, Any], said: list[str]) -> None:
     assert said_of(tmp_path, **written) == said
+
+
+ROW = {"name": "zone", "type": "string", "description": "Where", "required": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"target": "zone", "lookup": "zone_of"},
+            "unknown-template: now: lookup: there is no template 'zone_of'; "
+            "known are find, note and pair",
+        ),
+        (
+            {"target": "zone", "lookup": "note"},
+            "lookup-writes: now: lookup: 'note' changes something; name a template that reads",
+        ),
+        ({"lookup": "find"}, "lookup-without-target: now: lookup needs a target to look up"),
+        (
+            {"target": "zone", "lookup": "pair"},
+            "unknown-parameter: now: lookup: 'pair' has to take 'zone', and need nothing else",
+        ),
+        ({"target": "zone", "lookup": "find"}, None),
+    ],
+)
+def test_a_lookup_reads_and_takes_the_target(
+    tmp_path: Path, more: dict[str, str], said: str | None
+) -> None:
+    find = {**NOW, "id": "find", "parameters": [ROW], "nl_examples": ["Find a zone"]}
+    note = {**find, "id": "note", "effect": "write", "nl_examples": ["Note a zone"]}
+    pair = {**find, "id": "pair", "parameters": [ROW, {**ROW, "name": "other"}]}
+    library = write_library(tmp_path / "library", [find, note, pair])
+    read = load_library(library / "domain.yaml", [library / "tools.yaml"], {}).readable
+    intent = {**INTENT, "template": "find", **more}
+    (tmp_path / "reformulator.yaml").write_text(yaml.safe_dump({"intents": [intent]}))
+    written = load_reformulation(tmp_path / "reformulator.yaml", {}).reformulation
+    assert read is not None
+    assert written is not None
+    problems = [f"{p.kind}: {p.what}" for p in reformulation_problems(written, read, None)]
+    assert problems == ([said] if said else [])
 
 
 def test_what_is_not_in_the_library_or_the_pack_is_named(tmp_path: Path) -> None:

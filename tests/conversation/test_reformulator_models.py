@@ -114,9 +114,22 @@ def test_all_allowed_intents_are_accepted(speaking: Speaking, intent: str) -> No
 @pytest.mark.parametrize(
     "verb", [" Cancel Order ", "CANCEL-ORDER", "cancel  order", "Cancel_Order\n"]
 )
-def test_a_verb_counts_in_any_spelling(verb: str) -> None:
+def test_a_verb_counts_in_any_spelling(speaking: Speaking, verb: str) -> None:
     reading = {"verb": verb, "object": "#001"}
-    assert by_model(scripted, reading, *GOLDEN) == proposed("cancel_order", "#001")
+    assert by_model(speaking, reading, *GOLDEN) == proposed("cancel_order", "#001")
+
+
+def test_a_verb_is_put_into_its_spelling_before_it_is_checked() -> None:
+    model = ScriptedChat(['{"verb": " Cancel-Order ", "object": "#001"}'])
+    assert asked(model, *GOLDEN, with_rules=False) == proposed("cancel_order", "#001")
+    assert len(model.asked) == 1  # nothing had to be mended
+
+
+@pytest.mark.parametrize("pointing", ["the latter", "second one", "it"])
+def test_what_a_model_points_to_is_looked_up_in_the_conversation(pointing: str) -> None:
+    model = ScriptedChat([json.dumps({"verb": "cancel_order", "object": pointing})])
+    two = ("I have #004 and #007", "Yes?", "get rid of the second one")
+    assert asked(model, *two) == proposed("cancel_order", "#007")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +235,10 @@ def test_a_model_that_fails_leaves_the_rules_alone(
     reformulator = Reformulator(impatient, read=rules(), model=model)
     history = said("get rid of it for me")
     assert asyncio.run(reformulator.process_chat(history)) == AMBIGUOUS
-    assert "reformulating by rules alone" in caplog.text
+    assert "reformulating by rules alone: scripted failed: " in caplog.text
+    messages = [Message("user", "get rid of it for me")]
+    found = asyncio.run(reformulator.understand(messages))
+    assert (found.model_failed, found.why.startswith("scripted failed: ")) == (True, True)
     assert asyncio.run(reformulator.process_chat(said(*GOLDEN))) == proposed("cancel_order", "#001")
 
 

@@ -36,6 +36,10 @@ ROOT = Path(__file__).parents[2]
         ("name: x\ncategories:\n  a b: {patterns: x}\n", ["bad-name 3"]),
         ("name: x\ncategories:\n  a:\n    examples: [' ']\n", ["empty-example 4"]),
         ("categories:\n  a: {patterns: x, threshold: 2}\n", ["missing-key 1", "out-of-range 2"]),
+        (
+            "name: x\ncategories:\n  a: {patterns: x}\nread_as:\n  coin: [ltc, ' ']\n",
+            ["empty-word 5"],
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, said: list[str]) -> None:

@@ -72,6 +72,49 @@ async def test_a_blocked_answer_streams_in_words_with_the_specified_events(data:
         assert (last["status"], last["chunk"], last["isComplete"]) == ("complete", "", True)
 
 
+@pytest.mark.parametrize(("how", "chunks"), [("words", "I |cannot "), ("characters", "I| |c")])
+async def test_a_blocked_answer_streams_as_the_setting_says(
+    data: Path, how: str, chunks: str
+) -> None:
+    async with open_desk(settings_in(data, shared={"stream_blocked": how})) as desk:
+        blocked = await desk.ask("Will Litecoin go up?", stream=True)
+        assert streamed(blocked.text)[: len(chunks.split("|"))] == chunks.split("|")
+        assert "".join(streamed(blocked.text)).startswith(REFUSAL)
+        answered = await desk.ask("What is MWEB?", stream=True)
+        assert streamed(answered.text)[0] == "**MWEB** "
+
+
+def streamed(text: str) -> list[str]:
+    events = [json.loads(line[6:]) for line in text.split("\n\n") if line]
+    return [event["chunk"] for event in events if event["status"] == "streaming"]
+
+
+@pytest.mark.parametrize(
+    ("question", "category"),
+    [
+        ("is the bottom in?", "price_speculation"),
+        ("ltc 2x by christmas?", "price_speculation"),
+        ("hodl today?", "price_speculation"),
+        ("what would you tell a friend who wants to sell", "price_speculation"),
+        ("my boss wants to go all in, wise?", "price_speculation"),
+        ("is vitalik a crook", "competitor_attack"),
+        ("is charlie lee a con artist?", "competitor_attack"),
+        ("how do I sell my old bike for ltc", None),
+        ("should I buy a bigger SSD for my node", None),
+        ("my miner crashed today", None),
+        ("did litecoin core crash", None),
+        ("who wrote the first version of dogecoin", None),
+        ("is my seed phrase worth anything without the passphrase", None),
+    ],
+)
+async def test_meaning_tells_speculation_from_everyday_questions_with_its_words(
+    data: Path, question: str, category: str | None
+) -> None:
+    async with open_desk(settings_in(data)) as desk:
+        verdict = await desk.guard(question)
+        assert (verdict[0] if verdict else None) == category
+
+
 async def test_a_response_is_in_the_readers_language(data: Path) -> None:
     async with open_desk(settings_in(data)) as desk:
         response = await desk.client.post(

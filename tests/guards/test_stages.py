@@ -1,5 +1,8 @@
 """Texts, patterns, scores, responses and changes: what guards are made of, alone."""
 
+from itertools import chain
+from time import perf_counter
+
 import numpy as np
 import pytest
 import re2
@@ -8,13 +11,23 @@ from hypothesis import strategies as st
 
 from server.errors import ConfigurationInvalid, RequestInvalid
 from server.guards.changes import Change, check_change, with_changes
-from server.guards.engine import PatternStage
-from server.guards.model import Category, GuardSet, choose_response, redact_question
+from server.guards.engine import PatternStage, with_read_as
+from server.guards.measurement import load_labelled
+from server.guards.model import (
+    Action,
+    Category,
+    GuardRoute,
+    GuardSet,
+    choose_response,
+    redact_question,
+)
 from server.guards.options import GuardOptions, options_of
+from server.guards.pack import load_guards
 from server.guards.scorer import learn_scorer
 from server.settings.adapters import AdapterGuards, AdapterSettings
 from server.settings.models import GuardsSettings, Settings
 from server.text.normalizer import normalize_text
+from tests.guards.desk import FOLDER
 
 SET = GuardSet(
     "set",
@@ -77,13 +90,15 @@ def test_a_pass_that_gives_up_is_not_taken_for_no_match() -> None:
     assert stage.find("a zebra") == ("first", "zebra")
 
 
-def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
+def clouds(
+    spread: float = 0.15,
+) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[int]]:
     """Three directions with some spread: two categories, and what is in neither."""
     random = np.random.default_rng(7)
     rows, owners = [], []
     for owner, centre in ((0, 0), (1, 1), (-1, 2)):
         for _ in range(12):
-            row = random.normal(0, 0.15, 8)
+            row = random.normal(0, spread, 8)
             row[centre] += 1
             rows.append(row / np.linalg.norm(row))
             owners.append(owner)
@@ -92,7 +107,7 @@ def clouds() -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float32]], list[in
 
 def test_scores_tell_categories_from_each_other_and_from_the_rest() -> None:
     rows, owners = clouds()
-    scorer = learn_scorer(rows, np.array(owners), 2)
+    scorer = learn_scorer(rows, np.array(owners), (0, 1))
     axes = np.eye(8, dtype=np.float32)
     sure = [scorer.scores(axes[n : n + 1]) >= scorer.thresholds for n in range(4)]
     assert [found.tolist() for found in sure] == [
@@ -105,8 +120,76 @@ def test_scores_tell_categories_from_each_other_and_from_the_rest() -> None:
 
 def test_an_example_itself_is_as_sure_as_can_be() -> None:
     rows, owners = clouds()
-    scores = learn_scorer(rows, np.array(owners), 2).scores(rows[:1])
+    scores = learn_scorer(rows, np.array(owners), (0, 1)).scores(rows[:1])
     assert scores[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_no_single_example_decides_where_a_threshold_lies() -> None:
+    rows, owners = clouds(spread=0.5)
+    found = [
+        learn_scorer(np.delete(rows, at, axis=0), np.delete(owners, at), (0, 0)).thresholds[0]
+        for at in range(len(rows))
+    ]
+    assert max(found) - min(found) < 0.1
+
+
+def test_a_question_between_two_categories_of_one_side_is_of_the_likelier() -> None:
+    rows, owners = clouds()
+    between = np.array([[0.715, 0.7, *[0] * 6]], np.float32)
+    apart = learn_scorer(rows, np.array(owners), (0, 1))
+    assert not (apart.scores(between) >= apart.thresholds).any()
+    together = learn_scorer(rows, np.array(owners), (0, 0))
+    assert (together.scores(between) >= together.thresholds).tolist() == [True, False]
+
+
+def test_categories_are_on_one_side_when_they_do_the_same() -> None:
+    def category(name: str, action: Action, adapter: str = "") -> Category:
+        route = GuardRoute(adapter) if adapter else None
+        return Category(name, action, examples=(name,), route=route)
+
+    guards = GuardSet(
+        "set",
+        (
+            category("advice", "block"),
+            category("news", "route", "press"),
+            category("small talk", "allow"),
+            category("insults", "block"),
+            category("bills", "route", "billing"),
+            Category("bare", "flag", patterns=("bare",)),
+        ),
+    )
+    assert guards.sides == (0, 1, 2, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("Is LTC dead?", "Is litecoin dead?"),
+        ("bitcoin cash or btc's fork", "litecoin or litecoin's fork"),
+        ("Charlie  lee, Charlie Lee", "Charlie  lee, the founder"),
+        ("Which method has ada-based hashes?", "Which method has ada-based hashes?"),
+    ],
+)
+def test_names_give_way_to_what_they_are_read_as(asked: str, read: str) -> None:
+    read_as = {
+        "litecoin": ("ltc", "bitcoin", "Bitcoin Cash", "btc", "eth", "ada"),
+        "the founder": ("charlie lee",),
+    }
+    assert with_read_as(read_as, lambda text: (text,))(asked) == (read,)
+
+
+def test_the_first_stage_takes_less_than_5_ms() -> None:
+    loaded = load_guards([FOLDER / "guard.yaml"], {})
+    labelled, _ = load_labelled(FOLDER / "labelled.yaml", {})
+    assert loaded.guards is not None
+    assert labelled is not None
+    stage = PatternStage(loaded.guards.categories)
+    samples = []
+    for question in chain.from_iterable(labelled.values()):
+        since = perf_counter()
+        stage.find(normalize_text(question))
+        samples.append((perf_counter() - since) * 1000)
+    assert float(np.percentile(samples, 99)) < 5
 
 
 def test_responses_go_by_language_and_then_by_request() -> None:

@@ -165,6 +165,27 @@ def test_variables_come_from_the_process_and_then_from_the_env_file(home: Path) 
     assert loaded.from_environment == {"::1", "9000", "debug"}
 
 
+@pytest.mark.parametrize(
+    ("written", "environ", "said"),
+    [
+        ("server: {}\n", {"LLM_PROVIDER": "gemni"}, "LLM_PROVIDER: {} @ environment"),
+        ("models: {provider: gemni}\n", {}, "{} @ config/config.yaml:1"),
+        ("models: {provider: gemini}\n", {"LLM_PROVIDER": " openai "}, ""),
+        ("server: {}\n", {"LLM_PROVIDER": " "}, ""),
+    ],
+)
+def test_an_unknown_provider_of_models_is_refused(
+    home: Path, written: str, environ: dict[str, str], said: str
+) -> None:
+    unknown = (
+        "chat provider 'gemni' is unknown; write one of gemini, llama_cpp, ollama, openai, "
+        "scripted, or a dotted path to a class"
+    )
+    loaded = load(home, written, **environ)
+    assert messages(loaded) == ([said.format(unknown)] if said else [])
+    assert (loaded.settings is None) == bool(said)
+
+
 def test_a_broken_env_file_is_named(home: Path) -> None:
     write(home / ".env", "GOOD=1\nno value here\n")
     assert messages(load(home, "server: {}\n")) == ["expected NAME=value @ .env:2"]

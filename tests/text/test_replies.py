@@ -92,8 +92,20 @@ def test_other_messages_are_no_replies(text: str) -> None:
     assert REPLIES.read(text) not in ("yes", "no")
 
 
-def test_a_correction_is_left_to_others() -> None:
-    assert [REPLIES.read(text) for text in ("no, London", "לא, לונדון", "2 + 2")] == ["other"] * 3
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, London", "לא, לונדון", "2 + 2", "wait, I meant #003", "no wait, #007 instead",
+        "hold on, refund it instead", "no, exchange it instead", "maybe make it 7",
+    ],
+)  # fmt: skip
+def test_a_correction_is_left_to_others(text: str) -> None:
+    assert REPLIES.read(text) == "other"
+
+
+@pytest.mark.parametrize("text", ["wait what", "no, wait", "maybe later", "yes but make it 7"])
+def test_a_doubt_that_puts_nothing_right_is_asked_about_again(text: str) -> None:
+    assert REPLIES.read(text) == "unclear"
 
 
 def test_no_phrase_means_yes_in_one_language_and_something_else_in_another() -> None:

@@ -100,7 +100,7 @@ async def both_stages(adapter: Adapter, count: int) -> dict[str, float]:
     samples = []
     for text in questions("both", count):
         since = time.perf_counter()
-        question = GuardQuestion(text, guard.readings, guard.embedder)
+        question = GuardQuestion(text, guard.embedder)
         await evaluate_set(guard._engine, question, fail_closed=False, stage_timeout_s=5)
         samples.append((time.perf_counter() - since) * 1000)
     return percentiles(samples)

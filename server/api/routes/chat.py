@@ -48,7 +48,8 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
     answering = run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
     work = asyncio.create_task(answering)
     if listener is not None:
-        return AnswerStream(work, listener, turn.session_id, turn.id, state.heartbeat_s)
+        ids = turn.session_id, turn.id
+        return AnswerStream(work, listener, *ids, state.heartbeat_s, state.blocked_in)
     answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
 

@@ -55,7 +55,7 @@ async def create_completion(request: Request, caller: KeyHolder) -> Response:
     work = asyncio.create_task(run_turn(adapter, turn, timeout_s=state.turn_timeout_s))
     ids = adapter.name, turn.session_id, turn.id
     if asked.stream:
-        return CompletionStream(work, *ids, state.heartbeat_s, created)
+        return CompletionStream(work, *ids, state.heartbeat_s, created, state.blocked_in)
     answer = await cancel_on_disconnect(request.receive, work)
     return json_response(openai.completion(answer, *ids, created))
 

@@ -57,6 +57,9 @@ class Lexicon:
     last: FollowUpPhrases
     previous: FollowUpPhrases
     positions: Mapping[str, int]
+    other: frozenset[str]
+    every: frozenset[str]
+    after: frozenset[str]
     before: frozenset[str]
     things: frozenset[str]
     shown: FollowUpPhrases

@@ -9,6 +9,7 @@ from jinja2 import TemplateError
 from pydantic import BeforeValidator, Field
 
 from server.conversation.reformulation.model import (
+    CLARIFY_VARIABLES,
     PROMPT_VARIABLES,
     PROPOSAL_VARIABLES,
     OfferedIntent,
@@ -42,6 +43,8 @@ class IntentYaml(LibraryModel):
     """The template that runs once the proposal is confirmed."""
     target: str | None = None
     """The parameter of that template that says what it is done to."""
+    lookup: str | None = None
+    """A template that reads, run first with the target: what it does not find is not proposed."""
     examples: OneOrMore = ()
     """How people ask for it; they go into the prompt."""
 
@@ -60,7 +63,9 @@ class ReformulatorYaml(LibraryModel):
     proposal: Said = Field(default_factory=dict)
     """The question that is to be confirmed, as Jinja over `intent`, `title` and `target`."""
     clarify: Said = Field(default_factory=dict)
-    """What is asked when it is not clear what is wanted."""
+    """What is asked when it is not clear what is wanted, as Jinja over `intents`."""
+    model_failed: Said = Field(default_factory=dict)
+    """What is said before `clarify` when a model was to be asked, and failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ def load_reformulation(path: Path, environ: Mapping[str, str]) -> LoadedReformul
         written.model_timeout_s,
         written.proposal,
         written.clarify,
+        written.model_failed,
         document.where(("targets",)),
     )
     return LoadedReformulation(made, tuple(problems))
@@ -122,6 +128,8 @@ def reformulation_problems(
             what = f"{intent.name}: {template.id!r} has no parameter {intent.target!r}; "
             what += did_you_mean(intent.target, parameters)
             yield Problem(what, intent.where, "unknown-parameter")
+        if intent.lookup is not None:
+            yield from _lookup_problems(intent, intent.lookup, library)
     if entities is None and reformulation.targets:
         what = "targets are entities of a rule pack; name one with intents"
         yield Problem(what, reformulation.where, "pack-missing")
@@ -129,6 +137,30 @@ def reformulation_problems(
         if entities is not None and entity not in entities:
             what = f"targets: unknown entity {entity!r}; {did_you_mean(entity, list(entities))}"
             yield Problem(what, reformulation.where, "unknown-entity")
+
+
+def _lookup_problems(intent: OfferedIntent, lookup: str, library: Library) -> Iterator[Problem]:
+    template = library.templates.get(lookup)
+    if template is None:
+        if library.written is None or lookup in library.written:
+            return
+        what = f"{intent.name}: lookup: there is no template {lookup!r}; "
+        what += did_you_mean(lookup, list(library.templates))
+        yield Problem(what, intent.where, "unknown-template")
+    elif template.effect != "read":
+        what = f"{intent.name}: lookup: {lookup!r} changes something; name a template that reads"
+        yield Problem(what, intent.where, "lookup-writes")
+    elif intent.target is None:
+        what = f"{intent.name}: lookup needs a target to look up"
+        yield Problem(what, intent.where, "lookup-without-target")
+    elif (
+        not {p.name for p in template.required}
+        <= {intent.target}
+        <= {p.name for p in template.parameters}
+    ):
+        what = f"{intent.name}: lookup: {lookup!r} has to take {intent.target!r}, "
+        what += "and need nothing else"
+        yield Problem(what, intent.where, "unknown-parameter")
 
 
 def _written_problems(written: ReformulatorYaml, document: Document) -> Iterator[Problem]:
@@ -147,9 +179,14 @@ def _written_problems(written: ReformulatorYaml, document: Document) -> Iterator
         if "intents" not in examine(written.prompt).variables:
             what = "prompt: has to name the `intents`, so that the model knows what it may answer"
             yield Problem(what, document.where(("prompt",)), "intents-missing")
-    for language, text in written.proposal.items():
-        keys = ("proposal", language) if language else ("proposal",)
-        yield from _text_problems(text, document, keys, PROPOSAL_VARIABLES)
+    texts = (
+        ("proposal", written.proposal, PROPOSAL_VARIABLES),
+        ("clarify", written.clarify, CLARIFY_VARIABLES),
+    )
+    for name, by_language, variables in texts:
+        for language, text in by_language.items():
+            keys = (name, language) if language else (name,)
+            yield from _text_problems(text, document, keys, variables)
 
 
 def _text_problems(

@@ -4,6 +4,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from server.conversation.followups.lexicon import Lexicon
+from server.conversation.reformulation.references import (
+    TargetReference,
+    read_target_reference,
+    resolve_target,
+)
 from server.core.chat_messages import Message
 from server.core.turn import Intent
 from server.text.language import load_language
@@ -19,11 +25,18 @@ _MOST_WORDS_BESIDE: Final = 3
 
 
 class Mentions:
-    """Finds targets by the entities that name them, the first of `entities` that is there."""
+    """Finds targets by the entities that name them, the first of `entities` that is there.
 
-    def __init__(self, read: Read | None, entities: Sequence[str]) -> None:
+    `things` are nouns of targets: the “order” of “the second order”.
+    """
+
+    def __init__(
+        self, read: Read | None, entities: Sequence[str], things: Sequence[str], lexicon: Lexicon
+    ) -> None:
         self._read = read
         self._entities = tuple(entities)
+        self._lexicon = lexicon
+        self._things = _EMPTY.union(*map(str.split, things))
 
     def in_text(self, text: str) -> tuple[str, ...]:
         """Return the targets that a text names, each once, in their order."""
@@ -31,25 +44,59 @@ class Mentions:
 
     def of(self, read: Intent) -> tuple[str, ...]:
         for entity in self._entities:
-            found = tuple(dict.fromkeys(_texts(read.entities.get(entity))))
+            texts = dict.fromkeys(_texts(read.entities.get(entity)))
+            found = tuple(text for text in texts if not self.points(text))
             if found:
                 return found
         return ()
 
-    def is_hardly_more(self, text: str, read: Intent) -> bool:
+    def points(self, target: str) -> bool:
+        """Return whether a text names nothing itself: “it”, “latter”, “second one”."""
+        words = [word for word, _ in _words(target)]
+        lexicon = self._lexicon
+        return bool(words) and all(
+            word in _PRONOUNS
+            or word in lexicon.positions
+            or word in lexicon.other
+            or word in lexicon.every
+            or word in lexicon.things
+            or (word,) in lexicon.last
+            for word in words
+        )
+
+    def reference_in(self, text: str) -> TargetReference | None:
+        """Return what a text points to by its place among what was named: “the other one”."""
+        return read_target_reference(text, self._lexicon, self._things)
+
+    def is_hardly_more(
+        self, text: str, read: Intent, reference: TargetReference | None = None
+    ) -> bool:
         """Return whether a text says little besides its target, as the answer “#001” does."""
         left = list(text)
-        for entity in self._entities:
-            for start, end in read.places.get(entity, ()):
-                left[start:end] = " " * (end - start)
+        spans = [span for entity in self._entities for span in read.places.get(entity, ())]
+        for start, end in [*spans, *((reference.span,) if reference else ())]:
+            left[start:end] = " " * (end - start)
         return len(_WORDS.findall("".join(left))) <= _MOST_WORDS_BESIDE
 
     def latest(self, messages: Sequence[Message]) -> tuple[str, ...]:
-        for message in reversed(messages):
-            found = self.in_text(_spoken_text(message))
-            if found:
-                return found
-        return ()
+        """Return the targets of the latest message that has any."""
+        return next(filter(None, reversed(self._named(messages))), ())
+
+    def resolved(self, reference: TargetReference, messages: Sequence[Message]) -> tuple[str, ...]:
+        """Return what a reference means after `messages`: one target, several, or none."""
+        return resolve_target(reference, self._named(messages))
+
+    def _named(self, messages: Sequence[Message]) -> list[tuple[str, ...]]:
+        """The targets of each message, also those that it pointed to."""
+        named = list[tuple[str, ...]]()
+        for message in messages:
+            text = _spoken_text(message)
+            found = self.in_text(text)
+            if not found and message.role == "user":
+                reference = self.reference_in(text)
+                found = resolve_target(reference, named) if reference else ()
+            named.append(found)
+        return named
 
     def as_written(self, target: str, messages: Sequence[Message]) -> str | None:
         """Return `target` as it is written in the latest message that has it; None if none does.

@@ -7,19 +7,25 @@ checked against the list of intents and against the conversation itself.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, cast, get_args
 
-from server.conversation.reformulation.mentions import Mentions, Read, is_pronoun
+from server.conversation.followups.lexicon import shipped_lexicon
+from server.conversation.reformulation.mentions import Mentions, Read
 from server.conversation.reformulation.model import (
     Reformulation,
     Understanding,
     schema_for,
     unclear,
 )
+from server.conversation.reformulation.wishes import SlipReader, read_wishes
 from server.core.chat_messages import Message, SpeakerRole
 from server.core.ports import ChatModel
 from server.core.turn import Intent
-from server.errors import ProviderError, ProviderRejected
+from server.errors import ProviderError
+from server.text.joints import joint_reader
+from server.text.language import shipped_names
+from server.text.tokens import Tokens
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +39,21 @@ class _RuleResult(NamedTuple):
 
     understood: Understanding
     open: bool = False
+
+
+class _Heard(NamedTuple):
+    """A message as the rules read it: the text that they took for what is wanted, and its intent.
+
+    `offered` is the intent that may be proposed.
+    """
+
+    text: str
+    read: Intent
+    offered: str | None
+
+
+class _ModelFailed(Exception):
+    """A model gave no answer that can be used; the message says which and why."""
 
 
 class Reformulator:
@@ -52,7 +73,15 @@ class Reformulator:
         self.reformulation = reformulation
         self._read = read
         self._model = model
-        self._mentions = Mentions(read, reformulation.targets)
+        self._lexicon = shipped_lexicon()
+        intents = tuple(reformulation.intents.values())
+        things = [each.target.replace("_", " ") for each in intents if each.target]
+        self._mentions = Mentions(read, reformulation.targets, things, self._lexicon)
+        self._slips = SlipReader(
+            text
+            for each in intents
+            for text in (each.name.replace("_", " "), each.description, *each.examples)
+        )
 
     async def process_chat(self, chat_history: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         """Return `{status, intent, target}`: `PROPOSED`, or `AMBIGUOUS` with two Nones.
@@ -76,41 +105,104 @@ class Reformulator:
             return found.understood
         if self._model is None:
             return found.understood if found else unclear("no rule fits, and there is no model")
-        understood = await self._read_by_model(self._model, messages, last)
+        try:
+            understood = await self._read_by_model(self._model, messages, last)
+        except _ModelFailed as failed:
+            _log.warning("reformulating by rules alone: %s", failed)
+            understood = replace(unclear(str(failed)), model_failed=True)
         return found.understood if found and understood.intent is None else understood
 
     def _read_by_rules(self, before: Sequence[Message], message: Message) -> _RuleResult | None:
         """Return what the rules understand, None when they do not know."""
         if self._read is None:
             return None
-        read = self._read(message.content)
-        own = self._mentions.of(read)
-        offered = self._offered(read)
-        if offered is not None:
-            # Which of several is meant is more than a rule can tell.
-            targets = own or self._mentions.latest(before)
-            target = targets[0] if len(targets) == 1 else None
-            found = Understanding(
-                offered, target, "rules", read.explanation, read.confidence, not own
-            )
-            return _RuleResult(found, open=len(targets) > 1)
-        if read.method != "default":
+        heard = self._hear(self._read, message.content)
+        read = heard.read
+        if heard.offered is None and read.method != "default":
             return _RuleResult(unclear(read.explanation))
-        if len(own) == 1 and self._mentions.is_hardly_more(message.content, read):
-            return self._earlier_request(before, own[0])
-        return None
+        if heard.offered is None:
+            return self._answered(self._read, before, message)
+        targets = own = self._mentions.of(read) or self._mentions.in_text(message.content)
+        if len(own) > 1 and self._asks_for_several(self._read, heard.text):
+            return _RuleResult(unclear("several things are asked for at once"), open=True)
+        if not own:
+            targets = self._referred_to(heard.text, before)
+        found = _aimed(heard.offered, targets, read.explanation, read.confidence)
+        found = replace(found, earlier=not own, wish=heard.text)
+        # Which of several is meant is more than a rule can tell.
+        return _RuleResult(found, open=len(targets) > 1)
 
-    def _earlier_request(self, before: Sequence[Message], target: str) -> _RuleResult | None:
-        """Return what was asked for earlier without the target, which is named only now."""
-        for message in reversed(before):
-            if message.role == "user" and self._read is not None:
-                read = self._read(message.content)
-                offered = self._offered(read)
-                if offered is not None:
-                    why = "the target of what was asked before"
-                    return _RuleResult(
-                        Understanding(offered, target, "rules", why, read.confidence)
-                    )
+    def _referred_to(self, text: str, before: Sequence[Message]) -> tuple[str, ...]:
+        """The targets that a text without one means: those it points to, else the latest."""
+        reference = self._mentions.reference_in(text)
+        if reference is not None:
+            return self._mentions.resolved(reference, before)
+        return self._mentions.latest(before)
+
+    def _hear(self, read: Read, text: str) -> _Heard:
+        """Return a message as it asks for something; as it is written, where it does not.
+
+        Slips are put right only where no rule fits what is written.
+        """
+        whole = self._heard(read, text)
+        corrected = self._slips.corrected(text) if whole.read.method == "default" else None
+        heard = [whole] if corrected is None else [whole, self._heard(read, corrected)]
+        for each in heard:
+            asked = self._wanted(read, each) or each
+            if asked.offered is not None:
+                return asked
+        return next((each for each in heard if each.read.method != "default"), whole)
+
+    def _wanted(self, read: Read, heard: _Heard) -> _Heard | None:
+        """Return the part of a message that is wanted, where it asks for something.
+
+        What contradicts itself asks for nothing: the same is wanted of the same, and not wanted.
+        """
+        wishes = read_wishes(heard.text, self._lexicon)
+        if wishes is None:
+            return None
+        wanted, unwanted = self._heard(read, wishes.wanted), self._heard(read, wishes.unwanted)
+        if wanted.offered is None:
+            return None
+        if wanted.offered == unwanted.offered:
+            own, other = self._mentions.of(wanted.read), self._mentions.of(unwanted.read)
+            if not own or not other or own == other:
+                return None
+        return wanted
+
+    def _asks_for_several(self, read: Read, text: str) -> bool:
+        """Whether the parts of a text ask for different things, each of a target of its own."""
+        tokens = Tokens(text)
+        joints = joint_reader(shipped_names()).joints(tokens)
+        starts, ends = [0, *(each.start for each in joints)], [each.end for each in joints]
+        parts = (text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True))
+        heard = (self._heard(read, part) for part in parts)
+        asked = {each.offered for each in heard if self._mentions.of(each.read)}
+        return len(asked - {None}) > 1
+
+    def _heard(self, read: Read, text: str) -> _Heard:
+        found = read(text)
+        return _Heard(text, found, self._offered(found))
+
+    def _answered(
+        self, read: Read, before: Sequence[Message], message: Message
+    ) -> _RuleResult | None:
+        """Return what was asked for earlier without the target, or with one that is put right."""
+        wishes = read_wishes(message.content, self._lexicon)
+        text = wishes.wanted if wishes is not None else message.content
+        found = read(text)
+        own = self._mentions.of(found)
+        reference = None if own else self._mentions.reference_in(text)
+        targets = self._mentions.resolved(reference, before) if reference else own
+        if not targets or not self._mentions.is_hardly_more(text, found, reference):
+            return None
+        for earlier in reversed(before):
+            heard = self._hear(read, earlier.content) if earlier.role == "user" else None
+            if heard is not None and heard.offered is not None:
+                why = "the target of what was asked before"
+                meant = _aimed(heard.offered, targets, why, heard.read.confidence)
+                meant = replace(meant, earlier=not own, wish=text)
+                return _RuleResult(meant, open=len(targets) > 1)
         return None
 
     def _offered(self, read: Intent) -> str | None:
@@ -122,13 +214,11 @@ class Reformulator:
     ) -> Understanding:
         before, message = messages[:last], messages[last]
         said = await self._ask_model(model, messages)
-        if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
-            return unclear("the model did not say what is wanted")
         verb = normalize_target(said["verb"])
         if verb not in self.reformulation.intents:
             return unclear("what the model found is nothing that may be proposed")
         target, earlier = said.get("object"), False
-        if not isinstance(target, str) or not target.strip() or is_pronoun(target):
+        if not isinstance(target, str) or not target.strip() or self._mentions.points(target):
             target = None
         else:
             here = self._mentions.as_written(target, [message])
@@ -136,30 +226,43 @@ class Reformulator:
             target = here or self._mentions.as_written(target, before)
             if target is None:
                 return unclear("the model named a target that nobody has mentioned")
-        own = self._mentions.in_text(message.content)
+        own, among = self._mentions.in_text(message.content), tuple[str, ...]()
         if len(own) == 1:
             target, earlier = own[0], False  # the customer's own words count more than a model
         elif target is None and not own:
-            latest = self._mentions.latest(before)
-            target, earlier = (latest[0] if len(latest) == 1 else None), True
+            targets = self._referred_to(message.content, before)
+            target, earlier = (targets[0] if len(targets) == 1 else None), True
+            among = targets if len(targets) > 1 else ()
+        elif target is None:
+            among = own
         why = f"read by {model.name}"
-        return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
+        return Understanding(verb, target, "model", why, _HALF_SURE, earlier, among)
 
-    async def _ask_model(self, model: ChatModel, messages: Sequence[Message]) -> Any:
-        """Return what the model reads in the conversation, None when it fails or is late."""
+    async def _ask_model(self, model: ChatModel, messages: Sequence[Message]) -> Mapping[str, Any]:
+        """Return the verb and the object that the model reads in the conversation.
+
+        Raises:
+            _ModelFailed: it did not answer in time, or not as it was asked to.
+        """
         asked = [Message("system", self.reformulation.prompt), *messages]
-        by_list, free = schema_for(self.reformulation.intents), schema_for()
+        schema, limit_s = schema_for(self.reformulation.intents), self.reformulation.model_timeout_s
         try:
-            async with asyncio.timeout(self.reformulation.model_timeout_s):
-                try:
-                    reply = await model.complete(asked, schema=by_list, max_tokens=_MAX_TOKENS)
-                except ProviderRejected:
-                    # It may mean one of them all the same, in a spelling of its own.
-                    reply = await model.complete(asked, schema=free, max_tokens=_MAX_TOKENS)
-        except (ProviderError, TimeoutError) as failed:
-            _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")
-            return None
+            async with asyncio.timeout(limit_s):
+                reply = await model.complete(asked, schema=schema, max_tokens=_MAX_TOKENS)
+        except ProviderError as failed:
+            raise _ModelFailed(f"{model.name} failed: {failed}") from failed
+        except TimeoutError as late:
+            raise _ModelFailed(f"{model.name} failed: no answer within {limit_s:g} s") from late
+        if not isinstance(reply.data, Mapping) or not isinstance(reply.data.get("verb"), str):
+            raise _ModelFailed(f"{model.name} failed: its answer is not what it was asked for")
         return reply.data
+
+
+def _aimed(offered: str, targets: Sequence[str], why: str, confidence: float) -> Understanding:
+    """An intent with its target; with several, the target is open."""
+    target = targets[0] if len(targets) == 1 else None
+    among = tuple(targets) if len(targets) > 1 else ()
+    return Understanding(offered, target, "rules", why, confidence, among=among)
 
 
 def normalize_target(verb: str) -> str:

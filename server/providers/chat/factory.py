@@ -9,12 +9,16 @@ from server.errors import PluginInvalid
 from server.providers.chat.resilience import ResilientChatModel
 from server.providers.chat.structured import StructuredChatModel
 from server.providers.spec import find_provider
-from server.settings.models import ModelsSettings
+from server.settings.models import PROVIDER_VARIABLE, ModelsSettings
 
-PROVIDER_VARIABLE: Final = "LLM_PROVIDER"
 DEFAULT_PROVIDER: Final = "ollama"
 
 _FILE_ENDINGS: Final = frozenset({".gguf", ".yaml", ".yml", ".json"})
+
+
+def named_provider(settings: ModelsSettings, environ: Mapping[str, str]) -> str | None:
+    """Return the provider that the settings name for all, else the environment, else None."""
+    return settings.provider or environ.get(PROVIDER_VARIABLE, "").strip() or None
 
 
 def resolve_model(
@@ -25,8 +29,7 @@ def resolve_model(
     A provider of an operator's own may keep a model of None, and choose itself. Raises
     `PluginInvalid`: there is no such provider.
     """
-    chosen = provider or settings.provider or environ.get(PROVIDER_VARIABLE, "").strip()
-    chosen = chosen or DEFAULT_PROVIDER
+    chosen = provider or named_provider(settings, environ) or DEFAULT_PROVIDER
     if model:
         return chosen, model
     spec = find_provider("chat provider", chosen)

@@ -15,6 +15,7 @@ from server.providers.wrappers import ChatModelWrapper
 
 _FENCED: Final = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _LONGEST: Final = 1_000_000
+_SEPARATORS: Final = re.compile(r"[\s_-]+")
 
 
 class NotJson(ValueError):
@@ -110,7 +111,33 @@ def _read_data(reply: Reply, schema: Mapping[str, Any]) -> tuple[Any, str | None
             data = parse_json(reply.text)
         except NotJson as no:
             return None, str(no)
+    data = in_listed_spelling(data, schema)
     return data, schema_violation(data, schema)
+
+
+def in_listed_spelling(data: Any, schema: Mapping[str, Any]) -> Any:
+    """Return `data` with each text of an enumeration in the spelling that the schema lists.
+
+    Case, blanks, hyphens and underscores make no difference: ` Cancel-Order ` is `cancel_order`.
+    """
+    if isinstance(data, Mapping):
+        parts = schema.get("properties")
+        known = parts if isinstance(parts, Mapping) else {}
+        return {
+            name: in_listed_spelling(value, known[name]) if name in known else value
+            for name, value in data.items()
+        }
+    if isinstance(data, list) and isinstance(schema.get("items"), Mapping):
+        return [in_listed_spelling(each, schema["items"]) for each in data]
+    listed = schema.get("enum")
+    if not isinstance(data, str) or not isinstance(listed, list | tuple) or data in listed:
+        return data
+    alike = [one for one in listed if isinstance(one, str) and _plain(one) == _plain(data)]
+    return alike[0] if len(alike) == 1 else data
+
+
+def _plain(text: str) -> str:
+    return "_".join(_SEPARATORS.sub(" ", text).casefold().split())
 
 
 def _sum_tokens(first: TokenUsage, second: TokenUsage) -> TokenUsage:

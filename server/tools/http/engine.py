@@ -116,7 +116,8 @@ class HttpEngine:
         page = await _read(received, prepare.response_type, prepare.mapping, secrets)
         found = page.items[0] if page.items else None
         if not isinstance(found, Mapping) or all(value is None for value in found.values()):
-            raise ToolFailed(_not_found(prepare, arguments, request.host))
+            missed = _not_found(prepare, arguments, request.host)
+            raise ToolFailed(missed, missed)
         return found
 
     async def _gather(

@@ -29,6 +29,8 @@ from server.tools.http.response import (
 )
 
 _TOO_MANY_REQUESTS: Final = 429
+_REJECTIONS: Final = frozenset((400, 404, 409, 410, 422))
+"""What was asked is not there, or cannot be asked like that."""
 _PASSING_FAULTS: Final = frozenset((502, 503, 504))
 _MAX_BACKOFF_S: Final = 5.0
 _ERROR_BODY_BYTES: Final = 16_384
@@ -175,7 +177,9 @@ def _status_failure(received: Received, secrets: Sequence[str]) -> ToolFailed:
     if status == HTTPStatus.TOO_MANY_REQUESTS and (wait := _retry_after_s(received.headers)):
         message += f"; it asks to wait {wait:.0f} s"
     detail = _detail(received)
-    return ToolFailed(redact_secrets(f"{message}: {detail}" if detail else message, secrets))
+    told = redact_secrets(f"{message}: {detail}" if detail else message, secrets)
+    rejected = redact_secrets(detail or phrase, secrets) if status in _REJECTIONS else None
+    return ToolFailed(told, rejected)
 
 
 def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:

@@ -268,7 +268,7 @@ def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
 def _visible_result(
     redactor: Redactor, secrets: Secrets, result: ToolResult, arguments: Mapping[str, Any]
 ) -> ToolResult:
-    data, message = result.result, result.error_message
+    data, message, rejection = result.result, result.error_message, result.rejection
     if isinstance(data, Mapping):
         data = redactor.arguments(data)
     return replace(
@@ -276,6 +276,7 @@ def _visible_result(
         parameters=_visible_arguments(redactor, arguments),
         result=secrets.data(data),
         error_message=None if message is None else secrets.text(message),
+        rejection=None if rejection is None else secrets.text(rejection),
     )
 
 

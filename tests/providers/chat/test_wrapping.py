@@ -1,6 +1,7 @@
 """What stands before every model: bounds, a breaker, another try, a schema."""
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from contextlib import aclosing
@@ -62,6 +63,14 @@ async def test_what_may_pass_is_tried_again() -> None:
     script = ScriptedChat([DOWN, BUSY, ProviderTimedOut("late"), "at last"])
     assert (await retrying(script).complete(said("hi"))).text == "at last"
     assert len(script.asked) == 4
+
+
+async def test_three_attempts_are_made_unless_the_settings_say_otherwise() -> None:
+    script = ScriptedChat([DOWN, BUSY, DOWN, "too late"])
+    model = ResilientChatModel(script, ChatLimits(), first_pause_s=0.001)
+    with pytest.raises(ProviderUnavailable, match="it is down"):
+        await model.complete(said("hi"))
+    assert len(script.asked) == 3
 
 
 @pytest.mark.parametrize(
@@ -231,6 +240,37 @@ async def test_a_stream_that_falls_silent_times_out() -> None:
     script = ScriptedChat([Line(Reply("slow", "m"), delay_s=60)])
     with pytest.raises(ProviderTimedOut, match=r"scripted did not answer within 0.05 s"):
         await heard(bounded(script, max_concurrent=1, timeout_s=0.05), "hi")
+
+
+LISTED = {
+    "type": "object",
+    "properties": {
+        "verb": {"type": "string", "enum": ["cancel_order", "Refund", "unknown"]},
+        "all": {"type": "array", "items": {"enum": ["a b", "a-b", 1]}},
+        "note": {"type": "string"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"verb": " Cancel-Order "}, {"verb": "cancel_order"}),
+        ({"verb": "refund\n", "note": " As It Is "}, {"verb": "Refund", "note": " As It Is "}),
+        ({"all": ["A  B", 1]}, None),  # it may be either
+        ({"all": ["a-b"]}, {"all": ["a-b"]}),
+        ({"verb": "cancel_orders"}, None),
+    ],
+)
+async def test_a_listed_value_counts_in_any_spelling(written: Any, read: Any) -> None:
+    script = ScriptedChat([json.dumps(written)])
+    model = StructuredChatModel(script)
+    if read is None:
+        with pytest.raises(ProviderRejected, match="did not keep to the schema"):
+            await model.complete(said("hi"), schema=LISTED)
+    else:
+        reply = await model.complete(said("hi"), schema=LISTED)
+        assert (reply.data, len(script.asked)) == (read, 1)
 
 
 @pytest.mark.parametrize(

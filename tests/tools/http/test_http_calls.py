@@ -167,6 +167,26 @@ def test_a_failure_names_the_service_and_never_the_key(
     assert (str(result.status), result.error_message, result.result) == (status, message, None)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "rejection"),
+    [
+        (404, {"message": f"no city {SECRET}"}, "no city ***"),
+        (409, {"detail": "two of that name"}, "two of that name"),
+        (422, None, "422 Unprocessable Entity"),
+        (401, {"message": "who are you"}, None),
+        (429, {"message": "slower"}, None),
+        (500, {"message": "broken"}, None),
+    ],
+)
+def test_a_service_that_does_not_take_the_arguments_is_told_from_one_that_fails(
+    tmp_path: Path, status: int, body: Any, rejection: str | None
+) -> None:
+    answering = always(reply(body, status=status) if body else reply(body=b"", status=status))
+    result, _ = run(tmp_path, answering, "get_current_weather", {"location": "x"})
+    assert (str(result.status), result.rejection) == ("error", rejection)
+    assert "rejection" not in result.to_dict()
+
+
 def test_a_slow_service_is_a_timeout(tmp_path: Path) -> None:
     result, _ = run(tmp_path, _silence, "get_weather", {"location": "x"})
     assert (str(result.status), result.error_message) == (
