@@ -9,6 +9,7 @@ from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import PluginInvalid
 from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
+from server.library.http_yaml import ApiConfigYaml
 from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns
 from server.library.parameter_types import canonical
 from server.library.problems import ProblemCollector, Section
@@ -67,8 +68,13 @@ def check_jinja(name: str, text: str, section: Section) -> bool:
     return problem is None
 
 
-def build_domain(document: Document, collector: ProblemCollector) -> Domain | None:
-    """Return the domain that `document` holds, or None when it cannot be read."""
+def build_domain(
+    document: Document, collector: ProblemCollector, *, base_url: str = ""
+) -> Domain | None:
+    """Return the domain that `document` holds, or None when it cannot be read.
+
+    A `base_url` stands in place of the domain's own.
+    """
     collector.problems += document.problems
     written, problems = validate(DomainYaml, document)
     collector.problems += problems
@@ -87,6 +93,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         top.add("duplicate-key", what, "domain_name")
     vocabulary: VocabularyYaml = parts.get("vocabulary")
     courtesy: tuple[CourtesyKind, ...] | None = parts.get("courtesy")
+    api: ApiConfigYaml = parts.get("api_config")
     parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
     return Domain(
         name=name or "",
@@ -100,7 +107,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         response=_responses(parts.get("response_config"), parts.section("response_config")),
         date_order=parts.get("date_order") or _date_order(parts.get("response_config")),
         http=build_defaults(
-            parts.get("api_config"),
+            api.model_copy(update={"base_url": base_url}) if base_url else api,
             parts.section("api_config"),
             parts.get("authentication"),
             parts.section("authentication"),
