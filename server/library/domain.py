@@ -45,19 +45,29 @@ def _responses(written: ResponseConfigYaml, section: Section) -> ResponseConfig:
         what = f"default_language {default!r} is not among supported_languages {known}"
         section.add("unknown-language", what, "default_language")
     templates: dict[str, dict[str, str]] = {}
+    config = ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
     for name, texts in written.format_templates.items():
         here = section.part("format_templates", name)
-        templates[name] = {}
-        for language, text in texts.items():
-            check_jinja(f"format template {name!r}", text, here.part(language))
-            if language and language not in supported:
-                what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
-                here.add("unknown-language", what, language)
-            templates[name][language or default] = text
-        if default not in templates[name]:
-            what = f"format template {name!r} has no text in the default language {default!r}"
-            here.add("format-template-missing", what)
-    return ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
+        templates[name] = texts_by_language(f"format template {name!r}", texts, config, here)
+    return config
+
+
+def texts_by_language(
+    name: str, texts: Mapping[str, str], response: ResponseConfig, section: Section
+) -> dict[str, str]:
+    """Return the texts by language; one is needed in the default language, which "" means too."""
+    default, supported = response.default_language, response.supported_languages
+    found: dict[str, str] = {}
+    for language, text in texts.items():
+        check_jinja(name, text, section.part(language) if language else section)
+        if language and language not in supported:
+            what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
+            section.add("unknown-language", what, language)
+        found[language or default] = text
+    if default not in found:
+        what = f"{name} has no text in the default language {default!r}"
+        section.add("format-template-missing", what)
+    return found
 
 
 def check_jinja(name: str, text: str, section: Section) -> bool:
