@@ -35,7 +35,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.redaction import NO_SECRETS
-from server.core.tools import Source, ToolResult, ToolResultStatus
+from server.core.tools import Source, ToolResult, ToolResultStatus, payload_of
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.detector import Detection
@@ -232,7 +232,8 @@ def describe_outcome(
         return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.
     variables: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
-    fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
+    fields = {"result": payload_of(result.result)}
+    fields |= result.result if isinstance(result.result, Mapping) else {}
     variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
     for by, text in _result_texts(library, template, result, language):
         try:
@@ -274,11 +275,9 @@ def _says_result(text: str, result: Any) -> bool:
 
 def describe_result(result: Any) -> str:
     """The part of a tool's result that a person wants to see, in words."""
-    payload = result
-    if isinstance(result, Mapping) and "result" in result:
-        payload = result["result"]
-        if isinstance(payload, list) and "complete" in result:
-            return format_items(payload, total=result["total"], complete=result["complete"])
+    payload = payload_of(result)
+    if isinstance(payload, list) and isinstance(result, Mapping) and "complete" in result:
+        return format_items(payload, total=result["total"], complete=result["complete"])
     return format_result(payload)
 
 

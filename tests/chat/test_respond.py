@@ -210,3 +210,11 @@ def test_what_could_be_read_otherwise_is_said_once() -> None:
         found = {"result": 4, "interpreted_as": "four", "more": more}
         result = replace(success(template, 4), result=found)
         assert answer(template, decision, result).content == expected
+
+
+def test_the_fields_of_a_function_are_shown_without_what_names_it() -> None:
+    found = replace(success(DIVIDE, None), result={"operation": "find", "name": "Ada", "age": 36})
+    shown = answer(DIVIDE, call_of(DIVIDE, {}), found, formats={}).content
+    assert [word in shown for word in ("Ada", "36", "find")] == [True, True, False]
+    template = replace(DIVIDE, response_template={"en": "{{ name }}, {{ result.age }}"})
+    assert content(template, found) == "Ada, 36"
