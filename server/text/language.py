@@ -92,8 +92,10 @@ class TextSpec(LanguagePart):
 class NumbersSpec(LanguagePart):
     """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`).
 
-    `ones` are the articles that count one unit of time (`eine Woche`), `joiner_in_words` joins
-    ones and tens in a single word (`einundzwanzig`), and `decimal` is the sign before decimals.
+    `ratios` are words that say how many times as much; what a model proposes is held against
+    them (`half` is 0.5, and 50 percent). `ones` are the articles that count one unit of time
+    (`eine Woche`), `joiner_in_words` joins ones and tens in a single word (`einundzwanzig`),
+    and `decimal` is the sign before decimals.
     """
 
     ones: WordSet = NO_WORDS
@@ -108,6 +110,7 @@ class NumbersSpec(LanguagePart):
     joined: bool = False
     suffixes: dict[str, int] = {}
     fractions: dict[str, float] = {}
+    ratios: dict[str, float] = {}
 
 
 class RelativeSpec(LanguagePart):
