@@ -220,8 +220,9 @@ def test_a_model_that_fails_leaves_the_rules_alone(
     impatient = replace(written, model_timeout_s=0.05)
     model = StructuredChatModel(ScriptedChat([failure]))
     reformulator = Reformulator(impatient, read=rules(), model=model)
-    history = said("get rid of it for me")
-    assert asyncio.run(reformulator.process_chat(history)) == AMBIGUOUS
+    understood = asyncio.run(reformulator.understand([Message("user", "get rid of it for me")]))
+    assert understood.to_dict() == AMBIGUOUS
+    assert understood.why.startswith("the model failed: ")
     assert "reformulating by rules alone" in caplog.text
     assert asyncio.run(reformulator.process_chat(said(*GOLDEN))) == proposed("cancel_order", "#001")
 
