@@ -220,9 +220,8 @@ def test_a_model_that_fails_leaves_the_rules_alone(
     impatient = replace(written, model_timeout_s=0.05)
     model = StructuredChatModel(ScriptedChat([failure]))
     reformulator = Reformulator(impatient, read=rules(), model=model)
-    understood = asyncio.run(reformulator.understand([Message("user", "get rid of it for me")]))
-    assert understood.to_dict() == AMBIGUOUS
-    assert understood.why.startswith("the model failed: ")
+    history = said("get rid of it for me")
+    assert asyncio.run(reformulator.process_chat(history)) == AMBIGUOUS
     assert "reformulating by rules alone" in caplog.text
     assert asyncio.run(reformulator.process_chat(said(*GOLDEN))) == proposed("cancel_order", "#001")
 

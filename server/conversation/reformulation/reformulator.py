@@ -121,12 +121,7 @@ class Reformulator:
         self, model: ChatModel, messages: Sequence[Message], last: int
     ) -> Understanding:
         before, message = messages[:last], messages[last]
-        try:
-            said = await self._ask_model(model, messages)
-        except (ProviderError, TimeoutError) as failed:
-            why = str(failed) or f"{model.name} was not done in time"
-            _log.warning("reformulating by rules alone: %s", why)
-            return unclear(f"the model failed: {why}")
+        said = await self._ask_model(model, messages)
         if not isinstance(said, Mapping) or not isinstance(said.get("verb"), str):
             return unclear("the model did not say what is wanted")
         verb = normalize_target(said["verb"])
@@ -151,15 +146,19 @@ class Reformulator:
         return Understanding(verb, target, "model", why, _HALF_SURE, earlier)
 
     async def _ask_model(self, model: ChatModel, messages: Sequence[Message]) -> Any:
-        """Return what the model reads in the conversation; ProviderError or TimeoutError if not."""
+        """Return what the model reads in the conversation, None when it fails or is late."""
         asked = [Message("system", self.reformulation.prompt), *messages]
         by_list, free = schema_for(self.reformulation.intents), schema_for()
-        async with asyncio.timeout(self.reformulation.model_timeout_s):
-            try:
-                reply = await model.complete(asked, schema=by_list, max_tokens=_MAX_TOKENS)
-            except ProviderRejected:
-                # It may mean one of them all the same, in a spelling of its own.
-                reply = await model.complete(asked, schema=free, max_tokens=_MAX_TOKENS)
+        try:
+            async with asyncio.timeout(self.reformulation.model_timeout_s):
+                try:
+                    reply = await model.complete(asked, schema=by_list, max_tokens=_MAX_TOKENS)
+                except ProviderRejected:
+                    # It may mean one of them all the same, in a spelling of its own.
+                    reply = await model.complete(asked, schema=free, max_tokens=_MAX_TOKENS)
+        except (ProviderError, TimeoutError) as failed:
+            _log.warning("reformulating by rules alone: %s", str(failed) or "the model is late")
+            return None
         return reply.data
 
 
