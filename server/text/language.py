@@ -92,10 +92,8 @@ class TextSpec(LanguagePart):
 class NumbersSpec(LanguagePart):
     """`suffixes` are glued to digits (`200k`), `fractions` said with "of" (`half of`).
 
-    `ratios` are words that say how many times as much; what a model proposes is held against
-    them (`half` is 0.5, and 50 percent). `ones` are the articles that count one unit of time
-    (`eine Woche`), `joiner_in_words` joins ones and tens in a single word (`einundzwanzig`),
-    and `decimal` is the sign before decimals.
+    `ones` are the articles that count one unit of time (`eine Woche`), `joiner_in_words` joins
+    ones and tens in a single word (`einundzwanzig`), and `decimal` is the sign before decimals.
     """
 
     ones: WordSet = NO_WORDS
@@ -111,6 +109,7 @@ class NumbersSpec(LanguagePart):
     suffixes: dict[str, int] = {}
     fractions: dict[str, float] = {}
     ratios: dict[str, float] = {}
+    """Words that say how many times as much, which a model's numbers are held against."""
 
 
 class RelativeSpec(LanguagePart):
