@@ -69,8 +69,8 @@ class ToolResult:
     On success `result` holds `result`, `operation` and `input`, and whatever more
     the operation says of itself; of a function that returned a mapping, its fields and
     `operation`. Otherwise `error_message` says what went wrong. Its status
-    may be given as text. A status that there is not, a time that none is, and a success that
-    says what went wrong are a ValueError.
+    may be given as text. A status that there is not, a time that none is, a success that says
+    what went wrong and a failure that does not are a ValueError.
     """
 
     tool_name: str
@@ -83,10 +83,15 @@ class ToolResult:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", ToolResultStatus(self.status))
+        _check_types(self, tool_name=str, operation=str, parameters=Mapping)
+        _check_types(self, execution_time_ms=(int, float))
         if not self.execution_time_ms >= 0:
             raise ValueError(f"execution_time_ms is {self.execution_time_ms}, and no time is")
-        if self.status is ToolResultStatus.SUCCESS and self.error_message is not None:
-            raise ValueError(f"a success has no error_message: {self.error_message!r}")
+        if self.status is ToolResultStatus.SUCCESS:
+            if self.error_message is not None:
+                raise ValueError(f"a success has no error_message: {self.error_message!r}")
+        elif self.result is not None or not isinstance(self.error_message, str):
+            raise ValueError(f"status {self.status} has an error_message, and no result")
 
     def notes(self, sources: Mapping[str, Source], *, said: str) -> list[str]:
         """How things were read that could be read otherwise, by extraction or by the tool."""
@@ -157,6 +162,7 @@ class ToolParameter:
 
     def __post_init__(self) -> None:
         _check_name("parameter", self.name)
+        _check_types(self, description=str, required=bool)
         if self.type not in get_args(JsonType):
             what = unknown("type", self.type, get_args(JsonType))
             raise ValueError(f"parameter {self.name!r}: {what}")
@@ -205,6 +211,13 @@ class ToolParameter:
         return {name: entry for name, entry in schema.items() if entry is not None}
 
 
+def _check_types(of: Any, **expected: type | tuple[type, ...]) -> None:
+    for name, kind in expected.items():
+        value = getattr(of, name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise ValueError(f"{type(of).__name__}: {name} cannot be {described_value(value)}")
+
+
 def _check_name(thing: str, name: Any) -> None:
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"a {thing} needs a name, not {name!r}")
@@ -231,6 +244,10 @@ class ToolDefinition:
 
     def __post_init__(self) -> None:
         _check_name("tool", self.name)
+        _check_types(self, description=str, parameters=(tuple, list))
+        for parameter in self.parameters:
+            if not isinstance(parameter, ToolParameter):
+                raise ValueError(f"{self.name}: {described_value(parameter)} is no ToolParameter")
         names = [parameter.name for parameter in self.parameters]
         for name in names:
             if names.count(name) > 1:

@@ -155,6 +155,21 @@ def test_definitions_are_function_schemas() -> None:
             lambda: ToolResult("t", "o", ToolResultStatus.SUCCESS, 1, {}, None, "no"),
             "a success has no error_message",
         ),
+        (lambda: ToolResult("t", "o", ToolResultStatus.ERROR, 1, {}), "has an error_message"),
+        (
+            lambda: ToolResult("t", "o", ToolResultStatus.TIMEOUT, 1, {}, 30, "late"),
+            "and no result",
+        ),
+        (
+            lambda: ToolResult("t", "o", ToolResultStatus.SUCCESS, 1, None),  # type: ignore[arg-type]
+            "ToolResult: parameters cannot be nothing",
+        ),
+        (
+            lambda: ToolParameter("x", "string", required="maybe"),  # type: ignore[arg-type]
+            "ToolParameter: required cannot be",
+        ),
+        (lambda: ToolDefinition("t", "d", [{"name": "x"}]), "is no ToolParameter"),  # type: ignore[list-item]
+        (lambda: ToolDefinition("t", "d", None), "parameters cannot be nothing"),  # type: ignore[arg-type]
     ],
 )
 def test_what_no_tool_can_be_is_refused(make: Any, why: str) -> None:
@@ -163,7 +178,8 @@ def test_what_no_tool_can_be_is_refused(make: Any, why: str) -> None:
 
 
 def test_a_status_may_be_given_as_text() -> None:
-    assert ToolResult("t", "o", "timeout", 1, {}).status is ToolResultStatus.TIMEOUT  # type: ignore[arg-type]
+    result = ToolResult("t", "o", "timeout", 1, {}, None, "late")  # type: ignore[arg-type]
+    assert result.status is ToolResultStatus.TIMEOUT
 
 
 def test_the_synthesizer_can_be_imported_beside_them() -> None:
