@@ -8,6 +8,7 @@ HTTP ever reaches this module.
 """
 
 import importlib
+from operator import attrgetter
 from typing import Any, Final
 
 from server.errors import PluginInvalid
@@ -67,7 +68,7 @@ def resolve(kind: str, name: str) -> Any:
                 raise PluginInvalid(f"{kind} {path!r}: {why}") from failed
             continue
         try:
-            return getattr(module, attribute)
+            return attrgetter(attribute)(module)
         except AttributeError:
             why = f"module {candidate!r} has no {attribute!r}"
             raise PluginInvalid(f"{kind} {path!r}: {why}") from None

@@ -144,6 +144,7 @@ async def _build(
         proposals=resources.conversation.proposals,
         models=models,
         details=_details(kind, library, embedder, matcher),
+        encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
     )
 
 

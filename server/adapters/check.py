@@ -10,8 +10,10 @@ from server.adapters.types import AdapterType
 from server.conversation.reformulation.model import Reformulation
 from server.errors import Location, PluginInvalid, Problem
 from server.intents.pack import Pack
+from server.library.http_model import parse_endpoint
 from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
+from server.library.placeholders import PlaceholderInvalid
 from server.library.templates import library_digest
 from server.llm.prompts import Prompts
 from server.retrievers.calibration import (
@@ -72,10 +74,13 @@ def load_adapter(
     are checked by `server.evaluation.example_check`, which a server has no use for.
     """
     config = adapter.config
-    loaded = load_library(config.domain_config_path, config.template_library_path, environ)
+    base_url, base_url_problems = _base_url(adapter)
+    loaded = load_library(
+        config.domain_config_path, config.template_library_path, environ, base_url=base_url
+    )
     prompts, prompt_problems = load_adapter_prompts(adapter, environ, settings)
     pack, intent_problems = load_adapter_pack(adapter, environ)
-    problems = [*loaded.problems, *prompt_problems, *intent_problems]
+    problems = [*base_url_problems, *loaded.problems, *prompt_problems, *intent_problems]
     registry = kind = None
     date_order = loaded.readable.domain.date_order if loaded.readable else "mdy"
     try:
@@ -120,6 +125,16 @@ def load_adapter(
         reformulation=reformulation,
         calibration=calibration,
     )
+
+
+def _base_url(adapter: AdapterSettings) -> tuple[str, Sequence[Problem]]:
+    base_url = adapter.config.http.base_url.strip()
+    try:
+        if base_url:
+            parse_endpoint(base_url)
+    except PlaceholderInvalid as invalid:
+        return "", [Problem(f"http.base_url: {invalid}", adapter.where, "bad-endpoint")]
+    return base_url, ()
 
 
 def _calibration(

@@ -85,12 +85,19 @@ class Adapters:
         if all(name in self._open or name in self._why for name in self.names):
             self._tried.set()
 
+    async def check(self) -> None:
+        """Learn whether what the open adapters need answers, so that `statuses` says so."""
+        encoders = {id(a.encoder): a.encoder for a in self._open.values() if a.encoder is not None}
+        await asyncio.gather(*(encoder.check() for encoder in encoders.values()))
+
     def statuses(self) -> list[AdapterStatus]:
         return [self.status(name) for name in self.names]
 
     def status(self, name: str) -> AdapterStatus:
-        if name in self._open:
-            return AdapterStatus(name, "ready", details=self._open[name].details)
+        if (adapter := self._open.get(name)) is not None:
+            if adapter.encoder is not None and adapter.encoder.failure:
+                return AdapterStatus(name, "unavailable", adapter.encoder.failure, adapter.details)
+            return AdapterStatus(name, "ready", details=adapter.details)
         if name in self._why:
             return AdapterStatus(name, "unavailable", self._why[name])
         return AdapterStatus(name, "opening")

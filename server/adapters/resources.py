@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 from server.access.rate_limits import RateLimits
@@ -17,6 +16,7 @@ from server.matching.index.store import TemplateStore
 from server.metrics.metrics import Metrics
 from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
+from server.providers.embeddings.watched import WatchedEmbedder
 from server.providers.metered import MeteredChatModel, MeteredEmbedder
 from server.settings.models import Settings
 from server.storage.files import make_private
@@ -37,6 +37,7 @@ class SharedResources:
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
     _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
+    _watched: dict[tuple[str, str | None], WatchedEmbedder] = field(default_factory=dict)
     _chat_models: dict[tuple[str, str | None], ChatModel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,9 +76,17 @@ class SharedResources:
         """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
         key = (provider, model)
         if key not in self._embedders:
-            metered = partial(MeteredEmbedder, metrics=self.metrics)
+
+            def metered(client: Embedder) -> Embedder:
+                self._watched[key] = WatchedEmbedder(client)
+                return MeteredEmbedder(self._watched[key], self.metrics)
+
             self._embedders[key] = build_embedder(*key, self.settings.embeddings, metered=metered)
         return self._embedders[key]
+
+    def watched(self, provider: str, model: str | None) -> WatchedEmbedder | None:
+        """Return what is known of the encoder of that name; None before it is asked for."""
+        return self._watched.get((provider, model))
 
     def chat_model(self, provider: str | None, model: str | None) -> ChatModel:
         """Return the model of that name, else the configured one. Raises as `embedder`."""

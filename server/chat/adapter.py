@@ -14,6 +14,7 @@ from server.intents.classifier import Detect
 from server.library.model import Library
 from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
+from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider
 from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
@@ -24,7 +25,8 @@ class Adapter:
     """What is None is left out of a turn; without `proposals`, what needs a yes is refused.
 
     A guard's routes are followed with `to_template`, which decides for a template by name,
-    and `resolve_adapter`, which finds another adapter. `details` is what readiness reports.
+    and `resolve_adapter`, which finds another adapter. `details` is what readiness reports;
+    `encoder` tells whether questions can be embedded.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Adapter:
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    encoder: WatchedEmbedder | None = None
     sensitive_templates: frozenset[str] = field(init=False)
     """The templates with parameters that must not be shown."""
 

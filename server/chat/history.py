@@ -24,7 +24,7 @@ from server.core.decision import (
 )
 from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor
-from server.core.tools import Source, ToolCall
+from server.core.tools import Source, ToolCall, payload_of
 from server.core.turn import (
     CompletedCall,
     ConversationContext,
@@ -183,7 +183,7 @@ def _completed_call(template: Template, turn: Turn, decision: Call, result: Any)
         if source.kind != "conversation":
             leads[name] = lead_at(turn.text, source.span[0]) if source.span is not None else ""
     leads = {name: lead for name, lead in leads.items() if lead and name in call.sources}
-    rows, value = _short_result(result.get("result") if isinstance(result, Mapping) else result)
+    rows, value = _short_result(payload_of(result))
     return CompletedCall(template.id, kept, rows, value, intent, leads)
 
 

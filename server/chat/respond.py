@@ -4,7 +4,7 @@ No model is involved here; one may word a result anew afterwards.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -35,13 +35,14 @@ from server.core.decision import (
     Trace,
 )
 from server.core.redaction import NO_SECRETS
-from server.core.tools import Source, ToolResultStatus
+from server.core.tools import Source, ToolResult, ToolResultStatus, payload_of
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.detector import Detection
+from server.library.expressions import examine
 from server.library.model import Library, Template
 from server.library.rendering import RenderingFailed, as_code, format_items, format_result, render
-from server.text.language import shipped_message
+from server.text.language import own_message
 from server.tools.policy.chain import CallOutcome
 
 _log = logging.getLogger(__name__)
@@ -221,7 +222,7 @@ def describe_outcome(
             by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
             by = "tool_timeout"
-        elif format_text(library, own, language) or shipped_message(own, language):
+        elif any(_phrases(library, own, language)):
             by = own
         context = {
             "error_message": result.error_message or "",
@@ -231,14 +232,10 @@ def describe_outcome(
         return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.
     variables: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
-    fields = result.result if isinstance(result.result, Mapping) else {"result": result.result}
+    fields = {"result": payload_of(result.result)}
+    fields |= result.result if isinstance(result.result, Mapping) else {}
     variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
-    texts: list[tuple[str, str | None]] = [("response_template", template.response_template)]
-    for name in (template.response_format, _RESULT_TEXTS.get(result.tool_name)):
-        texts += [(name, format_text(library, name, language))] if name else []
-    for by, text in texts:
-        if text is None:
-            continue
+    for by, text in _result_texts(library, template, result, language):
         try:
             content = render(text, variables)
             break
@@ -251,34 +248,57 @@ def describe_outcome(
     return content + "".join(f"\n({note}.)" for note in notes), by
 
 
+def _result_texts(
+    library: Library, template: Template, result: ToolResult, language: str
+) -> Iterator[tuple[str, str]]:
+    """The author's texts for a result, the best first: any in the language before all others."""
+    response = library.domain.response
+    names = (template.response_format, _RESULT_TEXTS.get(result.tool_name))
+    texts = {name: response.format_templates.get(name, {}) for name in names if name}
+    texts = {"response_template": template.response_template, **texts}
+    for spoken in dict.fromkeys((language, response.default_language)):
+        for name, by_language in texts.items():
+            text = by_language.get(spoken)
+            # In a language that the template does not speak, one for all results of the tool
+            # stands in, unless this template's answer is more than such a text can say.
+            stands_in = spoken != response.default_language and name == names[1]
+            if text is not None and (not stands_in or _says_result(text, result.result)):
+                yield name, text
+
+
+def _says_result(text: str, result: Any) -> bool:
+    fields = result if isinstance(result, Mapping) else {"result": result}
+    return any(
+        name in fields and fields[name] == fields.get("result") for name in examine(text).variables
+    )
+
+
 def describe_result(result: Any) -> str:
     """The part of a tool's result that a person wants to see, in words."""
-    payload = result
-    if isinstance(result, Mapping) and "result" in result:
-        payload = result["result"]
-        if isinstance(payload, list) and "complete" in result:
-            return format_items(payload, total=result["total"], complete=result["complete"])
+    payload = payload_of(result)
+    if isinstance(payload, list) and isinstance(result, Mapping) and "complete" in result:
+        return format_items(payload, total=result["total"], complete=result["complete"])
     return format_result(payload)
-
-
-def format_text(library: Library, name: str, language: str) -> str | None:
-    """The domain's own text of a name, in the language or else in its default one."""
-    response = library.domain.response
-    by_language = response.format_templates.get(name, {})
-    return by_language.get(language) or by_language.get(response.default_language)
 
 
 def phrase(library: Library, name: str, context: Mapping[str, Any], language: str) -> str:
     """What the server says in its own voice, in the domain's words where it has any."""
-    authored = format_text(library, name, language)
-    if authored is not None:
+    for text in _phrases(library, name, language):
         try:
-            return render(authored, context)
+            return render(text, context)
         except RenderingFailed as failed:
             _log.warning("format template %r cannot be used: %s", name, failed)
     # A tool may have an error text of the domain's alone.
-    shipped = shipped_message(name, language) or shipped_message("tool_error", language)
-    return render(shipped or "", context)
+    return "" if name == "tool_error" else phrase(library, "tool_error", context, language)
+
+
+def _phrases(library: Library, name: str, language: str) -> Iterator[str]:
+    """The texts of a name, the best first: any in the language, and the domain's before ours."""
+    response = library.domain.response
+    authored = response.format_templates.get(name, {})
+    for spoken in dict.fromkeys((language, response.default_language, "en")):
+        texts = authored.get(spoken), own_message(name, spoken)
+        yield from (text for text in texts if text)
 
 
 def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any]:

@@ -135,7 +135,10 @@ def _check_adapter(
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
     known = read.library.written if read.library else None
-    for path in sorted(adapter.config.domain_config_path.parent.glob(f"{_QUESTIONS}*")):
+    folder = adapter.config.domain_config_path.parent
+    if known is not None:
+        known |= _template_ids_in(folder, environ)
+    for path in sorted(folder.glob(f"{_QUESTIONS}*")):
         if path.suffix in _ENDINGS:
             problems += load_questions(path, known, environ)[1]
     return problems
@@ -147,6 +150,18 @@ def _template_files(folder: Path) -> list[Path]:
         for path in folder.iterdir()
         if path.suffix in _ENDINGS and path.name != _DOMAIN and not path.stem.startswith(_QUESTIONS)
     )
+
+
+def _template_ids_in(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
+    """The ids in all template files of a folder: questions may be about more than is loaded."""
+    found: set[str] = set()
+    for path in _template_files(folder):
+        data = read_yaml(path, environ, top=(dict, list)).data
+        entries = data.get("templates") if isinstance(data, dict) else data
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+                found.add(entry["id"])
+    return frozenset(found)
 
 
 def _kind_of(path: Path, environ: Mapping[str, str]) -> str:

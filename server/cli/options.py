@@ -50,6 +50,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
 
 
+def repeated(
+    config: Path, data: Path | None, *, host: str | None = None, port: int | None = None
+) -> list[str]:
+    """The options that were given, for a command to paste that is to mean the same server."""
+    given = {
+        "--config": None if config == DEFAULT_CONFIG else config,
+        "--data": data,
+        "--host": host,
+        "--port": port,
+    }
+    return [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+
+
 def option(metavar: str, text: str) -> Any:
     """Return an option of one command; `text` is its help."""
     return typer.Option(metavar=metavar, help=text)

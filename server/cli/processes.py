@@ -12,7 +12,7 @@ from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.output import fail, print_json, print_text, say
 from server.cli.ports import check_free
 from server.cli.runfile import Launch, Running, forget_running, one_at_a_time, read_running
-from server.cli.server_messages import say_started, say_status, warn_of
+from server.cli.server_messages import command, say_started, say_status, warn_of
 from server.errors import ConfigurationInvalid
 
 _NOT_RUNNING: Final = 3  # what service managers expect of "status"
@@ -29,7 +29,8 @@ def start(
     with one_at_a_time(settings.data_dir):
         running = read_running(settings.data_dir)
         if running is not None:
-            _say_already_running(running, host, port)
+            again = command("restart", *options.repeated(config, data, host=host, port=port))
+            _say_already_running(running, host, port, again)
             return
         free = check_free(settings.server.host, settings.server.port)
         wanted = Launch(
@@ -47,7 +48,9 @@ def start(
         except StartInterrupted as interrupted:
             say(str(interrupted))
             raise typer.Exit(interrupted.exit_code) from None
-    say_started(running, readiness, settings, elapsed_s=time.monotonic() - begun)
+    given = options.repeated(config, data)
+    elapsed_s = time.monotonic() - begun
+    say_started(running, readiness, settings, elapsed_s=elapsed_s, given=given)
     if not readiness.serves:
         raise typer.Exit(1)
 
@@ -130,12 +133,12 @@ def logs(
             raise
 
 
-def _say_already_running(running: Running, host: str | None, port: int | None) -> None:
+def _say_already_running(running: Running, host: str | None, port: int | None, again: str) -> None:
     """Say that it runs; that is a failure if it runs elsewhere than it was asked to."""
     if host not in (None, running.host) or port not in (None, 0, running.port):
         fail(
             f"Orbit is already running at {running.url} (pid {running.pid}), and not where you "
-            "asked for: use restart to move it, or another --data folder for a second server"
+            f"asked for. Name another --data folder for a second server, or move it: {again}"
         )
     say(f"Orbit is already running at {running.url} (pid {running.pid})")
     readiness = ask_readiness(running.url)

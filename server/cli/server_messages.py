@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
 
 
 def say_started(
-    running: Running, readiness: ServerReadiness, settings: "Settings", *, elapsed_s: float
+    running: Running,
+    readiness: ServerReadiness,
+    settings: "Settings",
+    *,
+    elapsed_s: float,
+    given: Sequence[str] = (),
 ) -> None:
+    """Say where it runs and what to type next; `given` are options for those commands."""
     warn_of(readiness)
     if not readiness.serves:
         say(
@@ -28,17 +35,17 @@ def say_started(
         return
     say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
     say(f"  log:   {running.log}")
-    say(f"  stop:  {command('stop')}")
+    say(f"  stop:  {command('stop', *given)}")
     say("")
     adapter = readiness.adapters_that_are("ready")[0]
     question = example_question(next(a for a in settings.adapters if a.name == adapter))
     if settings.access.sample_keys:
         say("Make its sample key once, then ask:")
-        say(f"  {sample_key_command(adapter)}")
+        say(f"  {sample_key_command(adapter, given)}")
         say(f"  {curl(running.url, sample_name(adapter), question)}")
     else:
         say("Make a key, then ask with it:")
-        say(f"  {command('keys', 'create', '--adapter', adapter)}")
+        say(f"  {command('keys', 'create', '--adapter', adapter, *given)}")
         say(f"  {curl(running.url, 'YOUR_KEY', question)}")
 
 
@@ -93,14 +100,14 @@ def example_question(adapter: "AdapterSettings") -> str:
     return "What can you do?"
 
 
-def sample_key_command(adapter: str) -> str:
+def sample_key_command(adapter: str, given: Sequence[str] = ()) -> str:
     home = os.environ.get("ORBIT_HOME")
     if home and (Path(home) / _SCRIPT).exists():
         script = Path(os.environ.get("ORBIT_COMMAND", "")).parent.parent / _SCRIPT
         shown = script if script.exists() else Path(home) / _SCRIPT
         named = str(shown) if shown.is_absolute() else f"./{shown}"
-        return shlex.join([named, "--adapter", adapter])
-    return command("keys", "sample", "--adapter", adapter)
+        return shlex.join([named, "--adapter", adapter, *given])
+    return command("keys", "sample", "--adapter", adapter, *given)
 
 
 def _shell_quoted(text: str) -> str:

@@ -125,6 +125,16 @@ class Coverage:
         """The values that nobody took, as they were written."""
         return self.phrases("unread", kinds=VALUE_KINDS)
 
+    def without_use(self, start: int, end: int, kind: str) -> "Coverage":
+        """Return the same account, with the words between two places as values of no use."""
+        words = tuple(
+            word._replace(role="unread", of=None, kind=kind)
+            if start <= word.start and word.end <= end
+            else word
+            for word in self.words
+        )
+        return replace(self, words=words)
+
     def allow_values(self) -> "Coverage":
         """Return the same account, with the values that nobody took as words that bear nothing."""
         words = tuple(

@@ -93,7 +93,7 @@ class Tool(Protocol):
 
     @property
     def operations(self) -> Mapping[str, ToolDefinition]:
-        """Every operation by name, with the parameters it takes."""
+        """Every operation by name, with the parameters it takes; empty where any may be tried."""
 
     def run(self, operation: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run one operation and return `result`, `operation`, `input` and more.

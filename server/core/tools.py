@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from server.core.suggestions import described_value, join_words, unknown
 from server.errors import ArgumentsInvalid
@@ -67,7 +67,10 @@ class ToolResult:
     """The result of running a tool.
 
     On success `result` holds `result`, `operation` and `input`, and whatever more
-    the operation says of itself; otherwise `error_message` says what went wrong.
+    the operation says of itself; of a function that returned a mapping, its fields and
+    `operation`. Otherwise `error_message` says what went wrong. Its status
+    may be given as text. A status that there is not, a time that none is, a success that says
+    what went wrong and a failure that does not are a ValueError.
     """
 
     tool_name: str
@@ -79,6 +82,18 @@ class ToolResult:
     error_message: str | None = None
     rejection: str | None = None
     """Why a service does not take the arguments, in its own words; `error_message` has it too."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", ToolResultStatus(self.status))
+        _check_types(self, tool_name=str, operation=str, parameters=Mapping)
+        _check_types(self, execution_time_ms=(int, float))
+        if not self.execution_time_ms >= 0:
+            raise ValueError(f"execution_time_ms is {self.execution_time_ms}, and no time is")
+        if self.status is ToolResultStatus.SUCCESS:
+            if self.error_message is not None:
+                raise ValueError(f"a success has no error_message: {self.error_message!r}")
+        elif self.result is not None or not isinstance(self.error_message, str):
+            raise ValueError(f"status {self.status} has an error_message, and no result")
 
     def notes(self, sources: Mapping[str, Source], *, said: str) -> list[str]:
         """How things were read that could be read otherwise, by extraction or by the tool."""
@@ -103,6 +118,14 @@ class ToolResult:
         return {name: value for name, value in data.items() if value is not None}
 
 
+def payload_of(result: Any) -> Any:
+    """Return what an operation found, without what it says of itself; a function's own fields."""
+    if not isinstance(result, Mapping):
+        return result
+    fields = {name: value for name, value in result.items() if name not in ("operation", "input")}
+    return fields.get("result", fields)
+
+
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 
 
@@ -119,6 +142,7 @@ class ToolParameter:
     `format` says more closely than `type` how a value is written and read (`date`, `percent`).
     `unit` is what a number counts. `vocabulary` maps each value that may be given to other
     words for it (`desc` to `descending`, `highest first`); its keys are then the `enum`.
+    A name or type that no schema may have, and a default outside the `enum`, are a ValueError.
     """
 
     name: str
@@ -139,6 +163,15 @@ class ToolParameter:
     _values: Mapping[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        _check_name("parameter", self.name)
+        _check_types(self, description=str, required=bool)
+        if self.type not in get_args(JsonType):
+            what = unknown("type", self.type, get_args(JsonType))
+            raise ValueError(f"parameter {self.name!r}: {what}")
+        choices = self.enum if self.vocabulary is None else tuple(self.vocabulary)
+        if choices is not None and self.default is not None and self.default not in choices:
+            what = unknown("default", self.default, map(str, choices))
+            raise ValueError(f"parameter {self.name!r}: {what}")
         if self.vocabulary is None:
             return
         values = {
@@ -180,6 +213,18 @@ class ToolParameter:
         return {name: entry for name, entry in schema.items() if entry is not None}
 
 
+def _check_types(of: Any, **expected: type | tuple[type, ...]) -> None:
+    for name, kind in expected.items():
+        value = getattr(of, name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise ValueError(f"{type(of).__name__}: {name} cannot be {described_value(value)}")
+
+
+def _check_name(thing: str, name: Any) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"a {thing} needs a name, not {name!r}")
+
+
 def _folded(word: str) -> str:
     words = word[:_MAX_WORD_CHARS].casefold().replace("_", " ").split()
     return " ".join(words).rstrip(".")
@@ -190,13 +235,28 @@ class ToolDefinition:
     """One operation of a tool: the function that models and other programs are told about.
 
     Everything that has to know what an operation takes asks here. `exactly_one_of` holds
-    groups of optional parameters: a call gives one of each group.
+    groups of optional parameters: a call gives one of each group. A definition without a name,
+    with two parameters of one name, or with a group of names that are none is a ValueError.
     """
 
     name: str
     description: str
     parameters: tuple[ToolParameter, ...] | list[ToolParameter] = ()
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_name("tool", self.name)
+        _check_types(self, description=str, parameters=(tuple, list))
+        for parameter in self.parameters:
+            if not isinstance(parameter, ToolParameter):
+                raise ValueError(f"{self.name}: {described_value(parameter)} is no ToolParameter")
+        names = [parameter.name for parameter in self.parameters]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{self.name} has two parameters {name!r}")
+        for name in (name for group in self.exactly_one_of for name in group):
+            if name not in names:
+                raise ValueError(f"{self.name}: {unknown('parameter', name, names)}")
 
     def check_names(self, given: Collection[str], label: str) -> None:
         """Check which arguments are given; `label` is how messages call the operation.

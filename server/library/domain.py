@@ -9,6 +9,7 @@ from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import PluginInvalid
 from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
+from server.library.http_yaml import ApiConfigYaml
 from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns
 from server.library.parameter_types import canonical
 from server.library.problems import ProblemCollector, Section
@@ -44,19 +45,29 @@ def _responses(written: ResponseConfigYaml, section: Section) -> ResponseConfig:
         what = f"default_language {default!r} is not among supported_languages {known}"
         section.add("unknown-language", what, "default_language")
     templates: dict[str, dict[str, str]] = {}
+    config = ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
     for name, texts in written.format_templates.items():
         here = section.part("format_templates", name)
-        templates[name] = {}
-        for language, text in texts.items():
-            check_jinja(f"format template {name!r}", text, here.part(language))
-            if language and language not in supported:
-                what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
-                here.add("unknown-language", what, language)
-            templates[name][language or default] = text
-        if default not in templates[name]:
-            what = f"format template {name!r} has no text in the default language {default!r}"
-            here.add("format-template-missing", what)
-    return ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
+        templates[name] = texts_by_language(f"format template {name!r}", texts, config, here)
+    return config
+
+
+def texts_by_language(
+    name: str, texts: Mapping[str, str], response: ResponseConfig, section: Section
+) -> dict[str, str]:
+    """Return the texts by language; one is needed in the default language, which "" means too."""
+    default, supported = response.default_language, response.supported_languages
+    found: dict[str, str] = {}
+    for language, text in texts.items():
+        check_jinja(name, text, section.part(language) if language else section)
+        if language and language not in supported:
+            what = f"unknown language {language!r}; {did_you_mean(language, supported)}"
+            section.add("unknown-language", what, language)
+        found[language or default] = text
+    if default not in found:
+        what = f"{name} has no text in the default language {default!r}"
+        section.add("format-template-missing", what)
+    return found
 
 
 def check_jinja(name: str, text: str, section: Section) -> bool:
@@ -67,8 +78,13 @@ def check_jinja(name: str, text: str, section: Section) -> bool:
     return problem is None
 
 
-def build_domain(document: Document, collector: ProblemCollector) -> Domain | None:
-    """Return the domain that `document` holds, or None when it cannot be read."""
+def build_domain(
+    document: Document, collector: ProblemCollector, *, base_url: str = ""
+) -> Domain | None:
+    """Return the domain that `document` holds, or None when it cannot be read.
+
+    A `base_url` stands in place of the domain's own.
+    """
     collector.problems += document.problems
     written, problems = validate(DomainYaml, document)
     collector.problems += problems
@@ -87,6 +103,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         top.add("duplicate-key", what, "domain_name")
     vocabulary: VocabularyYaml = parts.get("vocabulary")
     courtesy: tuple[CourtesyKind, ...] | None = parts.get("courtesy")
+    api: ApiConfigYaml = parts.get("api_config")
     parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
     return Domain(
         name=name or "",
@@ -100,7 +117,7 @@ def build_domain(document: Document, collector: ProblemCollector) -> Domain | No
         response=_responses(parts.get("response_config"), parts.section("response_config")),
         date_order=parts.get("date_order") or _date_order(parts.get("response_config")),
         http=build_defaults(
-            parts.get("api_config"),
+            api.model_copy(update={"base_url": base_url}) if base_url else api,
             parts.section("api_config"),
             parts.get("authentication"),
             parts.section("authentication"),

@@ -185,14 +185,12 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     endpoint = endpoint.strip()
     if not _ABSOLUTE.match(endpoint):
         if not base_url:
-            raise BaseUrlMissing(f"{endpoint!r} is relative, and there is no base_url")
+            raise BaseUrlMissing(_not_absolute(endpoint))
         endpoint = f"{base_url.strip().rstrip('/')}/{endpoint.lstrip('/')}"
     absolute = _ABSOLUTE.match(endpoint)
     scheme = absolute["scheme"].lower() if absolute else ""
     if absolute is None or scheme not in ("http", "https"):
-        raise PlaceholderInvalid(
-            f"{shortened(endpoint, _MAX_SHOWN)!r} does not begin with http:// or https://"
-        )
+        raise PlaceholderInvalid(_not_absolute(endpoint))
     netloc, rest = absolute["netloc"], parse_text(absolute["rest"])
     _check_netloc(netloc)
     # Placeholders may hold what separates elsewhere, so that each is a number meanwhile.
@@ -204,6 +202,10 @@ def parse_endpoint(endpoint: str, base_url: str = "") -> Endpoint:
     )
     path, _, query = marked.partition("#")[0].partition("?")
     return Endpoint(f"{scheme}://{netloc.lower()}", _path(path, slots), tuple(_pairs(query, slots)))
+
+
+def _not_absolute(endpoint: str) -> str:
+    return f"{shortened(endpoint, _MAX_SHOWN)!r} does not begin with http:// or https://"
 
 
 def _check_netloc(netloc: str) -> None:

@@ -49,6 +49,8 @@ _FIXED: Final = frozenset(
 )
 """Headers that decide where a request goes or where it ends."""
 
+_BASE_URL_PLACES: Final = "under api_config of the domain, or under config.http of the adapter"
+
 _FIELDS: Final = {
     "timeout": "timeout_s",
     "backoff": "backoff_s",
@@ -246,10 +248,12 @@ def _endpoint(written: WrittenRequest, defaults: HttpDefaults) -> Endpoint | Non
         return None
     try:
         return parse_endpoint(endpoint, written.part.base_url or defaults.base_url)
+    except BaseUrlMissing as invalid:
+        what = f"{name}: {invalid}, and there is no base_url; write it {_BASE_URL_PLACES}"
+        _complain(written.at(name), "no-base-url", what)
     except PlaceholderInvalid as invalid:
-        kind = "no-base-url" if isinstance(invalid, BaseUrlMissing) else "bad-endpoint"
-        _complain(written.at(name), kind, f"{name}: {invalid}")
-        return None
+        _complain(written.at(name), "bad-endpoint", f"{name}: {invalid}")
+    return None
 
 
 def _query(part: ReadingYaml, section: Section) -> Iterator[tuple[str, QueryValue]]:

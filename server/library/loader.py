@@ -29,14 +29,21 @@ class LoadedLibrary:
 
 
 def load_library(
-    domain_path: Path, template_paths: Sequence[Path], environ: Mapping[str, str]
+    domain_path: Path,
+    template_paths: Sequence[Path],
+    environ: Mapping[str, str],
+    *,
+    base_url: str = "",
 ) -> LoadedLibrary:
-    """Read a library; `template_paths` are files or globs. Never raises for what they hold."""
+    """Read a library; `template_paths` are files or globs. Never raises for what they hold.
+
+    A `base_url` stands in place of the domain's own.
+    """
     collector = ProblemCollector()
     documents = [read_yaml(domain_path, environ)]
     # Templates are judged by themselves when the domain cannot be read, so that an
     # author sees everything at once; nothing of the domain is then held against them.
-    domain = build_domain(documents[0], collector)
+    domain = build_domain(documents[0], collector, base_url=base_url)
     documents += _read_templates(template_paths, environ, collector)
     built: list[tuple[Template, bool]] = []
     for document in documents[1:]:

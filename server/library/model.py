@@ -155,7 +155,8 @@ class Template:
     execution: Execution
     function_name: str = ""
     """Name for function calling; the id when the author gave none."""
-    response_template: str | None = None
+    response_template: Mapping[str, str] = field(default_factory=dict)
+    """Language → Jinja text; empty where the author gave none."""
     response_format: str | None = None
     """Name of a domain `format_templates` entry that renders the result."""
     effect: Effect = "read"

@@ -9,7 +9,7 @@ from typing import Any
 from server.core.suggestions import closest, did_you_mean, quoted
 from server.core.tools import Effect
 from server.errors import Problem
-from server.library.domain import check_jinja, fold_word
+from server.library.domain import fold_word, texts_by_language
 from server.library.executions import (
     build_execution,
     effect_of,
@@ -156,7 +156,7 @@ def _build(domain: Domain, section: Section) -> Template | None:
         hint = "questions find it by its description alone, which is less sure"
         what = f"{written.id!r} has no nl_examples; {hint}"
         section.warn("no-examples", what, "nl_examples")
-    _check_response(written, parameters, domain, section)
+    response_template = _response_template(written, parameters, domain, section)
     if execution is None:
         return None
     effect = effect_of(written, execution)
@@ -168,7 +168,7 @@ def _build(domain: Domain, section: Section) -> Template | None:
         parameters=parameters,
         execution=execution,
         function_name=schema.name or written.id,
-        response_template=written.response_template,
+        response_template=response_template,
         response_format=written.response_format,
         effect=effect,
         version=written.version,
@@ -223,25 +223,30 @@ def _parameters(
     return implied, flat
 
 
-def _check_response(
+def _response_template(
     written: TemplateYaml, parameters: Sequence[Parameter], domain: Domain, section: Section
-) -> None:
+) -> dict[str, str]:
     format_name, formats = written.response_format, domain.response.format_templates
     if format_name is not None and format_name not in formats:
         hint = did_you_mean(format_name, list(formats))
         what = f"unknown response_format {format_name!r}; {hint}"
         section.add("format-template-missing", what, "response_format")
-    text, place = written.response_template, section.part("response_template")
-    if text is None or not check_jinja("response_template", text, place):
-        return
+    if not written.response_template:
+        return {}
+    place = section.part("response_template")
+    texts = texts_by_language(
+        "response_template", written.response_template, domain.response, place
+    )
     names = [parameter.name for parameter in parameters]
-    for variable in sorted(examine(text).variables - set(names)):
+    variables = frozenset().union(*(examine(text).variables for text in texts.values()))
+    for variable in sorted(variables - set(names)):
         # Only the tool knows the fields of its result, so that an unknown name is
         # reported here when it is nearly a parameter's, and otherwise left to a run.
         meant = closest(variable, names, cutoff=0.8)
         if meant is not None:
             what = f"response_template uses {variable!r}; did you mean {meant!r}?"
             place.warn("unknown-variable", what)
+    return texts
 
 
 def by_id(templates: Sequence[Template], collector: ProblemCollector) -> dict[str, Template]:

@@ -91,6 +91,10 @@ def _by_language(value: Any) -> Any:
     return {"": value} if isinstance(value, str) else value
 
 
+TextByLanguage = Annotated[dict[str, str], BeforeValidator(_by_language)]
+"""One text, which is in the domain's default language, or one for each language."""
+
+
 class ResponseConfigYaml(LibraryModel):
     """How results are put into words."""
 
@@ -98,9 +102,7 @@ class ResponseConfigYaml(LibraryModel):
     """Language of texts that name none, and of answers to people who ask for none."""
     supported_languages: OneOrMore = ()
     """Languages that answers come in; the default language alone when left out."""
-    format_templates: dict[str, Annotated[dict[str, str], BeforeValidator(_by_language)]] = Field(
-        default_factory=dict
-    )
+    format_templates: dict[str, TextByLanguage] = Field(default_factory=dict)
     """Jinja texts by name: one text, or one for each language."""
 
 
@@ -272,8 +274,8 @@ class TemplateYaml(HttpYaml):
     """Its name, description and arguments (nested notation)."""
     execution: ExecutionYaml | None = None
     """How it runs (nested notation)."""
-    response_template: str | None = None
-    """Jinja text of the answer; sees arguments and the fields of the result."""
+    response_template: TextByLanguage = Field(default_factory=dict)
+    """Jinja text of the answer, or one a language; sees arguments and fields of the result."""
     response_format: str | None = None
     """Name of one of the domain's `format_templates`, for the answer."""
     effect: Literal["read", "write"] = "read"

@@ -2,3 +2,7 @@
 
 `models` builds all of it for an adapter; `fact_check` holds what is worded to the result.
 """
+
+from server.llm.response_synthesizer import ResponseSynthesizer
+
+__all__ = ["ResponseSynthesizer"]

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import format_value
+from server.core.tools import payload_of
 from server.llm.fact_tokens import VALUE_KINDS, FactToken, answer_words, read_tokens
 from server.text.stems import stem
 from server.text.tokens import DateOrder
@@ -54,7 +55,7 @@ class FactChecker:
         """Numbers, dates and codes of the `question` alone are no facts; its words are."""
         self._words = words = answer_words()
         self._read = partial(read_tokens, order=date_order)
-        payload = result.get("result") if isinstance(result, Mapping) else result
+        payload = payload_of(result)
         inputs, outputs = self._fields(arguments), self._fields(without_echo(result))
         stated, asked = self._read(answer), self._read(question)
         facts = [*stated, *(token for _, token in (*outputs, *inputs))]

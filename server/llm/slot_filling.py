@@ -64,7 +64,7 @@ class ArgumentValidator:
                 checked.refused[name] = "too large"
                 continue
             parameter = parameters[name]
-            value = _as_declared(given, parameter)
+            value = _as_declared(given, parameter, text)
             problem = self._checks[template.id].problem(name, value)
             if problem:
                 checked.refused[name] = problem
@@ -123,9 +123,11 @@ class SlotFiller:
         return call.arguments if call is not None and call.name == definition.name else {}
 
 
-def _as_declared(value: Any, parameter: Parameter) -> Any:
+def _as_declared(value: Any, parameter: Parameter, said: ConversationText) -> Any:
     """A value as the parameter's type has it, where it means the same; else as it is."""
     descriptor = parameter.descriptor
+    if descriptor.kind in ("date", "datetime") and isinstance(value, str):
+        value = said.read_day(value) or value
     if descriptor.is_numeric and isinstance(value, str):
         number = read_as_number(value.strip().removesuffix("%").strip())
         return value if number is None else plain(number)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import ClassVar, Final
 
 from server.core.coverage import NO_COVERAGE, Coverage
@@ -17,7 +18,7 @@ from server.core.decision import (
 )
 from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
-from server.library.model import TemplateKind
+from server.library.model import Template, TemplateKind
 from server.library.rendering import render
 from server.matching.selection import Ranking, TemplateCandidate
 from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
@@ -36,6 +37,8 @@ __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_fo
 
 _LEAST_LIKELY: Final = 0.01
 """Templates that are less likely are not looked at: nothing in a question makes up for that."""
+_ANY_DAY: Final = datetime(2025, 1, 1, tzinfo=UTC)
+"""A time of day is read alike on every day."""
 
 
 class TemplateRetriever:
@@ -205,6 +208,7 @@ def call_or_ask(
     `languages`, or be in the way of any call: as the template says.
     """
     template = parts.library.templates[match.template_id]
+    coverage = _without_lost_times(parts, coverage, template, found)
     policy = template.unused_values
     unused = coverage.unused_values() if coverage.words else found.grounding.unused
     if policy == "refuse" and unused:
@@ -221,6 +225,28 @@ def call_or_ask(
         question = render(text, {"values": unused})
         proposed = ProposedAction(template.id, None, question, "template")
     return Call(match, template.call(found.arguments, sources), proposed, coverage=coverage)
+
+
+def _without_lost_times(
+    parts: DeciderDependencies, coverage: Coverage, template: Template, found: Extraction
+) -> Coverage:
+    """The account of a question whose times of day a parameter has no room for: it takes a date."""
+    dates = {parameter.name for parameter in template.parameters if parameter.type == "date"}
+    places = {name: found.sources[name].span for name in dates & found.sources.keys()}
+    beside = [
+        word
+        for word in coverage.words
+        if word.role == "value"
+        and (place := places.get(word.of or "")) is not None
+        and not place[0] <= word.start < place[1]
+    ]
+    if not beside:
+        return coverage
+    reading = ParsedText(coverage.text, _ANY_DAY, parts.library.domain.date_order)
+    for time in reading.of("time"):
+        if any(time.start <= word.start < time.end for word in beside):
+            coverage = coverage.without_use(time.start, time.end, "time")
+    return coverage
 
 
 def decide_for_template(

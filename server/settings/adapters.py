@@ -53,8 +53,10 @@ class PolicySettings(Strict):
 
 
 class HttpSettings(Strict):
-    """Where calls over HTTP may go."""
+    """Where calls over HTTP go, and where they may go."""
 
+    base_url: str = ""
+    """Address that relative endpoints are joined to, instead of the domain's `base_url`."""
     allowed_hosts: tuple[str, ...] = ()
     """When given, the only hosts that may be called, as `api.example.org` or `host:8080`."""
     private_hosts: tuple[str, ...] = ()
@@ -85,7 +87,7 @@ class AdapterConfig(Strict):
     prompts: RootedPath | None = None
     """A file of prompts, which stand instead of those that are shipped."""
     http: HttpSettings = HttpSettings()
-    """Where calls over HTTP may go."""
+    """Where calls over HTTP go, and where they may go."""
     policy: PolicySettings = PolicySettings()
     """What the adapter lets through, and who proposes calls."""
 

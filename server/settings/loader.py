@@ -247,7 +247,8 @@ class _MergedSettings:
     def _take_adapter(self, adapter: AdapterSettings, where: Location) -> None:
         other = self._adapters.setdefault(adapter.name, adapter.at(where))
         if other.where != where:
-            what = f"adapter {adapter.name!r} is defined twice; first at {other.where}"
+            first = f"first at {other.where}; keep one, or rename one"
+            what = f"adapter {adapter.name!r} is defined twice; {first}"
             self.problems.append(Problem(what, where, "duplicate-adapter"))
 
     def settings(self) -> Settings:

@@ -108,6 +108,8 @@ class NumbersSpec(LanguagePart):
     joined: bool = False
     suffixes: dict[str, int] = {}
     fractions: dict[str, float] = {}
+    ratios: dict[str, float] = {}
+    """Words that say how many times as much, which a model's numbers are held against."""
 
 
 class RelativeSpec(LanguagePart):
@@ -557,9 +559,13 @@ def shipped_languages() -> tuple[Language, ...]:
 
 def shipped_message(name: str, code: str) -> str | None:
     """What the server says under that name, in English where the language has no such text."""
+    return own_message(name, code) or own_message(name, "en")
+
+
+def own_message(name: str, code: str) -> str | None:
+    """What the server says under that name in that very language."""
     code = code.partition("-")[0].lower()
-    own = load_language(code).messages if code in shipped_names() else {}
-    return own.get(name) or load_language("en").messages.get(name)
+    return load_language(code).messages.get(name) if code in shipped_names() else None
 
 
 def everyday_sentences(codes: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:

@@ -31,17 +31,20 @@ class _Outcome(NamedTuple):
 
 
 class ToolExecutor:
-    """Runs the calls of one adapter. Failures come back as values, never as exceptions."""
+    """Runs the calls of one adapter. Failures come back as values, never as exceptions.
+
+    Without a registry it has the tools that ship.
+    """
 
     def __init__(
         self,
-        registry: ToolRegistry,
+        registry: ToolRegistry | None = None,
         *,
         http: HttpCalls | None = None,
         python: PythonCalls | None = None,
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
-        self.registry = registry
+        self.registry = registry = registry or ToolRegistry.build()
         self._http = http
         self._python = python
         self._threads_per_tool = threads_per_tool

@@ -116,8 +116,8 @@ class PythonCalls:
             value = await self._await(function, call, timeout_s)
         else:
             value = await self._in_thread(function, call, timeout_s)
-        fields = dict(value) if isinstance(value, Mapping) else {}
-        return {**fields, "result": value, "operation": call.operation}
+        fields = value if isinstance(value, Mapping) else {"result": value}
+        return {"operation": call.operation, **fields}
 
     def close(self) -> None:
         for workers in self._workers.values():

@@ -11,6 +11,7 @@ from server.core.suggestions import unknown
 from server.core.tools import ToolDefinition
 from server.errors import PluginInvalid, ToolUnknown
 from server.text.tokens import DateOrder
+from server.tools.functions import FunctionTool, tool_functions
 
 Clock = Callable[[], datetime]
 """Returns the time now, aware."""
@@ -30,14 +31,20 @@ class ToolRegistry:
     ) -> Self:
         """Construct the shipped tools and those of `names_to_paths`, or raise `PluginInvalid`.
 
-        A path is a name of `plugins.TABLES` or a dotted path to a class, whose constructor
-        is given `date_order` and `clock` if it takes them by name.
+        A path is a name of `plugins.TABLES`, a dotted path to a class, whose constructor is
+        given `date_order` and `clock` if it takes them by name, or one to a `ToolFunction`.
         """
         paths = {name: name for name in plugins.known("tool")} | dict(names_to_paths or {})
         offered: dict[str, Any] = {"date_order": date_order}
         if clock is not None:
             offered["clock"] = clock
-        return cls(_construct(name, path, offered) for name, path in paths.items())
+        added = {name: each for name, each in tool_functions().items() if name not in paths}
+        return cls(
+            [
+                *(_construct(name, path, offered) for name, path in paths.items()),
+                *(FunctionTool(name, function) for name, function in added.items()),
+            ]
+        )
 
     def get(self, name: str) -> Tool:
         """Return the tool of that name, or raise `ToolUnknown`."""
@@ -45,6 +52,11 @@ class ToolRegistry:
             return self._tools[name]
         except (KeyError, TypeError):
             raise ToolUnknown(unknown("tool", name, self._tools)) from None
+
+    def offers(self, name: str, operation: str) -> bool:
+        """Whether there is such a tool, and it may have such an operation."""
+        tool = self._tools.get(name)
+        return tool is not None and (not tool.operations or operation in tool.operations)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,8 +68,10 @@ class ToolRegistry:
 
 def _construct(name: str, path: str, offered: Mapping[str, Any]) -> Tool:
     found = plugins.resolve("tool", path)
+    if inspect.isfunction(found):
+        return FunctionTool(name, found)
     if not callable(found):
-        raise PluginInvalid(f"tool {name!r}: {path!r} is not a class")
+        raise PluginInvalid(f"tool {name!r}: {path!r} is no class and no function")
     try:
         taken = inspect.signature(found).parameters
         tool = found(**{key: value for key, value in offered.items() if key in taken})

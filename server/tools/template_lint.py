@@ -57,6 +57,8 @@ def _problems(
         return
     definition = tool.operations.get(execution.operation)
     if definition is None:
+        if registry.offers(execution.tool, execution.operation):
+            return  # a function, which alone knows what it takes
         what = unknown(f"{tool.name} operation", execution.operation, tool.operations)
         yield _about(template, what, "unknown-operation")
         return

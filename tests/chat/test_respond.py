@@ -11,7 +11,8 @@ from server.chat.respond import respond
 from server.core.decision import (
     Answer,
     Call,
-    Decision,
+    Cancelled,
+    Ending,
     MissingArguments,
     MissingParameter,
     NoMatch,
@@ -19,7 +20,7 @@ from server.core.decision import (
 )
 from server.core.tools import Source, ToolResult, ToolResultStatus
 from server.core.turn import Caller, Turn
-from server.library.model import Domain, Library, ResponseConfig, Template
+from server.library.model import BuiltinExecution, Domain, Library, ResponseConfig, Template
 from server.tools.policy.chain import CallOutcome
 from tests.support.deciding import DIVIDE, MATCH, PERCENTAGE, call_of, table_adapter
 
@@ -28,7 +29,10 @@ FORMATS: Mapping[str, Mapping[str, str]] = {
         "en": "The result is **{{ result }}**",
         "fr": "Le résultat est **{{ result }}**",
     },
-    "date_result": {"en": "The date is {{ formatted_date }}"},
+    "date_result": {
+        "en": "The date is {{ formatted_date }}",
+        "fr": "La date est {{ formatted_date }}",
+    },
     "short": {"en": "= {{ result }}", "fr": "= {{ result }} !"},
     "no_match": {"fr": "Je ne sais pas."},
     "calculator_error": {"fr": "Calcul impossible : {{ error_message }}"},
@@ -40,7 +44,7 @@ NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 def answer(
     template: Template,
-    decision: Decision,
+    decision: Ending,
     result: ToolResult | None = None,
     languages: tuple[str, ...] = (),
     formats: Mapping[str, Mapping[str, str]] = FORMATS,
@@ -87,8 +91,44 @@ def test_then_the_domains_format_for_the_tool() -> None:
     assert content(DIVIDE, success(DIVIDE, 4.0), "fr") == "Le résultat est **4**"
 
 
+def test_a_text_in_the_language_comes_before_any_other() -> None:
+    both = replace(PERCENTAGE, response_template={"en": "{{ result }}!", "fr": "{{ result }} !"})
+    assert content(both, success(both, 30)) == "30!"
+    assert content(both, success(both, 30), "fr-BE") == "30 !"
+    # English alone: the domain's French words for any result of the tool.
+    assert content(PERCENTAGE, success(PERCENTAGE, 30), "fr") == "Le résultat est **30**"
+    assert content(PERCENTAGE, success(PERCENTAGE, 30), "de") == "15% of 200 is **30**"
+
+
+def test_words_for_every_result_stand_in_where_they_say_the_result() -> None:
+    template = replace(
+        PERCENTAGE,
+        execution=BuiltinExecution("date_time", "is_business_day"),
+        response_template={"en": "{{ iso }} is {{ 'one' if result else 'none' }}"},
+    )
+    day = {"formatted_date": "2025-03-04", "iso": "2025-03-04"}
+    for result, expected in (
+        ({**day, "result": True}, "2025-03-04 is one"),
+        ({**day, "result": "2025-03-04"}, "La date est 2025-03-04"),
+    ):
+        answered = replace(success(template, None), result=result)
+        assert content(template, answered, "fr") == expected
+
+
+def test_what_the_server_says_is_in_the_language_where_anybody_has_words_for_it() -> None:
+    formats = {"no_match": {"en": "Sorry."}, "dropped": {"en": "Gone.", "fr": "Oublié."}}
+    for ending, languages, expected in (
+        (NoMatch("far"), (), "Sorry."),
+        (NoMatch("far"), ("fr",), "Je n'ai aucun outil qui réponde à cela."),
+        (Cancelled(None), ("fr",), "Oublié."),
+    ):
+        assert answer(PERCENTAGE, ending, None, languages, formats).content == expected
+
+
 def test_words_that_do_not_fit_are_passed_over() -> None:
-    template = replace(DIVIDE, response_template="{{ quotient }}", response_format="date_result")
+    template = replace(
+        DIVIDE, response_template={"en": "{{ quotient }}"}, response_format="date_result"
+    )
     assert content(template, success(template, 4)) == "The result is **4**"
 
 
@@ -152,13 +192,13 @@ def test_an_author_may_replace_what_the_server_says() -> None:
 
 
 def test_an_argument_of_the_result_is_what_the_tool_says_it_is() -> None:
-    template = replace(PERCENTAGE, response_template="{{ arguments.value }} {{ result }}")
+    template = replace(PERCENTAGE, response_template={"en": "{{ arguments.value }} {{ result }}"})
     decision = call_of(template, {"value": 200, "percentage": 15})
     assert answer(template, decision, success(template, 30)).content == "200 30"
 
 
 def test_what_could_be_read_otherwise_is_said_once() -> None:
-    template = replace(DIVIDE, response_template="It is {{ result }}{{ more }}")
+    template = replace(DIVIDE, response_template={"en": "It is {{ result }}{{ more }}"})
     note = "03/04/2025 was read as 2025-03-04, month first"
     decision = call_of(template, {"a": 1})
     noted = Source("recognizer", (0, 10), "03/04/2025", note)
@@ -170,3 +210,11 @@ def test_what_could_be_read_otherwise_is_said_once() -> None:
         found = {"result": 4, "interpreted_as": "four", "more": more}
         result = replace(success(template, 4), result=found)
         assert answer(template, decision, result).content == expected
+
+
+def test_the_fields_of_a_function_are_shown_without_what_names_it() -> None:
+    found = replace(success(DIVIDE, None), result={"operation": "find", "name": "Ada", "age": 36})
+    shown = answer(DIVIDE, call_of(DIVIDE, {}), found, formats={}).content
+    assert [word in shown for word in ("Ada", "36", "find")] == [True, True, False]
+    template = replace(DIVIDE, response_template={"en": "{{ name }}, {{ result.age }}"})
+    assert content(template, found) == "Ada, 36"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from server.cli.options import DEFAULT_CONFIG, repeated
 from server.cli.server_messages import command, curl, sample_key_command
 
 printable = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]))
@@ -29,6 +30,20 @@ def test_commands_are_named_as_they_were_called(monkeypatch: pytest.MonkeyPatch)
     assert command("stop") == "orbit stop"
     monkeypatch.setenv("ORBIT_COMMAND", "../my orbit/bin/orbit.sh")
     assert command("ask", "two words") == "'../my orbit/bin/orbit.sh' ask 'two words'"
+
+
+def test_hints_repeat_what_was_given_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ORBIT_HOME", raising=False)
+    monkeypatch.delenv("ORBIT_COMMAND", raising=False)
+    assert repeated(DEFAULT_CONFIG, None) == []
+    given = repeated(tmp_path / "a b.yaml", Path("data"), port=8131)
+    assert given == ["--config", f"{tmp_path}/a b.yaml", "--data", "data", "--port", "8131"]
+    assert command("restart", *given) == (
+        f"orbit restart --config '{tmp_path}/a b.yaml' --data data --port 8131"
+    )
+    assert sample_key_command("a", ["--data", "d"]) == "orbit keys sample --adapter a --data d"
 
 
 def test_the_key_script_is_named_as_it_can_be_reached(

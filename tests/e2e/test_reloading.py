@@ -13,6 +13,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.cli.options import configured
+from server.providers.embeddings import watched
 from tests.support.api import running
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
@@ -178,3 +179,32 @@ async def test_only_an_admin_may(tmp_path: Path, method: str, path: str) -> None
         for headers, status in (({}, 401), ({"X-API-Key": server.key}, 403)):
             refused = await server.client.request(method, path, headers=headers)
             assert refused.status_code == status
+
+
+async def test_an_adapter_is_not_ready_while_its_encoder_is_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = write_library(tmp_path / "sums")
+    with ollama_stand_in() as served:
+        sections = {"embeddings": {"ollama": {"base_url": served.base_url, "max_retries": 0}}}
+        far = adapter("sums", library, embedding_provider="ollama")
+        async with serving(tmp_path, far, **sections) as server:
+
+            async def readiness() -> tuple[int, str, str]:
+                ready = await server.client.get("/ready")
+                (row,) = ready.json()["adapters"]
+                return ready.status_code, row["state"], row.get("why", "")
+
+            assert await readiness() == (200, "ready", "")
+            served.statuses[:] = [401] * 3
+            assert await readiness() == (200, "ready", "")  # it answered a moment ago
+            assert "provider_rejected" in await server.ask("What time is it, please?")
+            status, state, why = await readiness()
+            assert (status, state, "'ollama'" in why) == (503, "unavailable", True)
+            served.statuses.clear()
+            assert await readiness() == (200, "ready", "")
+            # Nobody has asked for a while: /ready asks by itself.
+            monkeypatch.setattr(watched, "_FRESH_S", 0.0)
+            served.statuses[:] = [500]
+            assert (await readiness())[:2] == (503, "unavailable")
+            assert await readiness() == (200, "ready", "")

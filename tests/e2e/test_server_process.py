@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,10 +97,12 @@ def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     port = free_port()
     started = orbit.run("start", "--port", str(port))
     assert (started.returncode, started.stdout) == (0, ""), started.stderr
-    # The person at the terminal is shown where it runs, and lines to paste.
+    # The person at the terminal is shown where it runs, and lines to paste: the same folder.
     assert f"Orbit is running at http://localhost:{port} (pid " in started.stderr
+    same = shlex.join(["--data", str(orbit.data_dir)])
+    assert f"  stop:  ./bin/orbit.sh stop {same}\n" in started.stderr
     assert started.stderr.splitlines()[-2:] == [
-        "  ./utils/scripts/generate-sample-api-keys.sh --adapter intent-agent-example",
+        f"  ./utils/scripts/generate-sample-api-keys.sh --adapter intent-agent-example {same}",
         f'  curl -X POST http://localhost:{port}/chat -H "Authorization: Bearer agent" '
         '-H "Content-Type: application/json" -d \'{"message": "What is 15% of 200?"}\'',
     ]
@@ -126,7 +129,8 @@ def test_starting_it_elsewhere_while_it_runs_is_refused(orbit: Orbit) -> None:
     refused = orbit.run("start", "--port", "1")
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: Orbit is already running at http://localhost:")
-    assert "use restart to move it" in refused.stderr
+    move = f"./bin/orbit.sh restart --data {shlex.quote(str(orbit.data_dir))} --port 1"
+    assert refused.stderr.endswith(f", or move it: {move}\n")
 
 
 def test_status_tells_people_and_programs(orbit: Orbit) -> None:

@@ -17,7 +17,7 @@ DAYS = [date(2023, 12, 25) + timedelta(days=n) for n in range(800)]
 def text() -> str:
     library = load_library(FOLDER / "domain.yaml", [FOLDER / "http_tools.yaml"], {}).library
     assert library is not None
-    return str(library.templates["get_weather_forecast"].response_template)
+    return library.templates["get_weather_forecast"].response_template["en"]
 
 
 def shown(text: str, today: date, count: int = 14, **arguments: str) -> list[str]:

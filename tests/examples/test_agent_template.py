@@ -1,16 +1,20 @@
 """The agent example: complete, sound, and tested by questions it was not taught."""
 
+import asyncio
 import re
 from collections import Counter
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from server.chat.respond import describe_outcome
 from server.evaluation.example_check import example_problems
 from server.evaluation.questions import Question, load_questions
 from server.extraction.extractor import Extractor
 from server.library.loader import load_library
 from server.library.model import BuiltinExecution, Library
+from server.tools.executor import ToolExecutor
+from server.tools.policy.chain import CallOutcome
 from server.tools.registry import ToolRegistry
 from server.tools.rows.forms import BUILT_ON_QUERY
 from server.tools.template_lint import template_problems
@@ -116,3 +120,25 @@ def test_the_right_template_reads_its_arguments() -> None:
         if (dict(found.arguments), missing) != ({**expected, **question.arguments}, question.asks):
             misread.append((question.ask, found.arguments, missing))
     assert misread == []
+
+
+def test_each_text_of_a_template_fits_its_result_in_each_language() -> None:
+    executor = ToolExecutor(ToolRegistry.build(clock=lambda: A_SUNDAY))
+    spoken: dict[str, dict[str, str]] = {}
+    for question in questions():
+        template = library().templates.get(question.template or "")
+        if template is None or question.arguments is None or "fr" not in template.response_template:
+            continue
+        defaults = {p.name: p.default for p in template.parameters if p.default is not None}
+        call = template.call({**defaults, **question.arguments}, {})
+        result = asyncio.run(executor.execute(call, timeout_s=30))
+        if result.error_message is None:
+            outcome = CallOutcome(result, call, "success")
+            texts = spoken[template.id] = {}
+            for language in ("en", "fr"):
+                texts[language], by = describe_outcome(library(), template, outcome, language)
+                assert by == "response_template", (question.ask, by)
+    executor.close()
+    french = {t.id for t in library().templates.values() if "fr" in t.response_template}
+    assert spoken.keys() == french - {"calculate"}  # which writes the sum, in no language
+    assert [name for name, texts in spoken.items() if texts["en"] == texts["fr"]] == []

@@ -107,6 +107,10 @@ AGENT_ANSWERS = {
         "London, United Kingdom: **13.6°C**, partly cloudy (feels like 12.1°C, humidity 58%,"
         " wind 5.6 kn)."
     ),
+    "weather in London in imperial units": (
+        "London, United Kingdom: **56.5°F**, partly cloudy (feels like 53.8°F, humidity 58%,"
+        " wind 6.5 mph)."
+    ),
     "100 usd in euros and pounds": (
         "100 USD is **80 EUR** (1 USD = 0.8 EUR, 2025-06-04).\n"
         "100 USD is **67.2 GBP** (1 USD = 0.672 GBP, 2025-06-04)."
@@ -133,6 +137,9 @@ AGENT_ANSWERS = {
     ),
     "send a notification to the ops channel: backup failed": "Sent to **ops**: backup failed",
     "create a task: call mom": "Created task 201: **call mom**.",
+    "create a task to call mom on 2025-07-01 at 5pm": (
+        "Created task 201: **call mom**, due 2025-07-01T17:00:00."
+    ),
     "What's the weather in Atlantis?": "I couldn't do that. (I know no place called Atlantis.)",
 }
 

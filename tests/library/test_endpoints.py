@@ -50,7 +50,7 @@ def test_a_placeholder_may_hold_what_separates_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("endpoint", "problem"),
     [
-        ("/relative", "no base_url"),
+        ("/relative", "does not begin with http"),
         ("ftp://host/x", "does not begin with http"),
         ("https://{host}/x", "placeholder cannot stand in the host"),
         ("https://api.{{ region }}.com/x", "placeholder cannot stand in the host"),

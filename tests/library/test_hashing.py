@@ -50,7 +50,7 @@ def test_words_and_credentials_do_not_count() -> None:
     after = replace(
         before,
         nl_examples=("drop it",),
-        response_template="Gone.",
+        response_template={"en": "Gone."},
         execution=HttpExecution("cancel", REQUEST, renewed),
     )
     assert template_hash(after) == template_hash(before)

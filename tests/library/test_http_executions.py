@@ -13,6 +13,7 @@ from server.library.http_model import (
     Pagination,
     ResponseMapping,
 )
+from server.library.loader import load_library
 from server.library.model import Library, Template
 from server.library.placeholders import parse_text, to_texts
 from tests.library.samples import load
@@ -163,6 +164,19 @@ def test_without_a_base_url_the_key_goes_with_every_endpoint(tmp_path: Path) -> 
     domain = "domain_name: d\nauthentication: {type: basic, username: me, password: 12345}\n"
     found = execution_of(tmp_path, "    endpoint: https://api.example/x\n", domain)
     assert found.service.auth == HttpAuth("basic", username="me", secret="12345")
+
+
+def test_a_base_url_from_outside_takes_the_place_of_the_domains(tmp_path: Path) -> None:
+    library_of(tmp_path, "    endpoint: /x\n")
+    files = tmp_path / "domain.yaml", [tmp_path / "tools.yaml"]
+    loaded = load_library(*files, {"TOKEN": "t"}, base_url="http://127.0.0.1:8080/y")
+    library = loaded.library
+    assert library is not None
+    execution = library.templates["find"].execution
+    assert isinstance(execution, HttpExecution)
+    found = execution.request
+    assert (found.origin, found.path.source) == ("http://127.0.0.1:8080", "/y/x")
+    assert library.domain.http.covers(found.origin)
 
 
 def test_a_base_url_of_the_template(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """A model may read what a question hides; what nobody said is asked for, not made up."""
 
+import json
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -50,6 +52,7 @@ NOTE = Template(
     execution=BuiltinExecution("date_time", "parse"),
 )
 SECRET = replace(NOTE, id="secret", policy=CallPolicy(sensitive_params=("date_string",)))
+TODAY = datetime.now().astimezone().date().isoformat()
 LIBRARY = Library(Domain("d"), {t.id: t for t in (PERCENTAGE, FORMAT, AVERAGE, NOTE, SECRET)})
 
 
@@ -115,6 +118,59 @@ def test_what_nobody_said_is_asked_for(text: str, given: Any, why: str) -> None:
     assert [one["name"] for one in told.metadata["missing"]] == ["value"]
     assert "tool_execution" not in told.metadata
     assert stage(told, "fill")["refused"]["value"].endswith(why)
+
+
+MULTIPLY = Template(
+    id="multiply",
+    description="Multiply two numbers, to double one for example",
+    kind="function",
+    nl_examples=("What is 2 times 3?", "Double 4", "double 5"),
+    parameters=(Parameter("a", "number"), Parameter("b", "number")),
+    execution=BuiltinExecution("calculator", "multiply"),
+)
+SORT = Template(
+    id="sort",
+    description="Sort data by a field, such as its price",
+    kind="function",
+    nl_examples=("Sort by price", "Sort this by price"),
+    parameters=(Parameter("data", "array"), Parameter("field", "string")),
+    execution=BuiltinExecution("json_transform", "sort"),
+)
+ROWS = '[{"price": 3, "size": {"unit_cost": 2}}, {"price": 1}]'
+WHEN = replace(NOTE, nl_examples=("Which date is today?", "today, which date is it?"))
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "given", "runs"),
+    [
+        (MULTIPLY, "double the 40", {"a": 40, "b": 2}, True),
+        (MULTIPLY, "double the 40", {"a": 40, "b": 3}, False),
+        (MULTIPLY, "double the double", {"a": 2, "b": 2}, True),
+        (MULTIPLY, "only double", {"a": 2, "b": 2}, False),  # one word is one number
+        (PERCENTAGE, "half of my 80", {"percentage": 50, "value": 80}, True),
+        (PERCENTAGE, "half of my 80", {"percentage": 25, "value": 80}, False),
+        (PERCENTAGE, "die Hälfte der 80", {"percentage": 50, "value": 80}, True),
+        (FORMAT, "today as a year", {"date": "today", "format_string": "%Y"}, True),
+        (FORMAT, "today as a year", {"date": TODAY, "format_string": "%Y"}, True),
+        (FORMAT, "today as a year", {"date": "tomorrow", "format_string": "%Y"}, False),
+        (WHEN, "the date of today", {"date_string": "today"}, True),
+        (WHEN, "the date", {"date_string": "today"}, False),
+        (SORT, f"cheapest first {ROWS}", {"field": "price"}, True),
+        (SORT, f"cheapest first {ROWS}", {"field": "unit_cost"}, True),
+        (SORT, f"cheapest first {ROWS}", {"field": "cost"}, False),
+    ],
+)
+def test_what_the_question_grounds_is_said(
+    template: Template, text: str, given: dict[str, Any], runs: bool
+) -> None:
+    taken = {}
+    if template is SORT:
+        taken["data"] = (json.loads(ROWS), (text.index("["), len(text)))
+    library = Library(Domain("d"), {template.id: template})
+    adapter = replace(table_adapter(library=library), decider=Asks(template, **taken))
+    script = [calling(template.function_name or template.id, **given)]
+    told = ask(speaking(script, adapter, agent={"synthesize_response": False}), text)
+    assert ("tool_execution" in told.metadata) == runs
 
 
 def test_a_choice_of_the_template_needs_no_words() -> None:

@@ -118,3 +118,28 @@ def test_values_alone_are_allowed() -> None:
     coverage = Coverage(text, words)
     assert coverage.unused_values() == ("12",)
     assert [word.role for word in coverage.allow_values().words] == ["filler", "unread"]
+
+
+DAY_ALONE: dict[str, Any] = {
+    "id": "weekday",
+    "description": "Tell the weekday of a date",
+    "tool_type": "function",
+    "nl_examples": ["Which weekday is tomorrow?", "which weekday is March 7", "weekday of 1 May"],
+    "tool_name": "date_time",
+    "tool_operation": "parse",
+    "parameters": [{"name": "date_string", "type": "date", "required": True}],
+    "response_template": "{{ weekday }}",
+}
+
+
+def test_a_time_that_a_date_has_no_room_for_is_left_out_aloud(tmp_path: Path) -> None:
+    question = "which weekday is March 7, 2025 at 5pm"
+    held = DAY_ALONE | {"confirm": True}
+    for clock, shown in ((DAY_ALONE, "Friday"), (held, "I left out “5pm”.")):
+        (answer,) = ask(tmp_path, question, clock=clock)
+        assert shown in answer.content
+        assert answer.metadata["notes"] == ["I left out “5pm”."]
+    (refused,) = ask(tmp_path, question, clock=DAY_ALONE | {"unused_values": "refuse"})
+    assert isinstance(refused.decision, NoMatch)
+    (whole,) = ask(tmp_path, "which weekday is March 7, 2025", clock=DAY_ALONE)
+    assert "notes" not in whole.metadata

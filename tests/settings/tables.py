@@ -96,7 +96,10 @@ def table(model: type[BaseModel]) -> str:
 
 
 def kind(field: FieldInfo) -> str:
-    return " or ".join(dict.fromkeys(_kinds(field.annotation)))
+    kinds = _kinds(field.annotation)
+    if any(rule in field.metadata for rule in get_args(yaml_models.TextByLanguage)):
+        kinds.insert(0, "text")
+    return " or ".join(dict.fromkeys(kinds))
 
 
 def _kinds(annotation: Any) -> list[str]:

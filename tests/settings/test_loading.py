@@ -138,7 +138,8 @@ def test_a_section_comes_from_one_file(home: Path) -> None:
 def test_two_adapters_of_one_name_are_named_with_both_places(home: Path) -> None:
     write(home / "config/a.yaml", adapter("a") + adapter("b"))
     assert messages(load(home, "import: a.yaml\nadapters:\n" + adapter("b", 2))) == [
-        "adapter 'b' is defined twice; first at config/config.yaml:3 @ config/a.yaml:3"
+        "adapter 'b' is defined twice; first at config/config.yaml:3; "
+        "keep one, or rename one @ config/a.yaml:3"
     ]
 
 

@@ -34,7 +34,7 @@ PERCENTAGE = Template(
         Parameter("percentage", "number", "The percentage to calculate"),
     ),
     execution=BuiltinExecution("calculator", "percentage"),
-    response_template="{{ percentage }}% of {{ value }} is **{{ result }}**",
+    response_template={"en": "{{ percentage }}% of {{ value }} is **{{ result }}**"},
 )
 DIVIDE = Template(
     id="divide",

@@ -13,6 +13,7 @@ from server.core.tools import ToolCall
 from server.text.date_formats import NAMED
 from server.tools.builtin.date_time import UNITS
 from server.tools.executor import ToolExecutor
+from server.tools.functions import FunctionTool
 from server.tools.registry import ToolRegistry
 from server.tools.rows.aggregates import AGGREGATES
 from server.tools.rows.conditions import OPERATORS
@@ -86,3 +87,12 @@ def test_the_tool_of_the_page_works_as_it_stands() -> None:
     assert run(registry, "stock", "level", {}) == (
         "!! article must be an article number, such as A-100"
     )
+
+
+def test_the_function_of_the_page_works_as_it_stands() -> None:
+    (source,) = (block for block in blocks("python") if "class MyTools" in block)
+    names: dict[str, Any] = {"Any": Any}
+    exec(source, names)
+    registry = ToolRegistry([FunctionTool("mine", names["MyTools"].my_custom_tool)])
+    assert run(registry, "mine", "my_operation", {"values": [1, 2]}) == "=> 3"
+    assert run(registry, "mine", "other", {}) == "!! Unknown operation: other"

@@ -60,7 +60,7 @@ def test_the_date_order_of_a_domain_reaches_the_shipped_tool() -> None:
             "tool 'mine': 'tests.tools.samples.Greeter' calls itself 'greeter'; "
             "configure it under that name",
         ),
-        ("__name__", "tool 'mine': 'tests.tools.samples.__name__' is not a class"),
+        ("__name__", "tool 'mine': 'tests.tools.samples.__name__' is no class and no function"),
     ],
 )
 def test_what_is_no_usable_tool_is_refused(path: str, message: str) -> None:

@@ -47,6 +47,7 @@ async def list_tools(state: State, name: str, caller: KeyHolder) -> Response:
 
 @admin_router.get("/adapters", summary="Every adapter, and how it stands")
 async def list_adapters(state: State, _: Admin) -> Response:
+    await state.adapters.check()
     return json_response({"adapters": [describe_status(s) for s in state.adapters.statuses()]})
 
 

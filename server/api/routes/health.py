@@ -33,6 +33,7 @@ async def get_health(state: State) -> Response:
 )
 async def get_readiness(state: State) -> Response:
     """200 when at least one adapter serves; the body says which do not, and why."""
+    await state.adapters.check()
     statuses = state.adapters.statuses()
     states = {row.state for row in statuses}
     if "ready" in states:

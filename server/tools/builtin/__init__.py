@@ -1,1 +1,1 @@
-"""The tools that ship: one file each, over `base.BuiltinTools`. Each has a row in `plugins`."""
+"""The tools that ship: one file each, over `base.OperationTool`. Each has a row in `plugins`."""

@@ -27,7 +27,7 @@ class Operation:
     run: Callable[[Arguments], dict[str, Any]]
 
 
-class BuiltinTools:
+class OperationTool:
     """Builtin operations under one name. Each argument is read as its definition says.
 
     A parameter is read by its vocabulary if it has one, else by its format (`readers`, or
@@ -91,7 +91,7 @@ def _reader_of(parameter: ToolParameter, readers: Mapping[str, ArgumentReader]) 
     return lambda value, _: value
 
 
-class Knowledge(BuiltinTools):
+class Knowledge(OperationTool):
     """tell: for templates whose own text is the whole answer."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.decimals import EXACT, Number, add_up, divide, plain
 from server.text.expressions import CannotCalculate, read_expression
-from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.builtin.base import Arguments, Operation, OperationTool
 from server.tools.numbers import MAX_DIGITS, read_as_number, read_numbers
 
 MAX_VALUES: Final = 10_000
@@ -75,7 +75,7 @@ _EVALUATE: Final = ToolDefinition(
 )
 
 
-class Calculator(BuiltinTools):
+class Calculator(OperationTool):
     """percentage, add, subtract, multiply, divide, average, round and evaluate."""
 
     def __init__(self) -> None:

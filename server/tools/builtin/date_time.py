@@ -11,7 +11,7 @@ from server.text.date_formats import read_format
 from server.text.language import TimeUnit, shipped_languages
 from server.text.tokens import DateOrder
 from server.text.zones import find_zone
-from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.builtin.base import Arguments, Operation, OperationTool
 from server.tools.builtin.calendar_operations import CalendarOperations
 from server.tools.builtin.date_answers import date_answer, date_parameter, with_readings
 from server.tools.business_days import read_country
@@ -99,7 +99,7 @@ def local_now() -> datetime:
     return datetime.now().astimezone().replace(microsecond=0)
 
 
-class DateTime(BuiltinTools):
+class DateTime(OperationTool):
     """The clock and the calendar, in the zone of `clock`.
 
     `date_order` decides how 03/04/2025 is read.

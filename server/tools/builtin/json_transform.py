@@ -9,7 +9,7 @@ from server.core.suggestions import described_value
 from server.core.tools import ToolDefinition, ToolParameter
 from server.errors import ArgumentsInvalid
 from server.text.tokens import DateOrder
-from server.tools.builtin.base import Arguments, BuiltinTools, Operation
+from server.tools.builtin.base import Arguments, Operation, OperationTool
 from server.tools.rows.aggregates import AGGREGATES, aggregate
 from server.tools.rows.conditions import OPERATORS, WITHOUT_VALUE, condition
 from server.tools.rows.fields import find_row_field, language_vocabulary, rank
@@ -91,7 +91,7 @@ _AGGREGATE: Final = ToolDefinition(
 )
 
 
-class JsonTransform(BuiltinTools):
+class JsonTransform(OperationTool):
     """filter, sort, select and aggregate; query, and what is built on it."""
 
     def __init__(self, date_order: DateOrder = "mdy") -> None:

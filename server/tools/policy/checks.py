@@ -354,10 +354,7 @@ def checks_of(
             ArgumentsCheck(template, open_types, redactor),
             redactor,
             not isinstance(execution, BuiltinExecution)
-            or (
-                execution.tool in registry.names
-                and execution.operation in registry.get(execution.tool).operations
-            ),
+            or registry.offers(execution.tool, execution.operation),
             intents,
             roles,
             bool(template.policy.rate_limit),

@@ -246,7 +246,9 @@ async def test_a_template_that_was_changed_since_does_not_run(tmp_path: Path) ->
 async def test_examples_and_answers_of_a_template_may_change(tmp_path: Path) -> None:
     async with floor(tmp_path) as shop:
         held = await shop.say("erase all")
-        changed = replace(ERASE, nl_examples=("wipe",), response_template="Gone.", tags=("x",))
+        changed = replace(
+            ERASE, nl_examples=("wipe",), response_template={"en": "Gone."}, tags=("x",)
+        )
         shop.with_library({"erase": changed})
         assert (await shop.confirm(held_id(held))).content == "Gone."
 
