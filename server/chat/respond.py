@@ -99,7 +99,10 @@ def respond(
             content, by = describe_outcome(library, template, outcome, language)
             coverage = ending.coverage
             if outcome.refusal is None:
-                notes = describe_left_out(library, coverage.left_out(), language)
+                # A rule pack that keeps account of the words has read some that no template knows.
+                unread = None if turn.intent is None else turn.intent.unread
+                left_out = coverage.left_out() if unread is None else unread
+                notes = describe_left_out(library, left_out, language)
             execution = outcome.result.to_dict()
             if outcome.result.status is not ToolResultStatus.SUCCESS:
                 execution.pop("result", None)

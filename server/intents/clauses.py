@@ -1,0 +1,37 @@
+"""Clauses of a question that ask for nothing, beside one that does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from server.text.senses import read_senses
+from server.text.tokens import Tokens
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseReader:
+    """Reads by the words of some languages that ship; without any, every clause counts."""
+
+    languages: tuple[str, ...] = ()
+
+    def idle(self, text: str, asked_at: Sequence[Span]) -> list[Span]:
+        """Return the clauses that tell something or refuse it, where a later one asks.
+
+        “I passed N4, so make cards”, “instead of a quiz, give me cards”. `asked_at` are places
+        of words that show what is asked for; a clause that holds one, and is neither, asks.
+        """
+        if not self.languages or not any(mark in text for mark in ",.;!?"):
+            return []
+        tokens = Tokens(text)
+        senses = read_senses(tokens, self.languages)
+        idle: list[Span] = []
+        last_asking = -1
+        for clause in senses.clauses:
+            first, last = tokens.starts[clause.first], tokens.ends[clause.last - 1]
+            refused = senses.reader.refusal(senses.words, clause.first, clause.last) is not None
+            if clause.tells or refused:
+                idle.append((first, last))
+            elif any(first <= start and end <= last for start, end in asked_at):
+                last_asking = first
+        return [span for span in idle if span[0] < last_asking]
