@@ -81,7 +81,7 @@ class Intent(NamedTuple):
     it can be acted on. `places` are where in the question each entity was read, as
     (start, end) in characters; an entity that nobody named has none. `unread` are words that
     narrow the question and that nothing was made of (None where no account is kept), and
-    `reads` the entities that it can have.
+    `reads` the entities that it can have. `by_model` says that only a model can do it.
     """
 
     name: str
@@ -95,6 +95,7 @@ class Intent(NamedTuple):
     places: Mapping[str, tuple[tuple[int, int], ...]] = _NONE
     unread: tuple[str, ...] | None = None
     reads: frozenset[str] = frozenset()
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,9 +299,8 @@ class _Compiler:
         free = spec.otherwise
         if free is None:
             return None
-        text = specs.TextEntitySpec(
-            name=spec.name, kind="text", claims=spec.claims, **free.model_dump()
-        )
+        read = free.model_dump(exclude={"intents"})
+        text = specs.TextEntitySpec(name=spec.name, kind="text", claims=spec.claims, **read)
         return self._text(text, (*keys, "otherwise"))
 
     def _each_pattern(self, sources: Sequence[str], keys: Keys) -> tuple[PackPattern, ...]:

@@ -210,7 +210,8 @@ class IntentDetector:
     def describe(self, question: QuestionState, resolved: ResolvedIntent) -> Detection:
         """Return the detection of a resolved intent."""
         intent, method, rule = resolved.intent, resolved.method, resolved.rule
-        named = {e.name: question.values.get(e.name, e.spec.default) for e in intent.entities}
+        carried = [e for e in intent.entities if e.belongs_to(intent.name, question)]
+        named = {e.name: question.values.get(e.name, e.spec.default) for e in carried}
         entities = {name: value for name, value in named.items() if value is not None}
         flags = {**intent.flags}
         operations = self.pack.operations
@@ -231,6 +232,7 @@ class IntentDetector:
             *(intent.name, resolved.confidence, method, entities, flags, explanation, route, ask),
             unread=self.pack.vocabulary.unread(question) if intent.spec.tells_unread else None,
             reads=frozenset(e.name for e in intent.entities),
+            by_model=intent.spec.by_model,
         )
         return Detection(made, self._result(made), resolved.evidence, fell_back, question)
 

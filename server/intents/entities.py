@@ -35,6 +35,10 @@ class EntityExtractor(ABC):
     def name(self) -> str:
         return self.spec.name
 
+    def belongs_to(self, intent: str, question: QuestionState) -> bool:
+        """Whether an intent carries what was read of a question."""
+        return self.spec.intents is None or intent in self.spec.intents
+
     @abstractmethod
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
         """Return the entity's value and where it was read; None when there is none."""
@@ -227,7 +231,16 @@ class ValuesExtractor(EntityExtractor):
         if found is not None or self.otherwise is None:
             return found
         text = self.otherwise.extract(question)
-        return None if text is None else ExtractedEntity(self._whole(text.value), text.spans)
+        if text is None:
+            return None
+        question.free_texts.add(self.name)
+        return ExtractedEntity(self._whole(text.value), text.spans)
+
+    def belongs_to(self, intent: str, question: QuestionState) -> bool:
+        free = self.spec.otherwise
+        if free is not None and free.intents is not None and self.name in question.free_texts:
+            return intent in free.intents
+        return self.spec.intents is None or intent in self.spec.intents
 
     def _note_unknown(self, question: QuestionState) -> None:
         """Note the first text that names a value, and none of those that are listed."""

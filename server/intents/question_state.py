@@ -44,7 +44,7 @@ class QuestionState:
     one that asks.
 
     `values` and `spans` fill as entities are read. `out_of_range` has the places of values that
-    an entity cannot be, `unlisted` of those that it does not know, and `ambiguous` the values
+    an entity cannot be, `free_texts` the entities that were read as free text, `unlisted` of those that it does not know, and `ambiguous` the values
     that one name stands for.
     """
 
@@ -64,6 +64,7 @@ class QuestionState:
     out_of_range: dict[str, Span] = field(default_factory=dict)
     unlisted: dict[str, Span] = field(default_factory=dict)
     ambiguous: dict[str, tuple[Span, Sequence[Any]]] = field(default_factory=dict)
+    free_texts: set[str] = field(default_factory=set)
     other_object: Span | None = None
     idle: Sequence[Span] = ()
     claims: list[Claim] = field(default_factory=list)

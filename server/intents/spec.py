@@ -91,6 +91,7 @@ class IntentSpec(TriggerSpec):
     entities: Words | None = None
     operation: bool = False
     tells_unread: bool = False
+    by_model: bool = False
     flags: dict[str, bool] = {}
     routes: list[RouteSpec] = []
     explanation: str = "{intent} by {method}"
@@ -152,8 +153,9 @@ class PatternEntitySpec(EntityBase):
 
 
 class FreeTextSpec(PackModel):
-    """Free text behind a marker, up to a stop, another entity or the end."""
+    """Free text behind a marker, up to a stop, another entity or the end; for `intents` alone."""
 
+    intents: Words | None = None
     after: Words = Field(min_length=1)
     until: Words = []
     reject: Words = []

@@ -55,6 +55,9 @@ def _uses(spec: specs.PackSpec) -> Iterator[_Use]:
         keys: Keys = ("entities", at)
         yield "intent", entity.intents or (), (*keys, "intents")
         yield "operation", entity.operations or (), (*keys, "operations")
+        free = getattr(entity, "otherwise", None)
+        if free is not None:
+            yield "intent", free.intents or (), (*keys, "otherwise", "intents")
         for number, series in enumerate(getattr(entity, "series", ())):
             used = [] if series.values_of is None else [series.values_of]
             yield "entity", used, (*keys, "series", number, "values_of")

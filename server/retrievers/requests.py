@@ -19,8 +19,8 @@ _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
 
 Kind = Literal[
-    "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign",
-    "counter",
+    "negation", "exclusion", "condition", "restriction", "reason", "question", "statement",
+    "action", "sign", "counter",
 ]  # fmt: skip
 
 _BINDING: Final[Mapping[str, Kind]] = {
@@ -71,10 +71,13 @@ def objection(
     return None
 
 
-def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Objection | None:
+def write_objection(
+    extractor: Extractor, template: Template, turn: Turn, *, by_rule: bool = False
+) -> Objection | None:
     """What in a message speaks against a write that a rule or a model would have made of it.
 
-    Reads are left to who chose them. Never raises.
+    A keyword that a rule goes by stands in other requests, and in mere remarks, as well. Reads are
+    left to who chose them. Never raises.
     """
     if template.effect != "write":
         return None
@@ -82,7 +85,27 @@ def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Obj
     senses, frame = extractor.senses(reading), extractor.frame(template)
     found = extractor.extract_from(reading, template, intent=turn.intent)
     coverage = extractor.cover(reading, template, found)
-    return _against_write(senses, frame, coverage)
+    against = _against_write(senses, frame, coverage)
+    if against is None and by_rule:
+        against = _asks_for_other(senses, frame) or _only_tells(senses, frame, coverage)
+    return against
+
+
+def _asks_for_other(senses: MessageSenses, frame: Frame) -> Objection | None:
+    """The verb by which a message asks for something that no example of the template asks for."""
+    for action in senses.actions:
+        words = senses.words[action.first : action.last]
+        known = all(stem(word, senses.reader.code) in frame.stems for word in words)
+        if frame.actions.isdisjoint(action.groups) and not known and senses.is_asking(action):
+            return Objection("action", " ".join(words))
+    return None
+
+
+def _only_tells(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:
+    """The beginning of a message that tells something and asks for nothing."""
+    if frame.moods.get("statement") or not all(map(senses.states, senses.clauses)):
+        return None
+    return Objection("statement", _first_words(coverage, senses)) if senses.clauses else None
 
 
 def _against_write(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:

@@ -310,10 +310,16 @@ Sense = Literal[
 
 
 class RemarkWords(LanguagePart):
-    """How a clause begins that only tells something, and the words by which it asks after all."""
+    """How a clause begins that only tells something, and the words by which it asks after all.
+
+    A clause that begins with one of the `subjects` tells something where a word of `states`
+    follows: the cards that you made were great.
+    """
 
     opens: Phrases = ()
     asks: Phrases = ()
+    subjects: Phrases = ()
+    states: Phrases = ()
 
 
 class MoodWords(LanguagePart):

@@ -108,6 +108,8 @@ class SenseReader:
             (phrase, sense) for sense, phrases in language.senses.items() for phrase in phrases
         )
         self._opens, self._asks = _plain(language.remarks.opens), _plain(language.remarks.asks)
+        self._subjects = _plain(language.remarks.subjects)
+        self._states = _plain(language.remarks.states)
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
         self._contrasts, self._advice = frozenset(moods.contrasts), _plain(moods.advice)
@@ -224,6 +226,12 @@ class SenseReader:
         opens = self._opens.begins(words, first) and not self._conditions.begins(words, first)
         return opens and not self._asks.within(words, first, last)
 
+    def tells_of(self, words: Sequence[str], first: int, last: int) -> bool:
+        """Whether a clause begins with a thing, and then says what it is or does."""
+        if not self._subjects.begins(words, first) or self._asks.within(words, first, last):
+            return False
+        return self._states.within(words, first + 1, last) is not None
+
     def actions(self, words: Sequence[str], empty: Collection[int]) -> list[Action]:
         """The verbs by which a message asks for something: those that its clauses begin with.
 
@@ -333,6 +341,14 @@ class MessageSenses:
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
         return [clause for clause in self.clauses if not clause.tells] or self.clauses
+
+    def is_asking(self, action: Action) -> bool:
+        """Whether a verb stands in a clause that does not merely tell something."""
+        return any(c.first <= action.first < c.last for c in self.clauses if not self.states(c))
+
+    def states(self, clause: Clause) -> bool:
+        """Whether a clause tells something: by its opening, or of a thing that is named first."""
+        return clause.tells or self.reader.tells_of(self.words, clause.first, clause.last)
 
     def is_command(self, action: Action) -> bool:
         """Whether a verb asks for something to be done, and is no noun: not the order of 7.
