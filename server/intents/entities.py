@@ -37,7 +37,13 @@ class EntityExtractor(ABC):
 
     def belongs_to(self, intent: str, question: QuestionState) -> bool:
         """Whether an intent carries what was read of a question."""
-        return self.spec.intents is None or intent in self.spec.intents
+        is_free = self.name in question.free_texts
+        intents = self._free_text_intents if is_free else self.spec.intents
+        return intents is None or intent in intents
+
+    @property
+    def _free_text_intents(self) -> Sequence[str] | None:
+        return self.spec.intents
 
     @abstractmethod
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
@@ -236,11 +242,10 @@ class ValuesExtractor(EntityExtractor):
         question.free_texts.add(self.name)
         return ExtractedEntity(self._whole(text.value), text.spans)
 
-    def belongs_to(self, intent: str, question: QuestionState) -> bool:
+    @property
+    def _free_text_intents(self) -> Sequence[str] | None:
         free = self.spec.otherwise
-        if free is not None and free.intents is not None and self.name in question.free_texts:
-            return intent in free.intents
-        return self.spec.intents is None or intent in self.spec.intents
+        return self.spec.intents if free is None or free.intents is None else free.intents
 
     def _note_unknown(self, question: QuestionState) -> None:
         """Note the first text that names a value, and none of those that are listed."""

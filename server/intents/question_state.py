@@ -44,8 +44,8 @@ class QuestionState:
     one that asks.
 
     `values` and `spans` fill as entities are read. `out_of_range` has the places of values that
-    an entity cannot be, `free_texts` the entities that were read as free text, `unlisted` of those that it does not know, and `ambiguous` the values
-    that one name stands for.
+    an entity cannot be, `unlisted` of those that it does not know, and `ambiguous` the values
+    that one name stands for; `free_texts` are the entities that were read as free text.
     """
 
     written: NormalizedText

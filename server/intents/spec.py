@@ -253,7 +253,7 @@ class ErrorSpec(PackModel):
 
 
 class LayersSpec(PackModel):
-    """The confidence of each layer; `semantic` is the least similarity that counts."""
+    """The confidence of each layer; `semantic` is the least probability that counts."""
 
     keyword: Probability = 1.0
     regex: Probability = 0.9
