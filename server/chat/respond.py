@@ -220,7 +220,8 @@ def describe_outcome(
     result, call = outcome.result, outcome.call
     if result.status is not ToolResultStatus.SUCCESS:
         by, own = "tool_error", f"{result.tool_name}_error"
-        if outcome.refusal is not None:
+        refused = outcome.refusal
+        if refused is not None:
             by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
             by = "tool_timeout"
@@ -230,6 +231,8 @@ def describe_outcome(
             "error_message": result.error_message or "",
             "tool_name": result.tool_name,
             "operation": result.operation,
+            "reason": "" if refused is None else outcome.outcome,
+            "retry_after_s": None if refused is None else refused.retry_after_s,
         }
         return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.
