@@ -21,13 +21,13 @@ class ClauseReader:
         “I passed N4, so make cards”, “instead of a quiz, give me cards”. `asked_at` are places
         of words that show what is asked for; a clause that holds one, and is neither, asks.
         """
-        if not self.languages or not any(mark in text for mark in ",.;!?"):
+        if not self.languages:
             return []
         tokens = Tokens(text)
         senses = read_senses(tokens, self.languages)
         idle: list[Span] = []
         last_asking = -1
-        for clause in senses.clauses:
+        for clause in senses.parts():
             first, last = tokens.starts[clause.first], tokens.ends[clause.last - 1]
             refused = senses.reader.refusal(senses.words, clause.first, clause.last) is not None
             if clause.tells or refused:

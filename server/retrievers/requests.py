@@ -12,7 +12,7 @@ from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
-from server.text.senses import MessageSenses, Mood, WordSense
+from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
@@ -96,14 +96,22 @@ def _asks_for_other(senses: MessageSenses, frame: Frame) -> Objection | None:
     for action in senses.actions:
         words = senses.words[action.first : action.last]
         known = all(stem(word, senses.reader.code) in frame.stems for word in words)
-        if frame.actions.isdisjoint(action.groups) and not known and senses.is_asking(action):
+        after = senses.words[action.last] if action.last < len(senses.words) else ""
+        # “Get me a quiz” asks for one to be made, “show me the quiz” to see what there is.
+        mine = senses.reader.is_to_me(after) and ASKS_TO_BE_TOLD not in action.groups
+        is_other = frame.actions.isdisjoint(action.groups) and not (known or mine)
+        if is_other and senses.is_asking(action):
             return Objection("action", " ".join(words))
     return None
 
 
 def _only_tells(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:
-    """The beginning of a message that tells something and asks for nothing."""
-    if frame.moods.get("statement") or not all(map(senses.states, senses.clauses)):
+    """What says that a message tells something, or wants none of it, and asks for nothing."""
+    for part in senses.parts():
+        declined = senses.reader.decline(senses.words, part.first, part.last)
+        if declined is not None:
+            return Objection("negation", _text(coverage, senses, declined))
+    if frame.moods.get("statement") or not all(part.tells for part in senses.parts()):
         return None
     return Objection("statement", _first_words(coverage, senses)) if senses.clauses else None
 

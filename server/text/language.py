@@ -313,20 +313,24 @@ class RemarkWords(LanguagePart):
     """How a clause begins that only tells something, and the words by which it asks after all.
 
     A clause that begins with one of the `subjects` tells something where a word of `states`
-    follows: the cards that you made were great.
+    follows: the cards that you made were great. So does any with one of `copulas`, unless one of
+    `relatives` stands before that: words that are polite.
     """
 
     opens: Phrases = ()
     asks: Phrases = ()
     subjects: Phrases = ()
     states: Phrases = ()
+    copulas: Phrases = ()
+    relatives: Phrases = ()
 
 
 class MoodWords(LanguagePart):
     """Openings of requests and of questions; what takes a request back, or makes it depend.
 
     Those of `advice` ask how something is done. `contrasts` lead to what takes back the words
-    before it, even where those are a text.
+    before it, even where those are a text. `declines` say of a thing that it is not
+    wanted, and count where a rule goes by its name: no more of it.
     """
 
     requests: Phrases = ()
@@ -335,6 +339,7 @@ class MoodWords(LanguagePart):
     refusals: Phrases = ()
     contrasts: Phrases = ()
     conditions: Phrases = ()
+    declines: Phrases = ()
 
 
 class ClockWords(LanguagePart):
