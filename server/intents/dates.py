@@ -27,9 +27,10 @@ from server.text.language import (
     RelativeSpec,
     Weekday,
 )
-from server.text.normalizer import DATE_MARK, Normalizer
+from server.text.normalizer import DATE_MARK, NUMBER_MARK, Normalizer
 
 _MARK: Final = DATE_MARK.encode()
+_IN_WORDS: Final = NUMBER_MARK.encode()
 _HEBREW_THOUSANDS: Final = 5000
 _MOST_DATES: Final = 8
 """As many as a question is searched for."""
@@ -192,7 +193,10 @@ def read_dates(rules: DateRules, question: QuestionState) -> Dates:
         if question.bytes_are_free(start, at):
             atom = _atom(rules, form, data, spans, question.today())
             if atom is not None:
-                atoms.append(atom)
+                # The mark of a year that was said in words belongs to it.
+                in_words = data.endswith(_IN_WORDS, 0, atom.start)
+                begin = atom.start - len(_IN_WORDS) if in_words else atom.start
+                atoms.append(atom._replace(start=begin))
             elif impossible is None:
                 impossible = start, at
         if at == len(data):

@@ -93,10 +93,8 @@ class QuestionState:
         return self.written.clean[start:end].strip()
 
     def read_spans(self) -> Iterator[Span]:
-        """Yield the places of all that was read: entities, keywords, and idle clauses."""
+        """Yield the places of all that was read and is kept: claims, keywords, idle clauses."""
         yield from ((start, end) for _, start, end in self.claims)
-        # Free text in place of a listed value may be that value, misspelt.
-        yield from (span for name, span in self.spans.items() if name not in self.free_texts)
         for key, hits in self.hits.items():
             if isinstance(key, int):
                 yield from map(self.hit_span, hits)

@@ -1,6 +1,6 @@
 """Which words of a question narrow what it asks for, and were read by nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,9 +22,9 @@ class Vocabulary:
             return True
         return any(word[: len(p)] == p and word[len(p) :] in self.words for p in self.prefixes)
 
-    def unread_places(self, question: QuestionState) -> list[int]:
-        """Return which words narrow the question, and were read as nothing."""
-        text, taken = question.text, list(question.read_spans())
+    def unread_places(self, question: QuestionState, also: Iterable[Span] = ()) -> list[int]:
+        """Return which words narrow the question, and nothing claimed; `also` was read as well."""
+        text, taken = question.text, [*question.read_spans(), *also]
         spans = [text.span(at, at + 1) for at in range(len(text.words[:_MOST_WORDS]))]
         is_read = [any(a < end and start < b for a, b in taken) for start, end in spans]
         # What was read once needs not be told of where it is said again.
@@ -38,7 +38,7 @@ class Vocabulary:
     def unread(self, question: QuestionState) -> tuple[str, ...]:
         """Return the words that were read as nothing, neighbours as one text."""
         runs: list[tuple[int, int]] = []
-        for at in self.unread_places(question):
+        for at in self.unread_places(question, question.spans.values()):
             if runs and runs[-1][1] == at:
                 runs[-1] = runs[-1][0], at + 1
             else:
