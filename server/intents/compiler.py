@@ -109,7 +109,15 @@ class _Compiler:
             rules=tuple(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
             operations=operations,
             spelling=self._spelling(),
-            clauses=ClauseReader(clause_languages(self._languages)),
+            clauses=ClauseReader(
+                clause_languages(self._languages),
+                frozenset(
+                    word
+                    for language in self._languages.specs
+                    for text in language.moods.contrasts
+                    for word in self._normalizer.words(text)
+                ),
+            ),
             vocabulary=self._vocabulary(),
         )
 

@@ -144,7 +144,7 @@ class IntentDetector:
             for hit in hits
             if isinstance(key, int)
         ]
-        question.idle = self.pack.clauses.idle(question.text.clean, asked_at)
+        question.idle = self.pack.clauses.idle(question.text, asked_at)
         if not question.idle:
             return
         question.claims += [Claim("", *span) for span in question.idle]
