@@ -102,7 +102,7 @@ class Spelling:
         longer, shorter = (said, meant) if len(said) > len(meant) else (meant, said)
         if longer[at + 1 :] != shorter[at:]:
             return None
-        if at > 1 and longer[at] == longer[at - 1] and len(meant) >= _SHORTEST_SWAPPED:
+        if at > 1 and longer[at] == longer[at - 1] and len(longer) >= _SHORTEST_SWAPPED:
             return 1
         return 3 if len(meant) >= self._any_from and 0 < at < last else None
 

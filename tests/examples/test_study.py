@@ -204,7 +204,9 @@ async def test_only_a_request_makes_something(study: Study) -> None:
     "message",
     [
         "10 N4 flashcards on verbs", "I'd like five cards about greetings",
-        "get me a quiz on particles", "could you prepare flashcards about train travel?",
+        "get me a quiz on particles",
+        "can I get a quick 4-question quiz on verbs",
+        "could you prepare flashcards about train travel?",
         "I passed N4, so make flashcards about N3 grammar", "a dozen N5 cards on verbs please",
     ],
 )  # fmt: skip

@@ -114,7 +114,13 @@ def test_counts_beside_levels(question: str, expected: dict[str, object]) -> Non
 
 
 @pytest.mark.parametrize(
-    "question", ["make 2.5 flashcards", "quiz me with minus three questions", "make -3 flashcards"]
+    "question",
+    [
+        "make 2.5 flashcards",
+        "make 1,5 flashcards",
+        "quiz me with minus three questions",
+        "make -3 flashcards",
+    ],
 )
 def test_what_is_no_count_is_asked_about(question: str) -> None:
     assert detector(STUDY).detect(question).intent.ask == "How many should there be?"
