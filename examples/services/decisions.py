@@ -1,5 +1,6 @@
-"""Government decisions over HTTP: search, count and compare."""
+"""Government decisions over HTTP: search, count, compare and analyse."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -8,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from .decisions_rows import decisions
+from .decisions_rows import TERMS, decisions
 
 Row = dict[str, Any]
 
-MOST = 100
+MOST = 1000
 """Decisions in one answer."""
 
 
@@ -21,6 +22,7 @@ def routes() -> list[Route]:
         Route("/decisions", search, methods=["GET"]),
         Route("/decisions/count", count, methods=["GET"]),
         Route("/decisions/compare", compare, methods=["GET"]),
+        Route("/decisions/analysis", analyse, methods=["GET"]),
     ]
 
 
@@ -38,6 +40,16 @@ def search(request: Request) -> JSONResponse:
 
 def count(request: Request) -> JSONResponse:
     return JSONResponse({"decisions": sum(1 for _ in _filtered(request))})
+
+
+def analyse(request: Request) -> JSONResponse:
+    """The decisions of a number, each with its requirements and whether they are met."""
+    rows = [
+        {**row, "requirements": requirements, "met": sum(each["met"] for each in requirements)}
+        for row in _filtered(request)
+        for requirements in [_requirements(row)]
+    ]
+    return JSONResponse({"decisions": rows[:MOST]})
 
 
 def compare(request: Request) -> JSONResponse:
@@ -59,7 +71,7 @@ def compare(request: Request) -> JSONResponse:
 BELONGS: dict[str, Callable[[Row, str], bool]] = {
     "governments": lambda row, name: str(row["government"]) == name,
     "years": lambda row, name: row["date"].startswith(name),
-    "topics": lambda row, name: row["topic"] == name,
+    "topics": lambda row, name: _is_about(row, name),
     "ministries": lambda row, name: name in row["ministries"],
     "decisions": lambda row, name: str(row["number"]) == name,
 }
@@ -76,10 +88,46 @@ def _filtered(request: Request) -> Iterable[Row]:
             continue
         if not asked.get("from", "0000") <= row["date"] <= asked.get("to", "9999"):
             continue
-        if topic and topic != row["topic"] and topic not in row["title"]:
+        if topic and not _is_about(row, topic):
             continue
         if all(ministry in row["ministries"] for ministry in ministries):
             yield row
+
+
+def _is_about(row: Row, topic: str) -> bool:
+    """Whether it is the topic of a decision, or stands in its title as words of their own.
+
+    Letters that are attached to a word may stand before it: water is no part of “barriers”.
+    """
+    if topic == row["topic"]:
+        return True
+    words = rf"(?<!\w)[ובלהמשכ]{{0,2}}{re.escape(topic)}(?!\w)"
+    return re.search(words, row["title"]) is not None
+
+
+def _requirements(row: Row) -> list[Row]:
+    """What a decision can be judged by without its text: the fields, and what came later."""
+    first, last = TERMS[row["government"]]
+    action, _, subject = row["title"].partition(": ")
+    later = [
+        other["title"].partition(": ")[0]
+        for other in decisions()
+        if other["government"] == row["government"]
+        and other["title"].endswith(f": {subject}")
+        and other["date"] > row["date"]
+    ]
+    named = ", ".join(row["ministries"])
+    found: list[tuple[str, bool]] = [
+        (f"התקבלה בתקופת כהונתה של ממשלה {row['government']}",
+         first.isoformat() <= row["date"] <= last.isoformat()),
+        (f"נקבע משרד אחראי: {named}", bool(named)),
+        ("מקור תקציבי: משרד האוצר שותף לה, או שהיא מקצה תקציב",
+         "משרד האוצר" in row["ministries"] or action == "הקצאת תקציב"),
+        ("יש לה מסגרת ביצוע: תוכנית או צוות", action.startswith(("תוכנית", "הקמת צוות"))),
+        ("נקבע אחריה דיווח ומעקב באותו עניין", "דיווח ומעקב" in later),
+        ("לא תוקנה מאז באותו עניין", "תיקון החלטת ממשלה" not in later),
+    ]  # fmt: skip
+    return [{"requirement": name, "met": met} for name, met in found]
 
 
 def _summary(name: str, rows: list[Row]) -> Row:

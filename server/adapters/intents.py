@@ -26,7 +26,8 @@ def load_adapter_pack(
     if path is not None:
         loaded = load_pack(path, environ)
         return loaded.pack, list(loaded.problems)
-    if not adapter.config.intents_semantic:
+    written = adapter.config.model_fields_set
+    if "intents_semantic" not in written or not adapter.config.intents_semantic:
         return None, []
     what = "intents_semantic compares the examples of a pack; name one with intents"
     return None, [Problem(what, adapter.where, "pack-missing", "warning")]

@@ -14,11 +14,15 @@ from server.settings.models import AdapterSettings, ModelsSettings, Settings
 def call_mode(
     adapter: AdapterSettings, environ: Mapping[str, str]
 ) -> Literal["system_first", "llm_first"]:
-    """Return who proposes calls: as the adapter says, else by `SYSTEM_FIRST_ARCHITECTURE`."""
+    """Return who proposes calls: as the adapter says, else by `SYSTEM_FIRST_ARCHITECTURE`.
+
+    Of its values, `true` alone means the server; left out it means the server as well, since
+    an adapter that names no model has nobody else.
+    """
     if adapter.config.policy.mode is not None:
         return adapter.config.policy.mode
-    written = environ.get("SYSTEM_FIRST_ARCHITECTURE", "true").strip().lower()
-    return "llm_first" if written in {"false", "0", "no", "off"} else "system_first"
+    written = environ.get("SYSTEM_FIRST_ARCHITECTURE", "").strip().lower() or "true"
+    return "system_first" if written == "true" else "llm_first"
 
 
 def names_provider(settings: Settings | None, environ: Mapping[str, str]) -> bool:

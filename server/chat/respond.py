@@ -100,7 +100,10 @@ def respond(
             content, by = describe_outcome(library, template, outcome, language)
             coverage = ending.coverage
             if outcome.refusal is None:
-                notes = describe_left_out(library, coverage.left_out(), language)
+                # A rule pack that keeps account of the words has read some that no template knows.
+                unread = None if turn.intent is None else turn.intent.unread
+                left_out = coverage.left_out() if unread is None else unread
+                notes = describe_left_out(library, left_out, language)
             execution = outcome.result.to_dict()
             if outcome.result.status is not ToolResultStatus.SUCCESS:
                 execution.pop("result", None)
@@ -218,7 +221,8 @@ def describe_outcome(
     result, call = outcome.result, outcome.call
     if result.status is not ToolResultStatus.SUCCESS:
         by, own = "tool_error", f"{result.tool_name}_error"
-        if outcome.refusal is not None:
+        refused = outcome.refusal
+        if refused is not None:
             by = "tool_refused"
         elif result.status is ToolResultStatus.TIMEOUT:
             by = "tool_timeout"
@@ -228,6 +232,8 @@ def describe_outcome(
             "error_message": result.error_message or "",
             "tool_name": result.tool_name,
             "operation": result.operation,
+            "reason": "" if refused is None else outcome.outcome,
+            "retry_after_s": None if refused is None else refused.retry_after_s,
         }
         return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.

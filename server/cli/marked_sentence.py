@@ -44,6 +44,8 @@ _OBJECTIONS: Final = {
     "exclusion": "it leaves something out",
     "restriction": "it asks for a part only",
     "question": "it asks about it and not for it",
+    "statement": "it tells something and asks for nothing",
+    "model": "only a language model could answer",
     "action": "it asks for something else",
     "reason": "it asks for a reason or a meaning, which no value answers",
     "sign": "it is a sign that nothing here works with",
@@ -102,7 +104,8 @@ def obstacle(ending: Ending, policy: str = "") -> str:
         case NoMatch(why, _, unread, objection):
             words = ", ".join(f"“{each}”" for each in unread)
             if objection:
-                return f"{words}: {_OBJECTIONS.get(objection, objection)}"
+                told = _OBJECTIONS.get(objection, objection)
+                return f"{words}: {told}" if words else told
             is_said = all(each in why for each in unread)
             return why if is_said else f"{words} was not read; {why}"
         case MissingArguments(_, missing):

@@ -79,7 +79,9 @@ class Intent(NamedTuple):
     `route` is the intent that a reference to an earlier answer turns into once it is
     known what it refers to. `ask` is what to ask back instead of acting on it, empty when
     it can be acted on. `places` are where in the question each entity was read, as
-    (start, end) in characters; an entity that nobody named has none.
+    (start, end) in characters; an entity that nobody named has none. `unread` are words that
+    narrow the question and that nothing was made of (None where no account is kept), and
+    `reads` the entities that it can have. `by_model` says that only a model can do it.
     """
 
     name: str
@@ -91,6 +93,9 @@ class Intent(NamedTuple):
     route: str | None = None
     ask: str = ""
     places: Mapping[str, tuple[tuple[int, int], ...]] = _NONE
+    unread: tuple[str, ...] | None = None
+    reads: frozenset[str] = frozenset()
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

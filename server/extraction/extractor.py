@@ -107,10 +107,14 @@ class Extractor:
         slots.fill_from_patterns()
         if intent is not None:
             fill_entities(slots, intent)
+            # What the rules read, and did not find, is nowhere: a limit is no decision's number.
+            unnamed = intent.reads - intent.entities.keys()
+            slots.plan = _restricted(plan, {one.key for one in plan.parameters} - unnamed)
         if prepared.schema is None:
             slots.fill_recognized()
         else:
             fill_from_schema(slots, prepared.schema)
+        slots.plan = plan
         return _outcome(slots, agrees=template.agrees(intent))
 
     def senses(self, reading: ParsedText) -> MessageSenses:

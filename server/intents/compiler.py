@@ -3,13 +3,23 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from server.errors import Problem
 from server.intents import entities as readers
 from server.intents import spec as specs
+from server.intents.clauses import ClauseReader
 from server.intents.dates import date_rules
-from server.intents.language import Languages, number_rules, ordinals, read_languages
+from server.intents.language import (
+    Languages,
+    all_words,
+    clause_languages,
+    number_rules,
+    ordinals,
+    read_languages,
+    small_words,
+)
 from server.intents.numbers import GROUP as NUMBERS
 from server.intents.pack import (
     Conditions,
@@ -25,7 +35,9 @@ from server.intents.pack import (
 from server.intents.patterns import PackPattern, PatternInvalid, PatternSet
 from server.intents.phrases import KEYWORDS, MASK, PhraseEntry, PhraseIndex
 from server.intents.question_state import Fired
+from server.intents.spelling import Spelling
 from server.intents.validation import pack_problems
+from server.intents.vocabulary import Vocabulary
 from server.settings.documents import Document, Keys, read_yaml
 from server.settings.validation import validate
 
@@ -50,6 +62,9 @@ def load_pack(path: Path, environ: Mapping[str, str]) -> LoadedPack:
     problems = (*document.problems, *languages.problems, *compiler.problems, *wrong)
     broken = any(problem.severity == "error" for problem in problems)
     return LoadedPack(None if broken else pack, problems)
+
+
+_SAFE_LENGTH: Final = 7
 
 
 class _Compiler:
@@ -93,7 +108,46 @@ class _Compiler:
             entities=entities,
             rules=tuple(sorted(rules, key=lambda rule: (-rule.priority, rule.order))),
             operations=operations,
+            spelling=self._spelling(),
+            clauses=ClauseReader(
+                clause_languages(self._languages),
+                frozenset(
+                    word
+                    for language in self._languages.specs
+                    for text in language.moods.contrasts
+                    for word in self._normalizer.words(text)
+                ),
+            ),
+            vocabulary=self._vocabulary(),
         )
+
+    def _spelling(self) -> Spelling:
+        languages, normalizer = self._languages, self._normalizer
+        own = self._words_of(self._spec.spelling)
+        known = self._words_of([*self._spec.not_misspelt, *self._spec.fillers])
+        months = [
+            word
+            for spec in languages.specs
+            for month in spec.dates.months
+            for word in normalizer.words(month)
+        ]
+        wanted = [*self._phrases.vocabulary, *own, *months]
+        first = languages.specs[1:2]
+        return Spelling(
+            wanted,
+            (*wanted, *known, *all_words(languages, normalizer)),
+            languages.prefixes,
+            [normalizer.fold(group) for spec in first for group in spec.text.sounds],
+            first[0].text.misspelt_from if first else _SAFE_LENGTH,
+        )
+
+    def _vocabulary(self) -> Vocabulary:
+        small = small_words(self._languages, self._normalizer)
+        fillers = self._words_of(self._spec.fillers)
+        return Vocabulary(small.union(fillers), self._languages.prefixes)
+
+    def _words_of(self, texts: Sequence[str]) -> list[str]:
+        return [word for text in texts for word in self._normalizer.words(text)]
 
     def add_problem(self, kind: str, what: str, keys: Keys) -> None:
         self.problems.append(Problem(what, self._document.where(keys), kind))
@@ -210,9 +264,7 @@ class _Compiler:
     def _entity(self, spec: specs.EntitySpec, keys: Keys) -> readers.EntityExtractor:
         match spec:
             case specs.NumberEntitySpec():
-                return readers.NumberExtractor(
-                    spec, self._captures(spec.patterns, keys), self._ordinals
-                )
+                return self._number(spec, keys)
             case specs.PatternEntitySpec():
                 return readers.PatternExtractor(
                     spec, self._captures(spec.patterns, keys), self._normalizer
@@ -220,13 +272,48 @@ class _Compiler:
             case specs.ValuesEntitySpec():
                 self._add_values(spec.name, spec.values, keys, prefixed=spec.prefixes)
                 self._add_masks(spec.not_in, readers.phrase_group(spec.name), keys)
-                return readers.ValuesExtractor(spec, self._captures(spec.patterns, keys))
+                return readers.ValuesExtractor(
+                    spec,
+                    self._captures(spec.patterns, keys),
+                    unknown=self._each_pattern(spec.unknown, (*keys, "unknown")),
+                    otherwise=self._otherwise(spec, keys),
+                )
             case specs.TextEntitySpec():
                 return self._text(spec, keys)
             case specs.DateRangeEntitySpec():
                 return readers.DateRangeExtractor(spec, self._dates, self._earliest(spec, keys))
             case specs.SeriesEntitySpec():
                 return self._series(spec, keys)
+
+    def _number(self, spec: specs.NumberEntitySpec, keys: Keys) -> readers.NumberExtractor:
+        group = readers.phrase_group(spec.name)
+        for order, (number, names) in enumerate(spec.names.items()):
+            for name in names:
+                entry = PhraseEntry(group, number, order, name, prefixed=False)
+                self._add_phrase(name, entry, (*keys, "names"))
+        return readers.NumberExtractor(
+            spec,
+            self._captures(spec.patterns, keys),
+            self._ordinals,
+            negatives=frozenset(
+                self._normalizer.fold(word)
+                for language in self._languages.specs
+                for word in language.numbers.negatives
+            ),
+            leads=self._each_pattern(spec.leads, (*keys, "leads")),
+        )
+
+    def _otherwise(self, spec: specs.ValuesEntitySpec, keys: Keys) -> readers.TextExtractor | None:
+        free = spec.otherwise
+        if free is None:
+            return None
+        read = free.model_dump(exclude={"intents"})
+        text = specs.TextEntitySpec(name=spec.name, kind="text", claims=spec.claims, **read)
+        return self._text(text, (*keys, "otherwise"))
+
+    def _each_pattern(self, sources: Sequence[str], keys: Keys) -> tuple[PackPattern, ...]:
+        found = (self._pattern(source, (*keys, at)) for at, source in enumerate(sources))
+        return tuple(pattern for pattern in found if pattern is not None)
 
     def _captures(
         self, patterns: Sequence[str | specs.ConstantSpec], keys: Keys
@@ -258,13 +345,12 @@ class _Compiler:
             pattern = self._pattern(marker.pattern, (*keys, "after", at))
             if pattern is not None:
                 markers.append(readers.Marker(pattern, marker.known))
-        stops = [self._pattern(stop, (*keys, "until", at)) for at, stop in enumerate(spec.until)]
         folded = self._normalizer.words
         return readers.TextExtractor(
             spec,
             self._normalizer,
             after=tuple(markers),
-            until=tuple(stop for stop in stops if stop is not None),
+            until=self._each_pattern(spec.until, (*keys, "until")),
             values={
                 " ".join(folded(word)): value
                 for value, words in reversed(spec.values.items())

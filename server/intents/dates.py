@@ -9,18 +9,29 @@ from server.errors import Problem
 from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, PatternInvalid, PatternSet, Spans
 from server.intents.question_state import QuestionState
-from server.text.calendar import CENTURY_PIVOT, Period, full_year, period_around, shift
+from server.text.calendar import (
+    CENTURY_PIVOT,
+    Period,
+    add_months,
+    full_year,
+    hebrew_year,
+    period_around,
+    shift,
+)
 from server.text.language import (
     CountedSpec,
     DatesSpec,
     LanguageFile,
+    PartSpec,
     RangeMeaning,
     RelativeSpec,
     Weekday,
 )
-from server.text.normalizer import DATE_MARK, Normalizer
+from server.text.normalizer import DATE_MARK, NUMBER_MARK, Normalizer
 
 _MARK: Final = DATE_MARK.encode()
+_IN_WORDS: Final = NUMBER_MARK.encode()
+_HEBREW_THOUSANDS: Final = 5000
 _MOST_DATES: Final = 8
 """As many as a question is searched for."""
 
@@ -31,12 +42,14 @@ class DateFormat:
 
     The pattern's groups say which part is what: `year`, `month`, `day`, `month_name`,
     `word` (a key of `words`; beside a month, which year it is in), `last_day` where several
-    days of a month are meant, and `date` all of it when more had to stand around. With
-    `counted`, its first group is how many units.
+    days of a month are meant, `hebrew_year` a year in Hebrew letters, and `date` all of it when
+    more had to stand around. With `counted`, its first group is how many units; with `part`, only
+    that part of the year or month is meant.
     """
 
     pattern: PackPattern
     counted: CountedSpec | None = None
+    part: PartSpec | None = None
 
     @property
     def whole(self) -> int:
@@ -51,6 +64,7 @@ class DateRange:
 
     pattern: PackPattern
     means: RangeMeaning
+    edge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ class DateRules:
     joins: PatternSet | None = None
     words: Mapping[str, RelativeSpec] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)
+    letters: Mapping[str, int] = field(default_factory=dict)
     first_weekday: int = 0
     century_pivot: int = CENTURY_PIVOT
 
@@ -86,23 +101,27 @@ def date_rules(
 
     for file in files:
         for at, form in enumerate(file.spec.dates.formats):
-            counted = None if isinstance(form, str) else form
             source = form if isinstance(form, str) else form.pattern
+            counted = form if isinstance(form, CountedSpec) else None
+            part = form if isinstance(form, PartSpec) else None
             if pattern := add(file, "formats", at, source, patterns):
-                formats.append(DateFormat(pattern, counted))
+                formats.append(DateFormat(pattern, counted, part))
         for at, joined in enumerate(file.spec.dates.ranges):
             if pattern := add(file, "ranges", at, joined.pattern, joins):
-                ranges.append(DateRange(pattern, joined.means))
+                ranges.append(DateRange(pattern, joined.means, joined.edge))
     joins.freeze()
     dates = [file.spec.dates for file in files]
     first = next((spec for spec in dates if spec.formats), DatesSpec())
     words: dict[str, RelativeSpec] = {}
     months: dict[str, int] = {}
+    letters: dict[str, int] = {}
     for spec in reversed(dates):
+        letters |= {reader.fold(letter): value for letter, value in spec.letters.items()}
         words |= {reader.fold(reader.clean(word)): means for word, means in spec.words.items()}
         months |= {reader.fold(reader.clean(word)): month for word, month in spec.months.items()}
     weekday, pivot = get_args(Weekday).index(first.week_starts), first.century_pivot
-    return DateRules(tuple(formats), tuple(ranges), joins, words, months, weekday, pivot), problems
+    rules = DateRules(tuple(formats), tuple(ranges), joins, words, months, letters, weekday, pivot)
+    return rules, problems
 
 
 def relative(
@@ -133,7 +152,8 @@ def _period(year: int, month: int | None, day: int | None) -> Period | None:
 class DateToken(NamedTuple):
     """A date as it stands in the text, from byte `start` to `end`.
 
-    `month` and `day` are given where the text names no year, so that another date may.
+    `month` and `day` are given where the text names no year, so that another date may. `edge`
+    says that it is called by where a year or a month starts or ends.
     """
 
     start: int
@@ -141,6 +161,7 @@ class DateToken(NamedTuple):
     period: Period
     month: int | None = None
     day: int | None = None
+    edge: str | None = None
 
 
 class Dates(NamedTuple):
@@ -172,7 +193,10 @@ def read_dates(rules: DateRules, question: QuestionState) -> Dates:
         if question.bytes_are_free(start, at):
             atom = _atom(rules, form, data, spans, question.today())
             if atom is not None:
-                atoms.append(atom)
+                # The mark of a year that was said in words belongs to it.
+                in_words = data.endswith(_IN_WORDS, 0, atom.start)
+                begin = atom.start - len(_IN_WORDS) if in_words else atom.start
+                atoms.append(atom._replace(start=begin))
             elif impossible is None:
                 impossible = start, at
         if at == len(data):
@@ -204,6 +228,8 @@ def join(
         begin, end = spans[0]
         which = marked.count(_MARK, 0, begin)
         used = atoms[which : which + marked.count(_MARK, begin, end)]
+        if form.edge not in (None, used[0].edge):
+            continue
         start = used[0].start - (starts[which] - begin)
         period = _range(form.means, used, question.today(), earliest)
         return DateToken(start, used[-1].end, period)
@@ -230,10 +256,22 @@ def _range(means: RangeMeaning, used: list[DateToken], today: date, earliest: da
     if means == "on":
         return first
     if means in {"until", "before"}:
-        end = first.end if means == "until" else _days_from(first.start, -1)
+        # “Until early 2021” ends where the year begins.
+        until = means == "until" and used[0].edge != "start"
+        end = first.end if until else _days_from(first.start, -1)
         return Period(min(earliest, end), end)
     start = first.start if means == "since" else _days_from(first.end, 1)
     return Period(start, max(start, today))
+
+
+def _part_of(period: Period, part: PartSpec) -> Period:
+    """The part of a year, or of a month where it has days."""
+    if part.months is not None:
+        start = add_months(period.start, part.first - 1)
+        return Period(start, _days_from(add_months(start, part.months), -1))
+    start = _days_from(period.start, part.first - 1)
+    end = period.end if part.days is None else _days_from(start, part.days - 1)
+    return Period(min(start, period.end), min(end, period.end))
 
 
 def _same_year(first: DateToken, last: DateToken) -> tuple[Period, Period]:
@@ -275,6 +313,9 @@ def _atom(
         month = int(parts["month"])
     day = int(parts["day"]) if "day" in parts else None
     year: int | None = None
+    if "hebrew_year" in parts:
+        number = sum(rules.letters.get(letter, 0) for letter in parts["hebrew_year"])
+        return DateToken(*at, hebrew_year(_HEBREW_THOUSANDS + number))
     if "year" in parts:
         year = int(parts["year"])
         if len(parts["year"]) == 2:
@@ -282,6 +323,8 @@ def _atom(
     elif "word" in parts:
         word = rules.words[parts["word"]]
         named = relative(word, word.number, today, rules.first_weekday)
+        if named is not None and form.part is not None and month is None:
+            return DateToken(*at, _part_of(named, form.part), edge=form.part.edge)
         if named is None or month is None:
             return None if named is None else DateToken(*at, named)
         year = named.start.year
@@ -296,6 +339,8 @@ def _atom(
             period = _period(today.year - 1, month, day)
     if period is None:
         return None
+    if form.part is not None:
+        return DateToken(*at, _part_of(period, form.part), edge=form.part.edge)
     if "last_day" in parts:
         last = _period(period.start.year, period.start.month, int(parts["last_day"]) or 99)
         if last is None or last < period:

@@ -11,7 +11,8 @@ from server.intents.numbers import GROUP as NUMBERS
 from server.intents.numbers import View, as_digits, numerals
 from server.intents.pack import Pack, PackIntent, Rule
 from server.intents.phrases import KEYWORDS, MASK, PhraseHit, longest
-from server.intents.question_state import Fired, QuestionState
+from server.intents.question_state import Claim, Fired, QuestionState
+from server.intents.spec import OperationSpec
 from server.text.normalizer import NormalizedText
 
 _log = logging.getLogger(__name__)
@@ -49,9 +50,8 @@ class Detection(NamedTuple):
         """What each entity was read from, as it stands in the question."""
         if self.question is None:
             return {}
-        clean = self.question.text.clean
         return {
-            entity: clean[start:end]
+            entity: self.question.words_at(start, end)
             for entity, (start, end) in self.question.spans.items()
             if entity in self.intent.entities
         }
@@ -67,9 +67,10 @@ class Detection(NamedTuple):
         spans = {entity: {span} for entity, span in self.question.spans.items()}
         for entity, start, end in self.question.claims:
             spans.setdefault(entity, set()).add((start, end))
-        clean, places = self.question.text.clean, dict[str, tuple[tuple[int, int], ...]]()
+        clean, places = self.question.written.clean, dict[str, tuple[tuple[int, int], ...]]()
         for entity in spans.keys() & self.intent.entities.keys():
-            if found := tuple(_original_spans(text, clean, sorted(spans[entity]))):
+            written = sorted({self.question.as_written(*span) for span in spans[entity]})
+            if found := tuple(_original_spans(text, clean, written)):
                 places[entity] = found
         return places
 
@@ -94,26 +95,63 @@ class IntentDetector:
 
     def read(self, text: str, now: datetime | None = None) -> QuestionState:
         """Find everything that a question names, without judging what it asks for."""
+        pack, moment = self.pack, datetime.now(UTC) if now is None else now
+        written = pack.normalizer.read(text)
+        question = self._read(written, written, None, moment)
+        unread = pack.vocabulary.unread_places(question)
+        if unread:
+            words, respelt = pack.spelling.correct(written, pack.normalizer, unread)
+            if respelt is not None:
+                return self._read(written, words, respelt, moment)
+        return question
+
+    def _read(
+        self, written: NormalizedText, words: NormalizedText, respelt: View | None, moment: datetime
+    ) -> QuestionState:
         pack = self.pack
-        words = pack.normalizer.read(text)
         hits, numbers = self._find_phrases(words)
         data = (words.folded if numbers is None else numbers.text).encode()
         matching = pack.patterns.matching(data)
-        moment = datetime.now(UTC) if now is None else now
-        question = QuestionState(words, numbers, data, matching, hits, moment, pack.zone)
+        question = QuestionState(
+            written, respelt, words, numbers, data, matching, hits, moment, pack.zone
+        )
+        self._set_aside(question)
+        operation: OperationSpec | None = None
         if pack.operations is not None:
             question.operation = pack.operations.default
             for option in pack.operations.options:
                 fired = option.trigger.fire(question)
                 if fired is not None and not option.unless.any_holds(question):
                     question.operation, question.operation_fired = option.spec.name, fired
+                    operation = option.spec
                     break
         for entity in pack.entities:
             spec = entity.spec
             possible = spec.operations is None or question.operation in spec.operations
             if possible and (extracted := entity.extract(question)):
                 question.add_entity(spec.name, *extracted, claim=spec.claims)
+        fired = question.operation_fired
+        if operation is not None and operation.objects and fired and fired.hit:
+            objects, behind = operation.objects, fired.hit.last
+            question.other_object = pack.vocabulary.object_after(question, behind, objects)
         return question
+
+    def _set_aside(self, question: QuestionState) -> None:
+        """Keep everything from clauses that ask for nothing, beside one that does."""
+        asked_at = [
+            question.hit_span(hit)
+            for key, hits in question.hits.items()
+            for hit in hits
+            if isinstance(key, int)
+        ]
+        question.idle = self.pack.clauses.idle(question.text, asked_at)
+        if not question.idle:
+            return
+        question.claims += [Claim("", *span) for span in question.idle]
+        question.hits = {
+            key: [hit for hit in hits if question.is_free(*question.hit_span(hit))]
+            for key, hits in question.hits.items()
+        }
 
     def _find_phrases(
         self, text: NormalizedText
@@ -172,7 +210,8 @@ class IntentDetector:
     def describe(self, question: QuestionState, resolved: ResolvedIntent) -> Detection:
         """Return the detection of a resolved intent."""
         intent, method, rule = resolved.intent, resolved.method, resolved.rule
-        named = {e.name: question.values.get(e.name, e.spec.default) for e in intent.entities}
+        carried = [e for e in intent.entities if e.belongs_to(intent.name, question)]
+        named = {e.name: question.values.get(e.name, e.spec.default) for e in carried}
         entities = {name: value for name, value in named.items() if value is not None}
         flags = {**intent.flags}
         operations = self.pack.operations
@@ -187,9 +226,13 @@ class IntentDetector:
             explanation = self.pack.spec.fallback.explanation
             if resolved.lacking:
                 explanation += f" ({resolved.lacking})"
+        facts |= _told(question)
         route, ask = next(routes, None), _fill_in(rule.ask if rule else intent.spec.ask, facts)
         made = Intent(
-            *(intent.name, resolved.confidence, method, entities, flags, explanation, route, ask)
+            *(intent.name, resolved.confidence, method, entities, flags, explanation, route, ask),
+            unread=self.pack.vocabulary.unread(question) if intent.spec.tells_unread else None,
+            reads=frozenset(e.name for e in intent.entities),
+            by_model=intent.spec.by_model,
         )
         return Detection(made, self._result(made), resolved.evidence, fell_back, question)
 
@@ -213,6 +256,18 @@ class IntentDetector:
             name: intent.name if part == "intent" else getattr(intent, part)
             for name, part in self.pack.spec.result.items()
         }
+
+
+def _told(question: QuestionState) -> dict[str, str]:
+    """What an author may tell of a value that cannot be: its words, and what they may mean."""
+    places = [*question.unlisted.values(), *question.out_of_range.values()]
+    places += [place for place, _ in question.ambiguous.values()]
+    places += [] if question.other_object is None else [question.other_object]
+    choices = (str(one) for _, many in question.ambiguous.values() for one in many)
+    return {
+        "words": question.words_at(*places[0]) if places else "",
+        "choices": ", ".join(choices),
+    }
 
 
 def _hides(mask: PhraseHit, hit: PhraseHit) -> bool:

@@ -1,5 +1,6 @@
 """The kinds of entity that a pack can declare: what each reads from a question."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from server.intents.numbers import parse_int
 from server.intents.patterns import PackPattern, Spans
 from server.intents.phrases import PhraseHit
 from server.intents.question_state import QuestionState, Span
-from server.text.normalizer import Normalizer, starts_of
+from server.text.normalizer import NUMBER_MARK, Normalizer, starts_of
 
 _MOST: Final = 32
 """Matches of one pattern that are looked at in one question."""
@@ -33,6 +34,16 @@ class EntityExtractor(ABC):
     @property
     def name(self) -> str:
         return self.spec.name
+
+    def belongs_to(self, intent: str, question: QuestionState) -> bool:
+        """Whether an intent carries what was read of a question."""
+        is_free = self.name in question.free_texts
+        intents = self._free_text_intents if is_free else self.spec.intents
+        return intents is None or intent in intents
+
+    @property
+    def _free_text_intents(self) -> Sequence[str] | None:
+        return self.spec.intents
 
     @abstractmethod
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
@@ -67,6 +78,11 @@ def phrase_group(entity: str) -> str:
     return f"entity {entity}"
 
 
+def _is_within_word(data: bytes, start: int) -> bool:
+    """Whether digits are the tail of a name such as N4."""
+    return data[start - 1 : start].isalnum()
+
+
 def _matches(
     question: QuestionState, captures: Sequence[Capture]
 ) -> Iterator[tuple[Capture, Spans]]:
@@ -87,11 +103,21 @@ class NumberExtractor(EntityExtractor):
     spec: specs.NumberEntitySpec
     captures: tuple[Capture, ...]
     ordinals: Mapping[str, int]
+    negatives: frozenset[str] = frozenset()
+    leads: tuple[PackPattern, ...] = ()
 
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        named = self._named(question)
+        if named is not None:
+            return named
         for capture, spans in _matches(question, self.captures):
             start, end = spans[capture.group]
             if not question.bytes_are_free(start, end):
+                continue
+            if _is_within_word(question.data, start):
+                continue
+            if self._is_no_whole_number(question.data, start, end):
+                question.out_of_range.setdefault(self.name, question.characters(start, end))
                 continue
             text = question.data[start:end].decode()
             value = self.ordinals.get(text, parse_int(text))
@@ -110,6 +136,34 @@ class NumberExtractor(EntityExtractor):
         least = "" if self.spec.min is None else f" from {self.spec.min}"
         most = "" if self.spec.max is None else f" to {self.spec.max}"
         return f"it is a number{least}{most}"
+
+    def _named(self, question: QuestionState) -> ExtractedEntity | None:
+        """Read a name right behind one of the leads; of several, the longest."""
+        hits = question.free_hits(phrase_group(self.name)) if self.spec.names else []
+        for lead in self.leads if hits else ():
+            if lead.number not in question.matching:
+                continue
+            for spans in lead.all(question.data, _MOST):
+                start, end = question.characters(*spans[0])
+                here = [hit for hit in hits if question.hit_span(hit)[0] == end]
+                last = max((hit.last for hit in here), default=0)
+                numbers = sorted({hit.entry.key for hit in here if hit.last == last})
+                if len(numbers) == 1:
+                    return ExtractedEntity(numbers[0], ((start, self._end(question, last)),))
+                if numbers:
+                    place = start, self._end(question, last)
+                    question.ambiguous.setdefault(self.name, (place, numbers))
+        return None
+
+    def _end(self, question: QuestionState, last: int) -> int:
+        return question.text.span(last - 1, last)[1]
+
+    def _is_no_whole_number(self, data: bytes, start: int, end: int) -> bool:
+        """Whether the digits are but a part of a decimal number, or of one below zero."""
+        before, after = data[:start].decode(), data[end : end + 2].decode(errors="ignore")
+        if re.match(r"[.]\d", after) or re.search(r"\d[.]$", before):
+            return True
+        return (before.rstrip(NUMBER_MARK).split() or [""])[-1].strip("-") in self.negatives
 
     def _is_in_range(self, value: int) -> bool:
         least, most = self.spec.min, self.spec.max
@@ -174,8 +228,43 @@ class ValuesExtractor(EntityExtractor):
 
     spec: specs.ValuesEntitySpec
     captures: tuple[Capture, ...]
+    unknown: tuple[PackPattern, ...] = ()
+    otherwise: "TextExtractor | None" = None
 
     def extract(self, question: QuestionState) -> ExtractedEntity | None:
+        self._note_unknown(question)
+        found = self._listed(question)
+        if found is not None or self.otherwise is None:
+            return found
+        text = self.otherwise.extract(question)
+        if text is None:
+            return None
+        question.free_texts.add(self.name)
+        return ExtractedEntity(self._whole(text.value), text.spans)
+
+    @property
+    def _free_text_intents(self) -> Sequence[str] | None:
+        free = self.spec.otherwise
+        return self.spec.intents if free is None or free.intents is None else free.intents
+
+    def _note_unknown(self, question: QuestionState) -> None:
+        """Note the first text that names a value, and none of those that are listed."""
+        if not self.unknown:
+            return
+        known = [question.hit_span(hit) for hit in question.hits.get(phrase_group(self.name), ())]
+        for pattern in self.unknown:
+            if pattern.number not in question.matching:
+                continue
+            for spans in pattern.all(question.data, _MOST):
+                place = question.characters(*spans[pattern.inner])
+                if not any(start < place[1] and place[0] < end for start, end in known):
+                    question.unlisted.setdefault(self.name, place)
+                    return
+
+    def _whole(self, value: Any) -> Any:
+        return [value] if self.spec.all else value
+
+    def _listed(self, question: QuestionState) -> ExtractedEntity | None:
         hits = question.free_hits(phrase_group(self.name))
         if hits and self.spec.all:
             values = list(dict.fromkeys(hit.entry.key for hit in hits))
@@ -192,6 +281,8 @@ class ValuesExtractor(EntityExtractor):
         return None
 
     def _item_problem(self, value: Any) -> str | None:
+        if self.otherwise is not None:
+            return None if isinstance(value, str) and value.strip() else "it is text"
         constants = (capture.constant for capture in self.captures)
         return _listed_problem(value, [*self.spec.values, *constants])
 
@@ -263,9 +354,10 @@ class Series:
                 return [], ()
             start, end = within[0]
             data, whole = data[start:end], (question.characters(start, end),)
-        spans = [found[item.inner] for found in item.all(data, _MOST)]
+        found = list(item.all(data, _MOST))
+        spans = [spans[item.inner] for spans in found]
         names = list(dict.fromkeys(data[start:end].decode() for start, end in spans))
-        return names, whole or tuple(question.characters(*span) for span in spans)
+        return names, whole or tuple(question.characters(*spans[0]) for spans in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
 
 from server.errors import Problem
 from server.intents.numbers import NumberRules
@@ -11,6 +12,7 @@ from server.text.language import (
     COMMON,
     Language,
     LanguageFile,
+    Sense,
     character_range,
     characters_in,
     read_language,
@@ -18,6 +20,9 @@ from server.text.language import (
     shipped_names,
 )
 from server.text.normalizer import Normalizer, WritingRules
+from server.text.senses import ASKS_TO_BE_TOLD
+
+_SMALL: Final[tuple[Sense, ...]] = ("filler", "light", "question", "choice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,40 @@ def number_rules(specs: Iterable[Language]) -> NumberRules:
         joining_words=frozenset(word for n in numbers for word in n.joining_words),
         joined=any(n.joined for n in numbers),
     )
+
+
+def clause_languages(languages: Languages) -> tuple[str, ...]:
+    """Return the languages that ship whose files say how people ask and refuse."""
+    shipped = shipped_names()
+    return tuple(
+        spec.language for spec in languages.specs if spec.language in shipped and spec.senses
+    )
+
+
+def small_words(languages: Languages, reader: Normalizer) -> frozenset[str]:
+    """Words that narrow nothing: those that bear nothing or only ask, and verbs that ask."""
+    found: set[str] = set()
+    for spec in languages.specs:
+        texts = [text for sense in _SMALL for text in spec.senses.get(sense, ())]
+        texts += [*spec.moods.requests, *spec.moods.questions, *spec.stop_words]
+        texts += spec.actions[ASKS_TO_BE_TOLD] if spec.actions else ()
+        found.update(word for text in texts for word in reader.words(text))
+    return frozenset(found)
+
+
+def all_words(languages: Languages, reader: Normalizer) -> frozenset[str]:
+    """Every word that stands anywhere in the files of the languages."""
+    found: set[str] = set()
+    waiting: list[Any] = [file.document.data for file in languages.files]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list):
+            waiting += part
+        elif isinstance(part, str):
+            found.update(reader.words(part))
+    return frozenset(found)
 
 
 def ordinals(languages: Languages, reader: Normalizer) -> dict[str, int]:

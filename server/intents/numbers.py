@@ -1,5 +1,6 @@
 """Number words to numbers, by the words and rules of a language file."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +12,8 @@ from server.text.number_words import NumberPart, compose_number
 
 GROUP: Final = "number"
 """Group of number words among the phrases; their key is (value, whether it multiplies)."""
+
+_WHOLE: Final = re.compile(r"\d+|\d{1,3}(?:,\d{3})+")
 
 _MOST_DIGITS: Final = 15
 """Longer runs of digits are identifiers: no quantity of a question is that large."""
@@ -99,6 +102,9 @@ def as_digits(text: NormalizedText, found: Sequence[Numeral]) -> View:
 
 
 def parse_int(digits: str) -> int | None:
-    """The value of digits with or without commas; None for more than a quantity holds."""
-    plain = digits.replace(",", "")
-    return int(plain) if plain.isdigit() and len(plain) <= _MOST_DIGITS else None
+    """The value of digits, with commas between thousands; None for more than a quantity holds."""
+    whole = digits.rstrip(",")
+    if not _WHOLE.fullmatch(whole):
+        return None  # 1,5 is one and a half
+    plain = whole.replace(",", "")
+    return int(plain) if len(plain) <= _MOST_DIGITS else None

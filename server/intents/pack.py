@@ -6,12 +6,15 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from server.errors import Problem
+from server.intents.clauses import ClauseReader
 from server.intents.entities import EntityExtractor
 from server.intents.numbers import NumberRules
 from server.intents.patterns import PatternSet
 from server.intents.phrases import PhraseHit, PhraseIndex
 from server.intents.question_state import Fired, QuestionState
 from server.intents.spec import ConditionSpec, IntentSpec, OperationSpec, PackSpec, RuleSpec
+from server.intents.spelling import Spelling
+from server.intents.vocabulary import Vocabulary
 from server.text.normalizer import Normalizer
 
 _ALWAYS: Final = Fired("default", "")
@@ -67,6 +70,10 @@ class Conditions:
             yield all(name in values for name in spec.all_entities)
         if spec.out_of_range:
             yield any(map(question.is_out_of_range, spec.out_of_range))
+        if spec.ambiguous:
+            yield any(map(question.is_ambiguous, spec.ambiguous))
+        if spec.other_object is not None:
+            yield (question.other_object is not None) is spec.other_object
         if spec.operations:
             yield question.operation in spec.operations
         if spec.fewer_words_than is not None:
@@ -168,6 +175,9 @@ class Pack:
     entities: tuple[EntityExtractor, ...]
     rules: tuple[Rule, ...]
     operations: PackOperations | None
+    spelling: Spelling
+    clauses: ClauseReader
+    vocabulary: Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ _BETWEEN: Final = r"[\s!-/:-@\[-`{-~]"
 _BUILT_IN: Final = {
     # In digits or in words; its digits are the group.
     "number": rf"\x{{{ord(NUMBER_MARK):X}}}?(\d[\d,]*)",
+    "in_words": rf"\x{{{ord(NUMBER_MARK):X}}}",
     "any_number": rf"\x{{{ord(NUMBER_MARK):X}}}?\d[\d,]*",
     "start": rf"(?:^|{_BETWEEN})",
     "end": rf"(?:$|{_BETWEEN})",

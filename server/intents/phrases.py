@@ -76,9 +76,12 @@ class PhraseIndex:
         self._longest_prefix = max(map(len, prefixes), default=0)
         self._apart = apart
         self._root = _Node()
+        self.vocabulary: set[str] = set()
+        """Every word of every phrase."""
 
     def add(self, words: Sequence[str], entry: PhraseEntry) -> None:
         node = self._root
+        self.vocabulary.update(words)
         for word in words:
             node = node.following.setdefault(word, _Node())
         node.entries.append(entry)

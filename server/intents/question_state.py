@@ -1,6 +1,6 @@
 """One question while it is being understood."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -35,14 +35,21 @@ class Fired(NamedTuple):
 class QuestionState:
     """What is known of a question so far; it was asked at `moment`.
 
-    `data` is what patterns see, in UTF-8, and `matching` the numbers of those it matches;
-    `numbers` maps it back to the text where number words were put into digits. `hits` are
-    the phrases that were found, keywords by their trigger and others by their group.
-    `operation` was shown by `operation_fired`, or is the default where that is None.
-    `values` and `spans` fill as entities are read, and `out_of_range` has the places of
-    numbers that an entity cannot be.
+    `respelt` leads from `text` back to the `written` one, where a word was put right. `data` is
+    what patterns see, in UTF-8, and `matching` the numbers of those it matches; `numbers` maps it
+    back to the text where number words were put into digits. `hits` are the phrases that were
+    found, keywords by their trigger and others by their group. `operation` was shown by
+    `operation_fired`, or is the default where that is None; `other_object` is what it should be
+    done with, and cannot. `idle` are clauses that only tell something or refuse it, in front of
+    one that asks.
+
+    `values` and `spans` fill as entities are read. `out_of_range` has the places of values that
+    an entity cannot be, `unlisted` of those that it does not know, and `ambiguous` the values
+    that one name stands for; `free_texts` are the entities that were read as free text.
     """
 
+    written: NormalizedText
+    respelt: View | None
     text: NormalizedText
     numbers: View | None
     data: bytes
@@ -55,6 +62,11 @@ class QuestionState:
     values: dict[str, Any] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
     out_of_range: dict[str, Span] = field(default_factory=dict)
+    unlisted: dict[str, Span] = field(default_factory=dict)
+    ambiguous: dict[str, tuple[Span, Sequence[Any]]] = field(default_factory=dict)
+    free_texts: set[str] = field(default_factory=set)
+    other_object: Span | None = None
+    idle: Sequence[Span] = ()
     claims: list[Claim] = field(default_factory=list)
 
     def today(self) -> date:
@@ -69,6 +81,23 @@ class QuestionState:
         if self.numbers is None:
             return first, last
         return self.numbers.back(first), self.numbers.back(last)
+
+    def as_written(self, start: int, end: int) -> Span:
+        """Return where characters of `text` stand in `written`."""
+        back = self.respelt
+        return (start, end) if back is None else (back.back(start), back.back(end))
+
+    def words_at(self, start: int, end: int) -> str:
+        """Return characters of `text` as they were written."""
+        start, end = self.as_written(start, end)
+        return self.written.clean[start:end].strip()
+
+    def read_spans(self) -> Iterator[Span]:
+        """Yield the places of all that was read and is kept: claims, keywords, idle clauses."""
+        yield from ((start, end) for _, start, end in self.claims)
+        for key, hits in self.hits.items():
+            if isinstance(key, int):
+                yield from map(self.hit_span, hits)
 
     def hit_span(self, hit: PhraseHit) -> Span:
         return self.text.span(hit.first, hit.last)
@@ -86,8 +115,14 @@ class QuestionState:
 
     def is_out_of_range(self, entity: str) -> bool:
         """Whether the question names only a value that the entity cannot have."""
+        if entity in self.unlisted:
+            return True
         span = self.out_of_range.get(entity)
         return span is not None and entity not in self.values and self.is_free(*span)
+
+    def is_ambiguous(self, entity: str) -> bool:
+        """Whether the question names several values of the entity by one name."""
+        return entity in self.ambiguous and entity not in self.values
 
     def is_free(self, start: int, end: int) -> bool:
         """Whether no entity has claimed any of these characters."""

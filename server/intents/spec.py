@@ -27,7 +27,9 @@ class ConditionSpec(PackModel):
     any_entity: Words = []
     all_entities: Words = []
     out_of_range: Words = []
+    ambiguous: Words = []
     operations: Words = []
+    other_object: bool | None = None
     fewer_words_than: Annotated[int, Field(ge=1)] | None = None
     more_words_than: Annotated[int, Field(ge=0)] | None = None
 
@@ -88,6 +90,8 @@ class IntentSpec(TriggerSpec):
     confidence: ConfidenceSpec = Field(default_factory=ConfidenceSpec)
     entities: Words | None = None
     operation: bool = False
+    tells_unread: bool = False
+    by_model: bool = False
     flags: dict[str, bool] = {}
     routes: list[RouteSpec] = []
     explanation: str = "{intent} by {method}"
@@ -95,9 +99,13 @@ class IntentSpec(TriggerSpec):
 
 
 class OperationSpec(TriggerSpec):
-    """One operation; several may share a name."""
+    """One operation; several may share a name.
+
+    `objects` are what it can be done with: any other noun behind its trigger is another object.
+    """
 
     name: str
+    objects: Words = []
     unless: ConditionSpec = Field(default_factory=ConditionSpec)
     flags: dict[str, bool] = {}
 
@@ -121,8 +129,15 @@ class EntityBase(PackModel):
 
 
 class NumberEntitySpec(EntityBase):
+    """A number, or a thing that is numbered, by a name of its own behind one of the `leads`.
+
+    A name that stands beside several numbers is ambiguous, and reads nothing.
+    """
+
     kind: Literal["number"]
     patterns: list[str | ConstantSpec] = Field(min_length=1)
+    leads: Words = []
+    names: dict[int, Words] = {}
     min: int | None = None
     max: int | None = None
 
@@ -137,8 +152,22 @@ class PatternEntitySpec(EntityBase):
     all: bool = False
 
 
+class FreeTextSpec(PackModel):
+    """Free text behind a marker, up to a stop, another entity or the end; for `intents` alone."""
+
+    intents: Words | None = None
+    after: Words = Field(min_length=1)
+    until: Words = []
+    reject: Words = []
+    max_words: int = Field(6, ge=1)
+
+
 class ValuesEntitySpec(EntityBase):
-    """One or all of a list of values, each with the words that name it."""
+    """One or all of a list of values, each with the words that name it.
+
+    `otherwise` reads free text where none is named. What one of the `unknown` patterns finds
+    names a value that is not listed.
+    """
 
     kind: Literal["values"]
     values: dict[str, Words] = {}
@@ -147,6 +176,8 @@ class ValuesEntitySpec(EntityBase):
     choose: Literal["longest", "first_declared", "first_written"] = "longest"
     not_in: Words = []
     prefixes: bool = True
+    unknown: Words = []
+    otherwise: FreeTextSpec | None = None
 
 
 class MarkerSpec(PackModel):
@@ -222,7 +253,7 @@ class ErrorSpec(PackModel):
 
 
 class LayersSpec(PackModel):
-    """The confidence of each layer; `semantic` is the least similarity that counts."""
+    """The confidence of each layer; `semantic` is the least probability that counts."""
 
     keyword: Probability = 1.0
     regex: Probability = 0.9
@@ -233,6 +264,12 @@ ResultPart = Literal["intent", "confidence", "method", "entities", "flags", "exp
 
 
 class PackSpec(PackModel):
+    """`spelling` are words of patterns that are known when misspelt, as all keywords are, and
+    `not_misspelt` words that only look like a slip.
+
+    `fillers` narrow nothing: an intent that `tells_unread` words leaves them out of these.
+    """
+
     name: str = Field(min_length=1)
     description: str = ""
     languages: Words = []
@@ -244,6 +281,9 @@ class PackSpec(PackModel):
     error: ErrorSpec = Field(default_factory=ErrorSpec)
     result: dict[str, ResultPart] = {part: part for part in get_args(ResultPart) if part != "route"}
     flags: Words = []
+    spelling: Words = []
+    not_misspelt: Words = []
+    fillers: Words = []
     operations: OperationsSpec | None = None
     entities: list[EntitySpec] = []
     intents: list[IntentSpec] = Field(min_length=1)

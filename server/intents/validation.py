@@ -10,7 +10,7 @@ from server.intents import spec as specs
 from server.settings.documents import Document, Keys
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_ALWAYS_KNOWN: Final = ("intent", "method", "trigger")
+_ALWAYS_KNOWN: Final = ("intent", "method", "trigger", "words", "choices")
 
 _Use = tuple[str, Sequence[str], Keys]
 """What kind of thing is named, the names, and where they stand."""
@@ -55,6 +55,9 @@ def _uses(spec: specs.PackSpec) -> Iterator[_Use]:
         keys: Keys = ("entities", at)
         yield "intent", entity.intents or (), (*keys, "intents")
         yield "operation", entity.operations or (), (*keys, "operations")
+        free = getattr(entity, "otherwise", None)
+        if free is not None:
+            yield "intent", free.intents or (), (*keys, "otherwise", "intents")
         for number, series in enumerate(getattr(entity, "series", ())):
             used = [] if series.values_of is None else [series.values_of]
             yield "entity", used, (*keys, "series", number, "values_of")
@@ -87,7 +90,7 @@ def _trigger_uses(trigger: specs.TriggerSpec, keys: Keys) -> Iterator[_Use]:
 
 
 def _condition_uses(conditions: specs.ConditionSpec, keys: Keys) -> Iterator[_Use]:
-    for name in ("any_entity", "all_entities", "out_of_range"):
+    for name in ("any_entity", "all_entities", "out_of_range", "ambiguous"):
         yield "entity", getattr(conditions, name), (*keys, name)
     yield "operation", conditions.operations, (*keys, "operations")
 

@@ -180,7 +180,8 @@ class Template:
     def agrees(self, intent: Intent | None) -> bool | None:
         """Return whether it is meant for the detected intent; None where nothing tells.
 
-        An entity that the question does not name counts neither for nor against.
+        An entity that the question does not name counts neither for nor against; a template that
+        needs one which the rules read, and did not find, is meant by nothing that they found.
         """
         if intent is None or not (self.intents or self.when):
             return None
@@ -189,6 +190,8 @@ class Template:
         named = {entity for entity in self.when if entity in intent.entities}
         if any(intent.entities[entity] not in self.when[entity] for entity in named):
             return False
+        if any(p.name in intent.reads and p.name not in intent.entities for p in self.required):
+            return None
         return True if self.intents or len(named) == len(self.when) else None
 
     def call(

@@ -12,15 +12,15 @@ from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
-from server.text.senses import MessageSenses, Mood, WordSense
+from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
 
 Kind = Literal[
-    "negation", "exclusion", "condition", "restriction", "reason", "question", "action", "sign",
-    "counter",
+    "negation", "exclusion", "condition", "restriction", "reason", "question", "statement",
+    "action", "sign", "counter",
 ]  # fmt: skip
 
 _MOMENTS: Final = frozenset({"date", "datetime", "offset", "time"})
@@ -80,10 +80,13 @@ def objection(
     return None
 
 
-def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Objection | None:
+def write_objection(
+    extractor: Extractor, template: Template, turn: Turn, *, by_rule: bool = False
+) -> Objection | None:
     """What in a message speaks against a write that a rule or a model would have made of it.
 
-    Reads are left to who chose them. Never raises.
+    A keyword that a rule goes by stands in other requests, and in mere remarks, as well. Reads are
+    left to who chose them. Never raises.
     """
     if template.effect != "write":
         return None
@@ -91,7 +94,35 @@ def write_objection(extractor: Extractor, template: Template, turn: Turn) -> Obj
     senses, frame = extractor.senses(reading), extractor.frame(template)
     found = extractor.extract_from(reading, template, intent=turn.intent)
     coverage = extractor.cover(reading, template, found)
-    return _against_write(senses, frame, coverage)
+    against = _against_write(senses, frame, coverage)
+    if against is None and by_rule:
+        against = _asks_for_other(senses, frame) or _only_tells(senses, frame, coverage)
+    return against
+
+
+def _asks_for_other(senses: MessageSenses, frame: Frame) -> Objection | None:
+    """The verb by which a message asks for something that no example of the template asks for."""
+    for action in senses.actions:
+        words = senses.words[action.first : action.last]
+        known = all(stem(word, senses.reader.code) in frame.stems for word in words)
+        after = senses.words[action.last] if action.last < len(senses.words) else ""
+        # “Get me a quiz” asks for one to be made, “show me the quiz” to see what there is.
+        mine = senses.reader.is_to_me(after) and ASKS_TO_BE_TOLD not in action.groups
+        is_other = frame.actions.isdisjoint(action.groups) and not (known or mine)
+        if is_other and senses.is_asking(action):
+            return Objection("action", " ".join(words))
+    return None
+
+
+def _only_tells(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:
+    """What says that a message tells something, or wants none of it, and asks for nothing."""
+    for part in senses.parts():
+        declined = senses.reader.decline(senses.words, part.first, part.last)
+        if declined is not None:
+            return Objection("negation", _text(coverage, senses, declined))
+    if frame.moods.get("statement") or not all(part.tells for part in senses.parts()):
+        return None
+    return Objection("statement", _first_words(coverage, senses)) if senses.clauses else None
 
 
 def _against_write(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Objection | None:

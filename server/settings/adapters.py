@@ -78,7 +78,7 @@ class AdapterConfig(Strict):
     """Most templates that are considered for one question."""
     intents: RootedPath | None = None
     """A rule pack, which detects what a question asks for and names before anything is matched."""
-    intents_semantic: bool = False
+    intents_semantic: bool = True
     """Whether examples of the pack are compared by meaning when none of its rules fires."""
     reformulator: RootedPath | None = None
     """What a conversation may ask for: each intent is proposed, and done once it is confirmed."""

@@ -11,6 +11,7 @@ CENTURY_PIVOT: Final = 50
 
 _MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
 _DAYS_IN: Final = {"day": 1, "week": 7}
+_HEBREW_EPOCH: Final = -1373427
 
 D = TypeVar("D", bound=date)
 
@@ -88,6 +89,30 @@ def easter(year: int) -> date:
     late = (year % 19 + 11 * epact + 22 * weekday) // 451
     month, day = divmod(epact + weekday - 7 * late + 114, 31)
     return date(year, month, day + 1)
+
+
+def hebrew_year(year: int) -> Period:
+    """Return a year of the Hebrew calendar, from its first day to the eve of the next one.
+
+    Raises:
+        ValueError, OverflowError: it lies outside the years 1 to 9999.
+    """
+    first, following = (date.fromordinal(_hebrew_new_year(each)) for each in (year, year + 1))
+    return Period(first, following - timedelta(days=1))
+
+
+def _hebrew_new_year(year: int) -> int:
+    before, here, after = (_hebrew_days_before(each) for each in (year - 1, year, year + 1))
+    # No year has 356 days, and none has 382: its beginning, or the one before, is put off.
+    late = 2 if after - here == 356 else 1 if here - before == 382 else 0
+    return _HEBREW_EPOCH + here + late
+
+
+def _hebrew_days_before(year: int) -> int:
+    """Days from the epoch to the mean new moon of a year, which is never on three weekdays."""
+    months = (235 * year - 234) // 19
+    days = 29 * months + (12084 + 13753 * months) // 25920
+    return days + 1 if 3 * (days + 1) % 7 < 3 else days
 
 
 def nth_weekday(period: Period, weekday: int, nth: int) -> date | None:

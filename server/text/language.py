@@ -69,7 +69,9 @@ class TextSpec(LanguagePart):
     count, and `letters` the range of a script that tells the language from others. With
     `capital_nouns` every noun has a capital, with `verbs_last` a request may end with its verb,
     and `clitics` are pronouns that are written in one word with the verb before them. `digraphs`
-    are typed where a letter is missing on the keyboard: ue for ü.
+    are typed where a letter is missing on the keyboard: ue for ü. Letters of one group of
+    `sounds` are taken for each other by ear, and words of at least `misspelt_from` letters are
+    known with a letter more, less or other.
     """
 
     digraphs: dict[str, Character] = {}
@@ -77,6 +79,8 @@ class TextSpec(LanguagePart):
     capital_nouns: bool = False
     verbs_last: bool = False
     clitics: list[str] = []
+    sounds: list[str] = []
+    misspelt_from: Annotated[int, Field(ge=1)] = 7
 
     letters: Characters | Literal[""] = ""
     ignore: list[Characters] = []
@@ -94,7 +98,10 @@ class NumbersSpec(LanguagePart):
 
     `ones` are the articles that count one unit of time (`eine Woche`), `joiner_in_words` joins
     ones and tens in a single word (`einundzwanzig`), and `decimal` is the sign before decimals.
+    `negatives` stand before a number below zero.
     """
+
+    negatives: WordSet = NO_WORDS
 
     ones: WordSet = NO_WORDS
     joiner_in_words: str = ""
@@ -126,9 +133,26 @@ class CountedSpec(LanguagePart):
     counting: Literal["last", "ago"]
 
 
+class PartSpec(LanguagePart):
+    """A pattern for a part of a year or of a month, whose groups say of which.
+
+    With `months`, it is so many months of a year from the month `first` on; with `days`, so many
+    days of a month. `edge` says that people call it by where the year or month starts or ends.
+    """
+
+    pattern: str
+    first: Annotated[int, Field(ge=1, le=31)]
+    months: Annotated[int, Field(ge=1, le=12)] | None = None
+    days: Annotated[int, Field(ge=1, le=31)] | None = None
+    edge: Literal["start", "end"] | None = None
+
+
 class RangeSpec(LanguagePart):
+    """`edge` leaves the range to parts of that edge: since early 2022 is since its first day."""
+
     pattern: str
     means: RangeMeaning
+    edge: Literal["start", "end"] | None = None
 
 
 class DatesSpec(LanguagePart):
@@ -138,7 +162,8 @@ class DatesSpec(LanguagePart):
     `day_first`, 03/04/2025 is in April. `named` are days with a name of their own. `periods` are
     what has a first and a last day, which are called by the words of `edges`; `counted_back` are
     places from the end of a period, `working` stands before its days without weekends, and
-    `lengths` are lengths of time that are called by a single word, in ISO 8601.
+    `lengths` are lengths of time that are called by a single word, in ISO 8601. `letters` are the
+    numbers that years of the Hebrew calendar are written with, without their thousands.
     """
 
     named: dict[str, NamedDay] = {}
@@ -159,7 +184,8 @@ class DatesSpec(LanguagePart):
     months: dict[str, Month] = {}
     weekdays: dict[str, Annotated[int, Field(ge=0, le=6)]] = {}
     words: dict[str, RelativeSpec] = {}
-    formats: list[str | CountedSpec] = []
+    letters: dict[Character, int] = {}
+    formats: list[str | CountedSpec | PartSpec] = []
     ranges: list[RangeSpec] = []
 
 
@@ -292,17 +318,27 @@ Sense = Literal[
 
 
 class RemarkWords(LanguagePart):
-    """How a clause begins that only tells something, and the words by which it asks after all."""
+    """How a clause begins that only tells something, and the words by which it asks after all.
+
+    A clause that begins with one of the `subjects` tells something where a word of `states`
+    follows: the cards that you made were great. So does any with one of `copulas`, unless one of
+    `relatives` stands before that: words that are polite.
+    """
 
     opens: Phrases = ()
     asks: Phrases = ()
+    subjects: Phrases = ()
+    states: Phrases = ()
+    copulas: Phrases = ()
+    relatives: Phrases = ()
 
 
 class MoodWords(LanguagePart):
     """Openings of requests and of questions; what takes a request back, or makes it depend.
 
     Those of `advice` ask how something is done. `contrasts` lead to what takes back the words
-    before it, even where those are a text.
+    before it, even where those are a text. `declines` say of a thing that it is not
+    wanted, and count where a rule goes by its name: no more of it.
     """
 
     requests: Phrases = ()
@@ -311,6 +347,7 @@ class MoodWords(LanguagePart):
     refusals: Phrases = ()
     contrasts: Phrases = ()
     conditions: Phrases = ()
+    declines: Phrases = ()
 
 
 class ClockWords(LanguagePart):

@@ -135,6 +135,10 @@ class Normalizer:
         """A pattern as it is compared with folded text; its case is left to the compiler."""
         return normalize("NFKC", source).translate(self._in_patterns).translate(self._same_table)
 
+    def split(self, folded: str) -> list[str]:
+        """The words of text that is folded already."""
+        return self._word.findall(folded)
+
     def words(self, phrase: str) -> list[str]:
         """The words of a phrase, folded."""
         return self._word.findall(self.fold(self.clean(phrase)))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+_HUNDRED: Final = 100
 _THOUSAND: Final = 1000
 
 
@@ -19,7 +20,8 @@ def compose_number(
 ) -> tuple[int, int]:
     """Return how many of `parts` make the longest number from the first on, and its value.
 
-    With `last_is_joined` what ends a number has to be joined, as in Hebrew. Without
+    With `last_is_joined` what ends a number has to be joined, as in Hebrew, unless it is a word
+    for hundreds. Without
     `tens_join` only hundreds and more are: a hundred and five, but not twenty and five.
     """
     total, current, largest = 0, parts[0].value, 0
@@ -46,7 +48,7 @@ def compose_number(
                 if not fits and not parts[at + 1].joined:
                     break
             current += value
-        if not last_is_joined or joined or multiplies:
+        if not last_is_joined or joined or multiplies or value >= _HUNDRED:
             best = at + 1, total + current
     return best
 

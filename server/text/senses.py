@@ -108,6 +108,11 @@ class SenseReader:
             (phrase, sense) for sense, phrases in language.senses.items() for phrase in phrases
         )
         self._opens, self._asks = _plain(language.remarks.opens), _plain(language.remarks.asks)
+        self._subjects = _plain(language.remarks.subjects)
+        self._states = _plain(language.remarks.states)
+        self._copulas = _plain(language.remarks.copulas)
+        self._relatives = _plain(language.remarks.relatives)
+        self._declines = _plain(language.moods.declines)
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
         self._contrasts, self._advice = frozenset(moods.contrasts), _plain(moods.advice)
@@ -233,6 +238,32 @@ class SenseReader:
         opens = self._opens.begins(words, first) and not self._conditions.begins(words, first)
         return opens and not self._asks.within(words, first, last)
 
+    def states(self, words: Sequence[str], first: int, last: int) -> bool:
+        """Whether a part of a message only tells something, and asks for nothing.
+
+        By how it begins (my friend makes cards); because it begins with a thing, of which a verb
+        follows (the cards you made helped); or because it says what something is (cards are dull).
+        """
+        if self._asks.within(words, first, last) or self._requests.begins(words, first):
+            return False
+        if self._opens.begins(words, first):
+            return not self._conditions.begins(words, first)
+        if self._subjects.begins(words, first):
+            return self._states.within(words, first + 1, last) is not None
+        says = self._copulas.within(words, first + 1, last)
+        if says is None or self._action_at(words, first) is not None:
+            return False
+        return self._relatives.within(words, first, says.first) is None
+
+    def request_opening(self, words: Sequence[str], first: int) -> int:
+        """Return where the opening of a request ends that begins there; `first` without one."""
+        found = self._requests.at(words, first)
+        return first if found is None else found.last
+
+    def decline(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
+        """What says of a thing that it is not wanted, where nothing but the thing is named."""
+        return self._declines.within(words, first, last)
+
     def actions(self, words: Sequence[str], empty: Collection[int]) -> list[Action]:
         """The verbs by which a message asks for something: those that its clauses begin with.
 
@@ -352,6 +383,31 @@ class MessageSenses:
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
         return [clause for clause in self.clauses if not clause.tells] or self.clauses
+
+    def parts(self) -> Iterator[Clause]:
+        """The clauses, those cut in two that turn: I passed N4, but make cards for N3."""
+        for clause in self.clauses:
+            first = clause.first
+            for at in range(first + 1, clause.last):
+                if self.reader.is_contrast(self.words[at]):
+                    yield self._part(first, at)
+                    first = at + 1
+            if first < clause.last:
+                yield self._part(first, clause.last)
+
+    def _part(self, first: int, last: int) -> Clause:
+        return Clause(first, last, self.reader.states(self.words, first, last))
+
+    def is_asking(self, action: Action) -> bool:
+        """Whether a verb stands in a part of the message that does not merely tell something.
+
+        The like of “I'd like” is no verb of its own.
+        """
+        for part in self.parts():
+            if part.first <= action.first < part.last:
+                opened = self.reader.request_opening(self.words, part.first)
+                return not part.tells and action.first >= opened
+        return False
 
     def is_command(self, action: Action) -> bool:
         """Whether a verb asks for something to be done, and is no noun: not the order of 7.

@@ -87,6 +87,27 @@ def test_a_count_is_a_number_and_a_comparison_a_table(found: Configured, address
     assert vague["metadata"]["template_id"] is None
 
 
+def test_an_analysis_goes_as_far_as_fields_do_and_says_so(found: Configured, address: str) -> None:
+    environ = {**found.environ, "DEMO_SERVICES_URL": address}
+    analysis, left_out, many, *_ = asyncio.run(
+        over_http(
+            found,
+            environ,
+            "נתח את החלטה 574 של ממשלה 36",
+            "כמה החלטות שנדחו יש בנושא מים?",
+            "תן לי 500 החלטות בנושא מים",
+        )
+    )
+    lines = analysis["content"].splitlines()
+    assert [line[:3] for line in lines if line.startswith("- ")] == [
+        "- ✓", "- ✓", "- ✗", "- ✓", "- ✗", "- ✓"
+    ]  # fmt: skip
+    assert "4 מתוך 6 דרישות מתקיימות." in lines
+    assert "`inference_model_provider`" in lines[-1]
+    assert left_out["content"] == "נמצאו **85** החלטות בנושא מים.\n”שנדחו” הושמט."
+    assert many["metadata"]["tool_execution"]["result"]["count"] == 85
+
+
 def report(found: Configured, address: str) -> Report:
     environ = {**found.environ, "DEMO_SERVICES_URL": address}
 

@@ -118,3 +118,23 @@ def test_the_rule_pack_finds_every_argument(question: dict[str, Any]) -> None:
 @pytest.mark.parametrize("ask", ["מה?", "שלום, מה שלומך?", "תודה רבה על העזרה"])
 def test_small_talk_is_no_query(ask: str) -> None:
     assert detector(DECISIONS).detect(ask, NOW).intent.name == "CLARIFICATION"
+
+
+@pytest.mark.parametrize("topic", ["מים", "חינוך", "בריאות", "הכינרת", "אין כזה"])
+def test_count_list_and_comparison_agree(topic: str) -> None:
+    counted = get("/decisions/count", topic=topic)["decisions"]
+    listed = get("/decisions", topic=topic, limit=1000)
+    compared = get("/decisions/compare", target=f"topics:{topic},דיור")["rows"][0]
+    assert (listed["total"], len(listed["decisions"]), compared["decisions"]) == (counted,) * 3
+
+
+def test_a_topic_is_no_part_of_another_word() -> None:
+    rows = get("/decisions", topic="מים", limit=1000)["decisions"]
+    assert {row["topic"] for row in rows} == {"מים"}  # and not the חסמים of other titles
+
+
+def test_a_decision_is_analysed_by_its_fields() -> None:
+    (row,) = get("/decisions/analysis", number=574, government=36)["decisions"]
+    met = [each["met"] for each in row["requirements"]]
+    assert (met, row["met"]) == ([True, True, False, True, False, True], 4)
+    assert get("/decisions/analysis", number=99999)["decisions"] == []

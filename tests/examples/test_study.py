@@ -178,3 +178,69 @@ async def test_what_was_said_and_cannot_be_is_asked_about(study: Study) -> None:
         ("The levels are N1 to N5. Which one?", "none"),
         ("How many should there be?", "none"),
     ]
+
+
+NO_REQUESTS = [
+    "Cancel the flashcards about verbs", "Call off the grammar exam", "Discard the quiz on keigo",
+    "Forget the flashcards on N3 grammar, I've changed my mind", "Remove all my flashcards",
+    "I didn't ask for flashcards about grammar", "No more flashcards on verbs, please",
+    "Rather than a quiz on verbs, just talk to me", "Hold off on the quiz about particles",
+    "The flashcards on verbs you made yesterday were great", "Flashcards about verbs are boring",
+    "I got 7 out of 10 in yesterday's quiz about counters", "My friend makes flashcards by hand",
+    "You made me a quiz about verbs yesterday", "Can I share my flashcards about keigo with Ana?",
+    "Show me the flashcards I made yesterday", "What if I wanted ten flashcards about counters?",
+    "If I asked for a quiz, what would you do?", "Would flashcards help me with keigo?",
+    "What are flashcards good for?", "フラッシュカードは作らないで",
+]  # fmt: skip
+
+
+async def test_only_a_request_makes_something(study: Study) -> None:
+    for message in NO_REQUESTS:
+        assert (await study.said(message, "premium"))[1] == "none", message
+    assert study.audit() == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "10 N4 flashcards on verbs", "I'd like five cards about greetings",
+        "get me a quiz on particles",
+        "can I get a quick 4-question quiz on verbs",
+        "could you prepare flashcards about train travel?",
+        "I passed N4, so make flashcards about N3 grammar", "a dozen N5 cards on verbs please",
+    ],
+)  # fmt: skip
+async def test_every_form_of_request_is_one(study: Study, message: str) -> None:
+    assert (await study.said(message))[1] in ("success", "error")
+
+
+async def test_what_takes_a_model_says_so(study: Study) -> None:
+    for message in (
+        "explain the te form", "translate good morning", "plan my week", "let's practice",
+    ):  # fmt: skip
+        content, outcome = await study.said(message)
+        assert (outcome, "`inference_model_provider`" in content) == ("none", True), message
+
+
+async def test_fewer_than_were_asked_for_are_explained(study: Study) -> None:
+    content, _ = await study.said("Make me 20 flashcards about verbs")
+    assert content == (
+        "Made 6 flashcards: **N5 verbs** (number 1). "
+        "There are only 6 on verbs, and 20 were asked for."
+    )
+
+
+async def test_topics_are_free_text_of_one_to_a_hundred_characters(study: Study) -> None:
+    long = "the names of the stations" + " and of the towns beside them" * 4
+    asked = await study.ask(f"Make me flashcards about {long}")
+    (missing,) = asked.json()["metadata"]["missing"]
+    assert (missing["name"], "100" in missing["problem"]) == ("topic", True)
+    short = await study.ask("Make me flashcards about train travel")
+    ran = short.json()["metadata"]["tool_execution"]["parameters"]
+    assert ran["topic"] == "train travel"
+
+
+async def test_what_no_rule_names_is_known_by_meaning_and_done(study: Study) -> None:
+    assert await study.said("how many days in a row have I kept it up") == (
+        "You have studied on 0 days.", "success"
+    )  # fmt: skip

@@ -1,5 +1,6 @@
 """Entities of a rule pack as arguments."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -115,3 +116,22 @@ def test_the_parts_of_a_range_fill_parameters_of_their_own(
 ) -> None:
     found = extract(*(Parameter(*p) for p in types.items()), entities=RANGE, question="in 2020")
     assert found.arguments == (expected or dict(zip(types, (START, END), strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("reads", "arguments", "agrees"),
+    [
+        (frozenset(), {"decision": 37}, True),  # the rules know nothing of decisions
+        (frozenset({"decision"}), {}, None),  # they do, and found none
+    ],
+)
+def test_what_the_rules_read_and_did_not_find_is_filled_by_nothing_else(
+    reads: frozenset[str], arguments: dict[str, Any], agrees: bool | None
+) -> None:
+    decision = Parameter("decision", "integer")
+    template = Template("t", "", "function", (), (decision,), BuiltinExecution("x", "y"))
+    template = replace(template, intents=("QUERY",))
+    intent = Intent("QUERY", 1.0, "keyword", {"government": 37}, reads=reads)
+    found = Extractor(Domain("d")).extract(QUESTION, template, now=NOW, intent=intent)
+    assert (found.arguments, found.grounding.agrees) == (arguments, agrees)
+    assert [missing.name for missing in found.missing] == ([] if arguments else ["decision"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.intents.dates import relative
-from server.text.calendar import Period, full_year
+from server.text.calendar import Period, full_year, hebrew_year
 from server.text.language import RelativeSpec
 from tests.intents.support import DECISIONS, detector
 
@@ -105,3 +105,45 @@ def test_quarters() -> None:
     assert relative(RelativeSpec(unit="quarter"), -1, date(2025, 2, 10), 0) == Period(
         date(2024, 10, 1), date(2024, 12, 31)
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "end"),
+    [
+        ("בסוף 2021", "2021-10-01", "2021-12-31"),
+        ("באמצע 2021", "2021-05-01", "2021-08-31"),
+        ("בתחילת שנת 2021", "2021-01-01", "2021-03-31"),
+        ("מתחילת 2024", "2024-01-01", "2025-03-12"),
+        ("מאז תחילת 2024", "2024-01-01", "2025-03-12"),
+        ("עד תחילת 2021", "1948-05-14", "2020-12-31"),
+        ("עד סוף 2021", "1948-05-14", "2021-12-31"),
+        ("מתחילת 2020 עד סוף 2021", "2020-01-01", "2021-12-31"),
+        ("מסוף מרץ 2021", "2021-03-21", "2021-03-31"),
+        ("ברבעון השני של 2023", "2023-04-01", "2023-06-30"),
+        ("מהרבעון האחרון של 2020", "2020-10-01", "2020-12-31"),
+        ("ברבע הראשון של 2020", "2020-01-01", "2020-03-31"),
+        ("ברבעון 3 2019", "2019-07-01", "2019-09-30"),
+        ("במחצית הראשונה של 2022", "2022-01-01", "2022-06-30"),
+        ("במחצית השנייה של השנה שעברה", "2024-07-01", "2024-12-31"),
+        ("מקיץ 2020", "2020-06-01", "2020-08-31"),
+        ("מחורף 2020", "2020-12-01", "2021-02-28"),
+        ("מחצי השנה האחרונה", "2024-09-12", "2025-03-12"),
+        ('משנת תשפ"ב', "2021-09-07", "2022-09-25"),
+        ("בתש״ף", "2019-09-30", "2020-09-18"),
+        ("בשנת תשעט", "2018-09-10", "2019-09-29"),
+        ("בין אלפיים ועשרים לאלפיים עשרים ואחת", "2020-01-01", "2021-12-31"),
+    ],
+)
+def test_parts_of_years_and_years_in_words_and_letters(words: str, start: str, end: str) -> None:
+    now = datetime(2025, 3, 12, 10, tzinfo=UTC)
+    assert dates(f"החלטות {words} בנושא מים", now) == {"start": start, "end": end}
+
+
+@given(st.integers(5000, 6500))
+def test_hebrew_years_follow_each_other_and_have_one_of_six_lengths(year: int) -> None:
+    this, following = hebrew_year(year), hebrew_year(year + 1)
+    days = (this.end - this.start).days + 1
+    assert (following.start - this.end).days == 1
+    assert days in (353, 354, 355, 383, 384, 385)
+    # Never on a Sunday, a Wednesday or a Friday.
+    assert this.start.weekday() in (0, 1, 3, 5)

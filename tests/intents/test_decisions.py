@@ -258,3 +258,84 @@ def test_governments_are_numbered_from_20_to_38(number: int, read: int | None) -
 def _intent_and_operation(question: str) -> tuple[str, str | None]:
     found = result(DECISIONS, question)
     return found["intent_type"], found["entities"].get("operation")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("5 החלטות", {"limit": 5}),
+        ("תראה לי עשר החלטות", {"limit": 10}),
+        ("החלטה אחת בנושא מים", {"limit": 1, "topic": "מים"}),
+        ("ממשלה 37", {"government_number": 37}),
+        ("הממשלה השלושים ושבע", {"government_number": 37}),
+        ("החלטה חמש מאות", {"decision_number": 500}),
+        ("החלטה אלף מאתיים", {"decision_number": 1200}),
+        ("החלטה מספר אלף ושלושים", {"decision_number": 1030}),
+        ("החלטות משנת אלפיים ותשע עשרה", {
+            "date_range": {"start": "2019-01-01", "end": "2019-12-31"},
+        }),
+    ],
+)  # fmt: skip
+def test_a_number_fills_the_one_field_it_is_for(question: str, expected: dict[str, Any]) -> None:
+    assert entities(DECISIONS, question) == expected | {"operation": "search"}
+
+
+@pytest.mark.parametrize(
+    ("words", "government"),
+    [
+        ("ממשלת בנט", 36), ("ממשלת בנט-לפיד", 36), ("ממשלת לפיד", 36), ("ראש הממשלה לפיד", 36),
+        ("ממשלת נתניהו השנייה", 32), ("ממשלת נתניהו השישית", 37), ("ממשלת נתניהו-גנץ", 35),
+        ("ממשלת שרון השנייה", 30), ("בתקופת אולמרט", 31), ("ממשלת אהוד ברק", 28),
+    ],
+)  # fmt: skip
+def test_governments_are_known_by_their_heads(words: str, government: int) -> None:
+    assert entities(DECISIONS, f"החלטות {words} בנושא מים") == {
+        "operation": "search",
+        "government_number": government,
+        "topic": "מים",
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "explanation", "told"),
+    [
+        ("החלטות ממשלת נתניהו בנושא מים", "Several governments had this head",
+         "27, 32, 33, 34, 35, 37"),
+        ("החלטות משרד החלל בנושא תקציב", "There is no such ministry", "משרד החלל"),
+        ("החלטות המשרד לשוויון חברתי", "There is no such ministry", "המשרד לשוויון חברתי"),
+        ("החלטות של הרשות לניירות ערך", "There is no such ministry", "לניירות ערך"),
+        ("החלטות 15 ו-16 של ממשלה 36", "One decision at a time", "החלטה אחת"),
+        ("נתח את החלטה 812 ואת החלטה 640", "One decision at a time", "החלטה אחת"),
+        ("תן לי 0 החלטות בנושא מים", "From one to a thousand decisions can be shown", "1,000"),
+        ("החלטות בנושא תחבורה שלא התקבלו ב-2020", "Nothing can be excluded", "להוציא"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_asked_about(question: str, explanation: str, told: str) -> None:
+    found = detector(DECISIONS).detect(question).intent
+    assert (found.name, found.explanation, told in found.ask) == (
+        "CLARIFICATION",
+        explanation,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "thing", ["שרים יש", "חוקים עברו", "ימים כיהנה", "ועדות הוקמו", "כסף הוקצה", "זמן נמשכה"]
+)
+def test_nothing_but_decisions_is_counted(thing: str) -> None:
+    found = detector(DECISIONS).detect(f"כמה {thing} בממשלה 37?").intent
+    assert (found.name, found.ask[:20]) == ("QUERY", "אני סופר החלטות ממשל")
+
+
+@pytest.mark.parametrize(
+    ("question", "unread"),
+    [
+        ("החלטות בנושא חינוך בעיר חיפה", ("בעיר חיפה",)),
+        ("החלטות שנדחו בנושא חקלאות", ("שנדחו",)),
+        ("החלטות ממשלת גולדה בנושא מים", ("גולדה",)),
+        ("באיזו שנה היו הכי הרבה החלטות בנושא מים?", ("שנה",)),
+        ("הצג לי בבקשה את ההחלטות שהתקבלו בממשלה 36 בנושא מים", ()),
+    ],
+)
+def test_words_that_nothing_read_are_told(question: str, unread: tuple[str, ...]) -> None:
+    assert detector(DECISIONS).detect(question).intent.unread == unread

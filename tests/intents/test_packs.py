@@ -52,7 +52,8 @@ ja, ko, nl, pt, ru, or a path @ 2
 there is no time zone 'Asia/Atlantis' @ 3
 pattern '(\\\\d+': missing ): (\\d+ @ 10
 pattern '{sizes}': {sizes} is not defined; there are {any_number}, {at}, {date_word}, {end}, \
-{loop}, {month}, {number}, {ordinal}, {prefix}, {start} @ 10
+{in_words}, {loop}, {month}, {number}, {of_month}, {of_year}, {ordinal}, {part_place}, {prefix}, \
+{start} @ 10
 pattern '{loop}': its definitions use each other without end @ 10
 pattern '(?=a)': invalid perl operator: (?= @ 10
 entity 'size' is declared twice @ 11

@@ -93,3 +93,61 @@ def test_grammar_point_belongs_to_explanations_alone() -> None:
         entities(STUDY, "explain the te form? now"),
         entities(STUDY, "quiz me about the te form"),
     ) == ({"topic": "grammar", "grammar_point": "the te form"}, {"topic": "grammar"})
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("10 N4 flashcards", {"count": 10, "level": "N4"}),
+        ("ten N4 cards", {"count": 10, "level": "N4"}),
+        ("5 N4", {"count": 5, "level": "N4"}),
+        ("give me 8 N3 questions on verbs", {"count": 8, "level": "N3", "topic": "verbs"}),
+        ("level 2 flashcards, 10 cards", {"count": 10, "level": "N2"}),
+        ("N3 flashcards", {"level": "N3"}),
+        ("I passed N4, so make flashcards for N3", {"level": "N3"}),
+        ("make 2.5 flashcards", {}),
+        ("make minus three flashcards", {}),
+    ],
+)
+def test_counts_beside_levels(question: str, expected: dict[str, object]) -> None:
+    assert entities(STUDY, question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "make 2.5 flashcards",
+        "make 1,5 flashcards",
+        "quiz me with minus three questions",
+        "make -3 flashcards",
+    ],
+)
+def test_what_is_no_count_is_asked_about(question: str) -> None:
+    assert detector(STUDY).detect(question).intent.ask == "How many should there be?"
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("make flashcards about the weather in Osaka", "weather in Osaka"),
+        ("quiz me on train stations, please", "train stations"),
+        ("flashcards about verbs of motion", "verbs"),
+        ("make me some flashcards for me", None),
+        ("translate a story about a dragon", None),
+    ],
+)
+def test_topics_are_free_text_where_none_is_known(question: str, topic: str | None) -> None:
+    assert entities(STUDY, question).get("topic") == topic
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("Instead of flashcards on verbs, give me a quiz on verbs", "CREATE_QUIZ"),
+        ("Don't quiz me, make 5 flashcards", "CREATE_FLASHCARDS"),
+        ("I had a quiz yesterday, but now I want flashcards", "CREATE_FLASHCARDS"),
+        ("don't make flashcards", "CREATE_FLASHCARDS"),
+    ],
+)
+def test_clauses_that_ask_for_nothing_do_not_decide(question: str, intent: str) -> None:
+    assert result(STUDY, question)["intent"] == intent

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.adapters.check import load_adapter
+from server.adapters.models import call_mode
 from server.core.chat_messages import Message
 from server.llm.prompts import VARIABLES, as_data, load_prompts
 from tests.support.configuring import adapter, configure, write_library
@@ -118,3 +119,19 @@ def test_a_model_may_be_named_in_several_places(named: str, tmp_path: Path) -> N
     settings = configure(tmp_path, [adapter("a", library, **more)], **models).settings
     environ = {"LLM_PROVIDER": "ollama"} if named == "environment" else {}
     assert load_adapter(settings.adapters[0], environ, settings).usable
+
+
+@pytest.mark.parametrize(
+    ("written", "mode"),
+    [
+        (None, "system_first"), ("true", "system_first"), (" TRUE ", "system_first"),
+        ("", "system_first"), ("false", "llm_first"), ("1", "llm_first"),
+    ],
+)  # fmt: skip
+def test_the_variable_means_the_server_by_true_alone(
+    written: str | None, mode: str, tmp_path: Path
+) -> None:
+    settings = configure(tmp_path, [adapter("a", write_library(tmp_path))]).settings
+    assert settings is not None
+    environ = {} if written is None else {"SYSTEM_FIRST_ARCHITECTURE": written}
+    assert call_mode(settings.adapters[0], environ) == mode

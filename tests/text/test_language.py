@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.errors import ConfigurationInvalid
+from server.library.rendering import render
 from server.text.language import (
     Language,
     everyday_sentences,
@@ -89,3 +90,20 @@ def test_english_stands_in_for_what_a_language_does_not_say(
 @pytest.mark.parametrize("language", shipped_languages(), ids=lambda each: each.language)
 def test_a_message_has_the_same_name_in_every_language(language: Language) -> None:
     assert language.messages.keys() <= load_language("en").messages.keys()
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("rate_limited", "לא עשיתי את זה: הגעת למכסת הבקשות; אפשר לנסות שוב בעוד 30 שניות."),
+        ("role_forbids", "לא עשיתי את זה: אין לך הרשאה לכך."),
+        ("arguments_invalid", "לא עשיתי את זה: too long."),
+    ],
+)
+def test_refusals_are_told_in_hebrew(reason: str, said: str) -> None:
+    told = {"reason": reason, "retry_after_s": 30, "error_message": "too long"}
+    assert render(shipped_message("tool_refused", "he") or "", told) == said
+
+
+def test_hebrew_says_all_that_english_says() -> None:
+    assert load_language("he").messages.keys() >= load_language("en").messages.keys()

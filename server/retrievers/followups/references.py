@@ -92,10 +92,15 @@ def by_pack_reference(ctx: FollowUpContext, first: Decision) -> FollowUpDecision
     intent = ctx.turn.intent
     if intent is None or intent.route is None or not isinstance(first, ClarifyingQuestion):
         return None
+    route = intent.route
+    if not intent.entities and ctx.turn.mentions is not None:
+        # Too little to say what is wanted alone, it still says which of the shown ones.
+        said = ctx.turn.mentions.entities
+        intent = intent._replace(entities={n: said[n] for n in _REFERENCE if n in said})
     if intent.entities.get("reference_type") == "context":
-        return repeat_with_entities(ctx)
+        return repeat_with_entities(ctx) or more_like_shown(ctx, intent)
     own = {name: intent.entities[name] for name in intent.entities if name not in _REFERENCE}
-    routed = intent._replace(name=intent.route, ask="", route=None)
+    routed = intent._replace(name=route, ask="", route=None)
     meant = routed._replace(entities=own)
     shown = _row_of_pack_reference(ctx, intent)
     decisions = [
@@ -105,6 +110,31 @@ def by_pack_reference(ctx: FollowUpContext, first: Decision) -> FollowUpDecision
     ]
     calls = [decision for decision in decisions if isinstance(decision, Call)]
     return FollowUpDecision(calls[0], routed, "reference") if len(calls) == 1 else None
+
+
+def more_like_shown(ctx: FollowUpContext, intent: Intent) -> FollowUpDecision | None:
+    """The latest list once more, of what is like the row that is pointed to: of its topic.
+
+    Without a place it has to be the only row of the last answer.
+    """
+    done = calls_with_rows(ctx)
+    position = intent.entities.get("reference_position")
+    shown = only_shown(done)
+    if isinstance(position, int):
+        shown = resolve_reference(Reference("specific", position), done)
+    if shown is None:
+        return None
+    for call in reversed(done):
+        template = ctx.library.templates.get(call.template_id)
+        if template is None or template.required:
+            continue
+        names = [parameter.name for parameter in template.parameters]
+        alike = {name: shown.row[name] for name in names if isinstance(shown.row.get(name), str)}
+        if alike:
+            sources = dict.fromkeys(alike, Source("conversation"))
+            decision = ctx.call_or_ask(template, alike, sources, "more like what was shown")
+            return ctx.decided(decision, call.intent, "reference")
+    return None
 
 
 def _call_for_intent(

@@ -39,7 +39,8 @@ class IntentPackRetriever(TemplateRetriever):
         named = (parts.intent_tools or {}).get(intent.name, ())
         allowed = tuple(name for name in named if name in parts.library.templates)
         if not allowed:
-            return NoMatch(f"nothing is done for the intent {intent.name}")
+            why = f"nothing is done for the intent {intent.name}"
+            return NoMatch(why, objection="model" if intent.by_model else "")
         with trace.stage("choose") as details:
             template_id, similarity, nearest = await self._choose(turn.text, allowed)
             details |= {"template_id": template_id, "among": list(allowed)}
@@ -55,7 +56,7 @@ class IntentPackRetriever(TemplateRetriever):
             }
         why = intent.explanation or f"the intent {intent.name}, by {intent.method}"
         match = Match(template_id, intent.confidence, similarity, why, nearest)
-        against = write_objection(parts.extractor, template, turn)
+        against = write_objection(parts.extractor, template, turn, by_rule=True)
         if against is not None:
             spoken = f"“{against.words}” speaks against {template_id}"
             return NoMatch(spoken, (match,), (against.words,), against.kind, coverage)

@@ -11,7 +11,9 @@ def create_study_flashcards(
 ) -> dict[str, Any]:
     """Make flashcards and keep them."""
     cards = [{"front": front, "back": back} for front, back in pick(topic, level, count)]
-    return keep_artifact(user_id, "flashcards", topic, level, cards)
+    return keep_artifact(user_id, "flashcards", topic, level, cards) | _shortage(
+        topic, cards, count
+    )
 
 
 def create_study_quiz(
@@ -22,7 +24,7 @@ def create_study_quiz(
         {"question": f"What does {front} mean?", "answer": back}
         for front, back in pick(topic, level, count)
     ]
-    return keep_artifact(user_id, "quiz", topic, level, asked)
+    return keep_artifact(user_id, "quiz", topic, level, asked) | _shortage(topic, asked, count)
 
 
 async def create_practice_exam(user_id: str, level: str = "N5") -> dict[str, Any]:
@@ -30,3 +32,10 @@ async def create_practice_exam(user_id: str, level: str = "N5") -> dict[str, Any
     parts = [*pick("grammar", level, 3), *pick("vocabulary", level, 3)]
     asked = [{"question": f"Use {front} in a sentence.", "hint": back} for front, back in parts]
     return keep_artifact(user_id, "exam", "grammar and vocabulary", level, asked)
+
+
+def _shortage(topic: str, made: list[dict[str, str]], asked_for: int) -> dict[str, str]:
+    """Why there are fewer than were asked for, as a note; empty when there are as many."""
+    if len(made) >= asked_for:
+        return {"note": ""}
+    return {"note": f" There are only {len(made)} on {topic}, and {asked_for} were asked for."}
