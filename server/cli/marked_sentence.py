@@ -48,6 +48,7 @@ _OBJECTIONS: Final = {
     "model": "only a language model could answer",
     "action": "it asks for something else",
     "reason": "it asks for a reason or a meaning, which no value answers",
+    "detail": "it says something that nothing here takes",
     "sign": "it is a sign that nothing here works with",
     "counter": "it is what the template's author says it is not for",
 }

@@ -60,6 +60,8 @@ def _amounts(
 ) -> Iterator[Candidate]:
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
+    if plan.clock:
+        yield from _hours(plan, reading)
     if unit:
         yield from _time_amounts(plan, template, reading)
         durations = reading.of("duration")
@@ -133,6 +135,16 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     return 1, not plan.required, 0
 
 
+def _hours(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
+    """Times of day as hours: 2 pm is 14."""
+    for span in reading.of("time"):
+        if span.value.minute or span.value.second:
+            what = f"{reading.text[span.start : span.end]} is no full hour"
+            yield from_span(span, None)._replace(problem=what)
+        else:
+            yield plan.checker.checked(from_span(span, span.value.hour, fit=SURE))
+
+
 def _time_amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[Candidate]:
@@ -174,7 +186,7 @@ def _plain_dates(
 def _moments(template: TemplatePlan, reading: ParsedText) -> list[Span]:
     """Dates with a time, which are one value where no parameter takes the time by itself."""
     found = [span for span in reading.of("datetime") if not span.weak]
-    if not any(plan.role == "time" for plan in template.groups["amount"]):
+    if not any(plan.role == "time" or plan.clock for plan in template.groups["amount"]):
         return found
     days = reading.of("date")
     return [m for m in found if not any(m.start <= d.start and d.end <= m.end for d in days)]

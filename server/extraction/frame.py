@@ -58,6 +58,8 @@ class Frame:
     """Groups of verbs by which its examples ask."""
     refused: frozenset[str] = frozenset()
     """Words right after what takes something back in its examples: the “disturb” of do not."""
+    leads: frozenset[str] = frozenset()
+    """Words right before the values of its examples."""
     acts: float = 0.0
     """The share of its examples that say by such a verb what is to be done."""
     examples: tuple[frozenset[str], ...] = ()
@@ -145,6 +147,12 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
             if sense.phrase in phrases
         ),
         moods={mood: count / len(examples) for mood, count in moods.items()},
+        leads=frozenset(
+            example.senses.words[at - 1]
+            for example in examples
+            for at in example.values
+            if at and at - 1 not in example.values
+        ),
         refused=frozenset(
             example.senses.words[one.last]
             for example in examples

@@ -42,6 +42,9 @@ class DomainType:
     source: SourceKind = "domain_pattern"
 
 
+_HOUR: Final = "hour"
+
+
 @dataclass(frozen=True, slots=True)
 class ParameterPlan:
     key: str
@@ -57,6 +60,8 @@ class ParameterPlan:
     """The same for parameters of a template whose values are found in the same way."""
     measures: frozenset[str]
     """Units of measure that it is given in, going by its name and description."""
+    clock: bool
+    """Whether a whole number is an hour of the day: its name is hour, and not hours."""
     percent: bool
     """Whether a number marked as a percentage will do."""
 
@@ -96,7 +101,10 @@ class Planner:
             group: tuple(plan for plan in parameters if GROUPS[plan.role] == group)
             for group in GROUPS.values()
         }
-        counts = any(plan.role == "duration" or plan.name.unit for plan in groups["amount"])
+        counts = any(
+            plan.role == "duration" or (plan.name.unit and not plan.clock)
+            for plan in groups["amount"]
+        )
         alike = _interchangeable(template, groups)
         return TemplatePlan(template, parameters, groups, counts, alike)
 
@@ -119,6 +127,7 @@ class Planner:
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
             measures=measures_of(parameter, name) if role in NUMERIC else frozenset(),
+            clock=parameter.type == "integer" and name.unit == name.words[-1] == _HOUR,
             percent=takes_percent(parameter, name),
         )
 

@@ -4,6 +4,7 @@ What takes a request back or makes it depend on something is never overlooked, w
 a rule says of the rest: only the template's own examples can say that such a word belongs there.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
@@ -20,9 +21,10 @@ _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 
 Kind = Literal[
     "negation", "exclusion", "condition", "restriction", "reason", "question", "statement",
-    "action", "sign", "counter",
+    "action", "sign", "counter", "detail",
 ]  # fmt: skip
 
+_NUMERIC: Final = frozenset({"integer", "number", "money", "percentage"})
 _MOMENTS: Final = frozenset({"date", "datetime", "offset", "time"})
 """Kinds of unread words that say when; nothing that is asked for at one time is right at any."""
 
@@ -61,7 +63,9 @@ def objection(
         text = coverage.text[word.start : word.end]
         if word.kind == "question" and _asks_for_person(word, senses):
             return Objection("reason", text)
-        if word.kind in _BINDING:
+        if word.kind in _BINDING and not (
+            word.kind == "restriction" and _stands_apart(word.start, senses, coverage)
+        ):
             return Objection(_BINDING[word.kind], text)
         if word.kind == "sign" and text in _SUMS:
             return Objection("sign", text)
@@ -74,6 +78,8 @@ def objection(
         return _unlicensed("negation", senses.refusals(), senses, frame, coverage)
     if (against := _against_write(senses, frame, coverage)) is not None:
         return against
+    if (change := _change(template, frame, senses, coverage)) is not None:
+        return change
     for word in coverage.unread():
         if word.kind == "elsewhere":
             return Objection("action", coverage.text[word.start : word.end])
@@ -144,9 +150,28 @@ def _unlicensed(
 ) -> Objection | None:
     """The first of the words found that neither an example nor an argument has."""
     for one in found:
-        if not (is_licensed(one, senses, frame) or _is_taken(one, senses, coverage)):
+        apart = kind == "negation" and _stands_apart(senses.starts[one.first], senses, coverage)
+        if not (apart or is_licensed(one, senses, frame) or _is_taken(one, senses, coverage)):
             return Objection(kind, _text(coverage, senses, one))
     return None
+
+
+def _stands_apart(start: int, senses: MessageSenses, coverage: Coverage) -> bool:
+    """Whether a word stands in a clause about something else, before what is asked for.
+
+    “Mrs Graf can't walk, send order 7 to her”: no word of the first clause is of the request.
+    """
+    clause = senses.clause_at(start)
+    if clause is None or any(clause.first <= one.first < clause.last for one in senses.actions):
+        return False
+    first, last = senses.starts[clause.first], senses.starts[clause.last - 1]
+    inside = [word for word in coverage.words if first <= word.start <= last]
+    others = [word for word in inside if word.start != start]
+    if any(word.role in ("value", "frame", "operator") for word in others):
+        return False
+    tells = any(word.role == "unread" and word.kind != "number" for word in others)
+    later = (word for word in coverage.words if word.start > last)
+    return tells and any(word.role in ("value", "frame") for word in later)
 
 
 def mood_of(senses: MessageSenses) -> Mood:
@@ -189,7 +214,7 @@ def _moment_left(senses: MessageSenses, coverage: Coverage) -> Objection | None:
             continue
         if any(one.role in ("value", "frame") for one in own):
             run = [one for one in left if start <= one.start < end]
-            return Objection("restriction", coverage.text[run[0].start : run[-1].end])
+            return Objection("detail", coverage.text[run[0].start : run[-1].end])
     return None
 
 
@@ -209,6 +234,22 @@ def _forbids(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:
     verb = senses.reader.verb_at(senses.words, found.last)
     own = verb is not None and not verb.groups.isdisjoint(frame.actions)
     return own and senses.words[found.last] not in frame.refused
+
+
+def _change(
+    template: Template, frame: Frame, senses: MessageSenses, coverage: Coverage
+) -> Objection | None:
+    """An amount by which something changes, where examples show what it is set to: up by 5."""
+    if not senses.reader.changes(senses.words):
+        return None
+    numeric = {one.name for one in template.parameters if one.type in _NUMERIC}
+    for word in coverage.words:
+        at = bisect_left(senses.starts, word.start)
+        lead = senses.words[at - 1] if 0 < at < len(senses.words) else ""
+        led = senses.reader.leads_to_change(lead) and lead not in frame.leads
+        if led and word.role == "value" and word.of in numeric:
+            return Objection("detail", coverage.shown(senses.starts[at - 1], word.end))
+    return None
 
 
 def _is_before_value(word: CoveredWord, coverage: Coverage) -> bool:

@@ -286,7 +286,7 @@ class Politeness(LanguagePart):
 
 WordGroup = Literal[
     "acronyms", "affirmed", "answer_negations", "answer_words", "any_day", "articles",
-    "ask_for_people",
+    "ask_for_people", "change_leads", "change_verbs",
     "back_after", "back_before",
     "back_references", "before_minus", "before_verbs", "code_names",
     "comparison_fillers", "contracted",

@@ -179,6 +179,17 @@ class SenseReader:
         first = next((w for w in words[clause.first : clause.last] if is_word(w)), "")
         return first in self._language.group("ask_for_people")
 
+    def leads_to_change(self, word: str) -> bool:
+        """Whether what follows may say how much something changes: by."""
+        return word in self._language.group("change_leads")
+
+    def changes(self, words: Sequence[str]) -> bool:
+        """Whether any word says that something goes up or down."""
+        verbs = self._language.group("change_verbs")
+        return any(word in verbs for word in words) or any(
+            one.sense == "direction" for one in self.senses(words)
+        )
+
     def refers_back(self, word: str) -> bool:
         """Whether it stands for a thing that was named: it, them, his."""
         return word in self._language.group("back_references")
@@ -450,8 +461,15 @@ class MessageSenses:
 
     def _commands(self, clause: Clause) -> bool:
         """Whether a clause begins with a verb, and says by a pronoun what it is about."""
-        begun = next((at for at in range(clause.first, clause.last) if at not in self.empty), None)
-        verb = next((one for one in self.actions if one.first == begun), None)
+        verb = next(
+            (
+                one
+                for one in self.actions
+                if clause.first <= one.first < clause.last
+                and all(at in self.empty for at in range(clause.first, one.first))
+            ),
+            None,
+        )
         return verb is not None and any(
             self.reader.refers_back(word) for word in self.words[verb.last : clause.last]
         )

@@ -115,3 +115,14 @@ def test_numbers_learn_from_the_examples_too() -> None:
 def test_a_template_without_examples_asks() -> None:
     assert [one.name for one in extract("anything at all", CITY).missing] == ["spot"]
     assert arguments('anything "at all"', CITY) == {"spot": "at all"}
+
+
+def test_a_parameter_named_hour_takes_times_of_day() -> None:
+    hour = Parameter("hour", "integer", ge=9, le=22)
+    day = Parameter("date", "date")
+    found = arguments("rehearse on 2025-03-07 at 2 pm", day, hour)
+    assert found == {"date": "2025-03-07", "hour": 14}
+    assert arguments("rehearse at noon", hour) == {"hour": 12}
+    assert arguments("rehearse at 10", hour) == {"hour": 10}
+    assert arguments("rehearse at half past ten", hour) == {}
+    assert arguments("wait for 2 hours", Parameter("hours", "integer")) == {"hours": 2}

@@ -71,7 +71,7 @@ def against(text: str, template: Template = TIMER) -> Objection | None:
         ("set a timer for 10^2 minutes", "sign", "^"),
         ("is there a timer for 10 minutes", "question", "is there"),
         ("set a timer for plus 10 minutes", "sign", "plus"),
-        ("set a timer for 10 minutes on 2025-07-01", "restriction", "2025-07-01"),
+        ("set a timer for 10 minutes on 2025-07-01", "detail", "2025-07-01"),
         ("set a timer for 10 minutes, don't cancel it", "negation", "don't"),
         ("I don't like it, don't set a timer for 10 minutes", "negation", "don't"),
     ],
@@ -114,6 +114,27 @@ def test_a_no_of_the_examples_is_none_before_their_own_verb() -> None:
     assert against("they don't want order 9 any more", want) is None
     assert against("don't cancel order 9", want) == ("negation", "don't")
     assert against("they can't come, cancel their order 9", want) is None
+
+
+def test_a_change_by_some_amount_is_no_new_amount() -> None:
+    price = replace(
+        template_of(
+            Parameter("price", "number"),
+            examples=("set the price to 12", "the price is 15 now", "make the price 20"),
+        ),
+        id="set_price",
+        effect="write",
+    )
+    EXTRACTOR.prepare((*TEMPLATES, price))
+    assert against("set the price to 9", price) is None
+    assert against("put the price up by 5", price) == ("detail", "by 5")
+    assert against("put the price up by 5", replace(price, effect="read")) is None
+
+
+def test_what_is_said_of_something_else_takes_nothing_back() -> None:
+    assert against("Mrs Graf can't walk, set the timer to 10 minutes for her") is None
+    assert against("the oven only takes pizza, set a timer for 10 minutes", LEFT) is None
+    assert against("never, set a timer for 10 minutes") == ("negation", "never")
 
 
 def test_no_value_answers_who() -> None:

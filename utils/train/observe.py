@@ -41,23 +41,12 @@ TODAY: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 """The day most of the questions of the libraries were written on."""
 _ASKED_ON: Final = dict.fromkeys(
     (
-        "brewery",
-        "courier",
-        "coworking",
-        "festival",
-        "garage",
-        "garden",
-        "kennel",
-        "library",
-        "marina",
-        "optician",
-        "restaurant",
-        "schooloffice",
-        "telecom",
-        "vet",
+        "brewery", "courier", "coworking", "festival", "garage", "garden", "kennel", "library",
+        "marina", "optician", "pharmacy", "restaurant", "sailing", "schooloffice", "telecom",
+        "theatre", "vet",
     ),
     datetime(2026, 7, 15, 12, tzinfo=UTC),
-)
+)  # fmt: skip
 """Other days that the questions of a library were written on."""
 _CANDIDATES: Final = 5
 _BLANK: Final = Verifier(tuple(0.0 for _ in FEATURES), 0.0, ())
