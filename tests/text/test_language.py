@@ -7,6 +7,7 @@ import pytest
 from server.errors import ConfigurationInvalid
 from server.library.rendering import render
 from server.text.language import (
+    LANGUAGES,
     Language,
     everyday_sentences,
     load_language,
@@ -107,3 +108,8 @@ def test_refusals_are_told_in_hebrew(reason: str, said: str) -> None:
 
 def test_hebrew_says_all_that_english_says() -> None:
     assert load_language("he").messages.keys() >= load_language("en").messages.keys()
+
+
+@pytest.mark.parametrize("path", sorted(LANGUAGES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_file_is_whole(path: Path) -> None:
+    assert read_language(path, {})[1] == ()

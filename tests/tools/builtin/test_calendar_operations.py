@@ -168,7 +168,7 @@ def test_weeks_are_those_of_iso_8601(day: date) -> None:
     st.sampled_from(("Asia/Tokyo", "America/St_Johns", "UTC", "Africa/Cairo")),
 )
 def test_times_are_converted_as_datetime_does(moment: datetime, source: str, target: str) -> None:
-    moment = moment.replace(second=0, microsecond=0)
+    moment = moment.replace(second=0, microsecond=0, fold=0)
     here = moment.replace(tzinfo=ZoneInfo(source))
     there = here.astimezone(ZoneInfo(target))
     arguments = {
