@@ -52,13 +52,13 @@ def objection(
 ) -> Objection | None:
     """Return what in a message speaks against doing what the template does, if anything does.
 
-    A template that reads and takes nothing has nothing but its time that such a word could narrow,
-    and does no harm: there it only counts as evidence.
+    A template that reads and takes nothing has nothing that such a word could narrow, and does no
+    harm: there it only counts as evidence.
     """
-    if (moment := _moment_left(senses, coverage)) is not None:
-        return moment
     if template.effect == "read" and not template.parameters:
         return None
+    if (moment := _moment_left(frame, senses, coverage)) is not None:
+        return moment
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
         if word.kind == "question" and _asks_for_person(word, senses):
@@ -198,9 +198,12 @@ def _asks_for_person(word: CoveredWord, senses: MessageSenses) -> bool:
     return senses.reader.asks_for_person(senses.words, clause)
 
 
-def _moment_left(senses: MessageSenses, coverage: Coverage) -> Objection | None:
-    """A date or a time that is said of what is asked for, and that nothing takes."""
-    left = [word for word in coverage.unread() if word.kind in _MOMENTS]
+def _moment_left(frame: Frame, senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """A date or a time that is said of what is asked for, and that nothing takes.
+
+    What the examples of a template carry without a use says nothing against it.
+    """
+    left = [word for word in coverage.unread() if word.kind in _MOMENTS - frame.unused]
     for word in left:
         clause = senses.clause_at(word.start)
         if clause is None:

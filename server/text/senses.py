@@ -190,6 +190,17 @@ class SenseReader:
             one.sense == "direction" for one in self.senses(words)
         )
 
+    def only_leads(self, words: Sequence[str]) -> bool:
+        """Whether the words before a verb only ask: please, and, can you."""
+        leads = self._language.group("polite") - self._language.group("pronouns") | self._joins
+        at = 0
+        while at < len(words):
+            asks = self._requests.at(words, at)
+            if asks is None and words[at] not in leads:
+                return False
+            at = asks.last if asks is not None else at + 1
+        return True
+
     def refers_back(self, word: str) -> bool:
         """Whether it stands for a thing that was named: it, them, his."""
         return word in self._language.group("back_references")
@@ -448,10 +459,13 @@ class MessageSenses:
                 yield found
 
     def _is_reason(self, clause: Clause, refusal: WordSense) -> bool:
-        acts = any(clause.first <= one.first < clause.last for one in self.actions)
+        if any(clause.first <= one.first < clause.last for one in self.actions):
+            return False
+        if self.reader.verb_at(self.words, refusal.last) is not None:
+            return False
         place = range(refusal.first, refusal.last)
         rest = [at for at in range(clause.first, clause.last) if at not in place]
-        if acts or not any(at not in self.empty and is_word(self.words[at]) for at in rest):
+        if not any(at not in self.empty and is_word(self.words[at]) for at in rest):
             return False
         return any(
             self._commands(one) and self.reader.refusal(self.words, one.first, one.last) is None
@@ -466,7 +480,7 @@ class MessageSenses:
                 one
                 for one in self.actions
                 if clause.first <= one.first < clause.last
-                and all(at in self.empty for at in range(clause.first, one.first))
+                and self.reader.only_leads(self.words[clause.first : one.first])
             ),
             None,
         )

@@ -135,6 +135,8 @@ def test_what_is_said_of_something_else_takes_nothing_back() -> None:
     assert against("Mrs Graf can't walk, set the timer to 10 minutes for her") is None
     assert against("the oven only takes pizza, set a timer for 10 minutes", LEFT) is None
     assert against("never, set a timer for 10 minutes") == ("negation", "never")
+    assert against("don't set a timer for 10 minutes, I will tell them") == ("negation", "don't")
+    assert against("don't use it, I will set a timer for 10 minutes for them") == ("negation", "don't")
 
 
 def test_no_value_answers_who() -> None:
