@@ -7,8 +7,14 @@
 
 Whole turns in this process, with default settings. `--agent` are files of questions for the agent
 that ships, whose services are the stand-ins on a loopback port. `--library` are folders with
-`domain.yaml`, templates and `questions.yaml`, whose calls are decided and never made. Writes are
-rehearsed everywhere.
+`domain.yaml`, templates and `questions.yaml`, whose calls are decided and never made. Writes of
+both are rehearsed.
+
+`--hebrew`, `--study`, `--guards` and `--shop` are files of questions for the adapters
+`gov-decisions`, `study` and `retail`, and for the guarded help desk in `examples/guards/litecoin`.
+Their tools run, writes included, on stand-ins and data that begin anew with each file. `wrote` is
+the share of the study questions that must not write and did, `falsely_blocked` that of the
+questions that should pass the guard and did not.
 
 Right, silent and wrong are shares of all questions; a call with a wrong argument is wrong. Of
 libraries, `template`, `arguments` (where the template is right), `abstain` and `wrong_call` (calls
