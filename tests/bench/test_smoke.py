@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,43 @@ def blind(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def shipped(tmp_path: Path) -> Path:
+    """A few lines of each kind for the adapters that ship; of each, one expects what is not so."""
+    education = {"intent_type": "QUERY", "operation": "count", "topic": "חינוך"}
+    flashcards = {"intent": "CREATE_FLASHCARDS", "level": "N4", "count": 10}
+    cancel = {"proposal": {"intent": "cancel_order", "target": "order 7"}, "done": False}
+    ran = {"proposal": None, "done": True}
+    lines: dict[str, list[dict[str, Any]]] = {
+        "hebrew": [
+            {"ask": "כמה החלטות יש בנושא חינוך?", "expect": education, "absent": ["limit"]},
+            {"ask": "החלטות ממשלה 37", "expect": {"not_silent": "37"}, "category": "words"},
+            {"ask": "החלטות ממשלה 37", "expect": {"topic": "חינוך", "or_not_silent": "37"}},
+            {"ask": "החלטות ממשלה 37", "expect": {"government_number": 36, "or_not_silent": "37"}},
+        ],
+        "study": [
+            {"ask": "Make me 10 N4 flashcards about verbs", "expect": flashcards, "writes": True},
+            {"ask": "Don't make me any flashcards", "expect": {}, "writes": False},
+            {"ask": "Make me 10 N4 flashcards about kanji", "expect": flashcards, "writes": False},
+        ],
+        "guards": [
+            {"ask": "Will Litecoin go up tomorrow?", "block": True},
+            {"ask": "How do I back up my wallet?", "block": False},
+            {"ask": "Should I buy Litecoin now?", "block": False},
+        ],
+        "shop": [
+            {"turns": [{"say": "cancel #007", "expect": cancel}, {"say": "yes", "expect": ran}]},
+            {"turns": [{"say": "I want to cancel an order", "expect": {"asks": True}}]},
+            {"turns": [{"say": "cancel #007", "expect": ran}]},
+            {"turns": [{"say": "hello", "expect": cancel}]},
+        ],
+    }
+    for kind, some in lines.items():
+        write(tmp_path / f"{kind}.jsonl", some)
+    write(tmp_path / "more.jsonl", [{"ask": "What is MWEB?", "block": False}])
+    return tmp_path
+
+
 Bench = Callable[..., str]
 
 
@@ -184,6 +222,27 @@ def test_blind_questions_are_judged_in_whole_turns(blind: Path, run: Bench) -> N
     assert rows["sums", "nearest"]["template"]["of"] == 1
     [by_model] = [row for (_, by), row in rows.items() if by.endswith("replies.yaml")]
     assert (by_model["template"]["hits"], by_model["abstain"]["hits"]) == (1, 1)
+
+
+def test_blind_questions_for_the_adapters_that_ship_are_judged(shipped: Path, run: Bench) -> None:
+    files = {"hebrew": "hebrew", "study": "study", "guards": "guards more", "shop": "shop"}
+    given = [
+        [f"--{kind}", *(str(shipped / f"{name}.jsonl") for name in names.split())]
+        for kind, names in files.items()
+    ]
+    found = json.loads(run("blind", *chain(*given), "--json"))
+    rows = {
+        row["set"]: {n: (f["hits"], f["of"]) for n, f in row.items() if isinstance(f, dict)}
+        for row in found["rows"]
+    }
+    assert rows == {
+        "hebrew": {"right": (3, 4)},
+        "study": {"right": (2, 3), "wrote": (1, 2)},
+        "guards": {"right": (2, 3), "falsely_blocked": (1, 2)},
+        "more": {"right": (1, 1), "falsely_blocked": (0, 1)},
+        "all guards files": {"right": (3, 4), "falsely_blocked": (1, 3)},
+        "shop": {"right": (2, 4), "silent": (1, 4), "wrong": (1, 4)},
+    }
 
 
 def test_values_are_added_to_questions_and_both_ways_are_measured(

@@ -1,4 +1,4 @@
-"""Whole turns in this process, in which nothing is written and nothing unknown is called."""
+"""Whole turns in this process, in which nothing beyond it is written or called."""
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -29,6 +29,8 @@ from server.tools.policy.chain import CallOutcome, Runner
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 AGENT: Final = "intent-agent-example"
+_OWN_ADDRESSES: Final = ("DECISIONS_API_URL", "ORDERS_API_URL")
+"""Services of examples that stand in for no public one."""
 _TIMEOUT_S: Final = 60.0
 _PATIENT: Final = {
     "llama_cpp": {"timeout_s": 300, "max_tokens": 256, "context_tokens": 8192, "threads": 1}
@@ -90,17 +92,33 @@ class RunsNothing:
 
 @asynccontextmanager
 async def open_agent(data: Path) -> AsyncIterator[Opened]:
-    """Open the agent that ships. Its services are the stand-ins, on a port of their own."""
+    """Open the agent that ships."""
+    config = ROOT / "config" / "config.yaml"
+    async with open_with_services(config, AGENT, data) as (adapter, settings):
+        rehearsed = replace(adapter, chain=adapter.chain.rehearsed(Rehearsal))
+        yield Opened(rehearsed, settings.access.roles.names[-1])
+
+
+@asynccontextmanager
+async def open_with_services(
+    config: Path, name: str, data: Path, *, remembers: bool = False
+) -> AsyncIterator[tuple[Adapter, Settings]]:
+    """Open an adapter of a configuration, enabled or not, and give its settings as well.
+
+    Its services are the stand-ins, on a port of their own, and everything that is kept stands in
+    `data`.
+    """
     with services() as address:
         # Each by its own name, so that none leads to the internet, whatever is set outside.
-        environ: Mapping[str, str] = {**os.environ, **dict.fromkeys(ADDRESSES, address)}
-        settings, environ = read_settings(ROOT / "config" / "config.yaml", environ)
+        names = (*ADDRESSES, *_OWN_ADDRESSES)
+        environ: Mapping[str, str] = {**os.environ, **dict.fromkeys(names, address)}
+        settings, environ = read_settings(config, environ)
         settings = settings.model_copy(update={"data_dir": data})
-        found = next(adapter for adapter in settings.adapters if adapter.name == AGENT)
-        async with open_adapter(settings, environ, found) as adapter:
+        found = next(adapter for adapter in settings.adapters if adapter.name == name)
+        found = found.model_copy(update={"enabled": True})
+        async with open_adapter(settings, environ, found, remembers=remembers) as adapter:
             # The library is what is measured: no model fills or words anything.
-            rehearsed = replace(adapter, chain=adapter.chain.rehearsed(Rehearsal), models=None)
-            yield Opened(rehearsed, settings.access.roles.names[-1])
+            yield replace(adapter, models=None), settings
 
 
 @asynccontextmanager

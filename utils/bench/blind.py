@@ -1,12 +1,20 @@
 """How blind questions are answered, beside what a simple router and a small model make of them.
 
 `python -m utils.bench.blind [--agent FILE.jsonl …] [--library FOLDER …] [--model [NAME]]
-[--provider P] [--today DAY] [--threshold T] [--json]`
+[--provider P] [--today DAY] [--threshold T]
+[--hebrew FILE.jsonl …] [--study FILE.jsonl …] [--guards FILE.jsonl …] [--shop FILE.jsonl …]
+[--json]`
 
 Whole turns in this process, with default settings. `--agent` are files of questions for the agent
 that ships, whose services are the stand-ins on a loopback port. `--library` are folders with
-`domain.yaml`, templates and `questions.yaml`, whose calls are decided and never made. Writes are
-rehearsed everywhere.
+`domain.yaml`, templates and `questions.yaml`, whose calls are decided and never made. Writes of
+both are rehearsed.
+
+`--hebrew`, `--study`, `--guards` and `--shop` are files of questions for the adapters
+`gov-decisions`, `study` and `retail`, and for the guarded help desk in `examples/guards/litecoin`.
+Their tools run, writes included, on stand-ins and data that begin anew with each file. `wrote` is
+the share of the study questions that must not write and did, `falsely_blocked` that of the
+questions that should pass the guard and did not.
 
 Right, silent and wrong are shares of all questions; a call with a wrong argument is wrong. Of
 libraries, `template`, `arguments` (where the template is right), `abstain` and `wrong_call` (calls
@@ -34,10 +42,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.core.ports import Embedder
+from server.core.suggestions import join_words
 from server.providers.embeddings.factory import build_embedder
 from server.settings.models import EmbeddingsSettings
 from utils.bench._blind import Verdict, read_blind
 from utils.bench._blind_answers import Asked, ask_agent, ask_library, read_library_questions
+from utils.bench._blind_lines import Scored
+from utils.bench._blind_shipped import KINDS, Kind, score_files
 from utils.bench._figures import CalibrationError, Share
 from utils.bench._machine import describe_machine
 from utils.bench._nearest import USUAL_THRESHOLD, best_threshold
@@ -50,6 +61,7 @@ FIGURES: Final = (
     *("right", "silent", "wrong"),
     *("template", "arguments", "abstain", "wrong_call"),
     "calibration",
+    *("wrote", "falsely_blocked"),
 )
 
 Figure = Share | CalibrationError
@@ -69,14 +81,18 @@ class Row:
         figures = {name: figure.to_dict() for name, figure in self.figures.items()}
         return {"set": self.questions, "by": self.by, "questions": self.count, **figures}
 
-    def to_text(self) -> str:
-        cells = (str(self.figures.get(name, "–")) for name in FIGURES)
+    def to_text(self, names: Sequence[str]) -> str:
+        cells = (str(self.figures.get(name, "–")) for name in names)
         return f"{self.questions:<16} {self.by:<20} {self.count:>5}" + "".join(
             f" {cell:>18}" for cell in cells
         )
 
 
-HEADER: Final = f"{'set':<16} {'by':<20} {'asked':>5}" + "".join(f" {name:>18}" for name in FIGURES)
+def table_of(rows: Sequence[Row]) -> str:
+    """The rows below each other, with the figures that any of them has."""
+    names = [name for name in FIGURES if any(name in row.figures for row in rows)]
+    header = f"{'set':<16} {'by':<20} {'asked':>5}" + "".join(f" {name:>18}" for name in names)
+    return "\n".join((header, *(row.to_text(names) for row in rows)))
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────
@@ -215,6 +231,17 @@ def rows_of(sets: Mapping[str, Sequence[Asked]], pooled: str, usual: float) -> l
     ]
 
 
+def kind_rows(name: str, kind: Kind, sets: Mapping[str, Sequence[Scored]]) -> list[Row]:
+    """One row for each file of a kind, and one of all together where there are several."""
+    every = dict(sets)
+    if len(sets) > 1:
+        every[f"all {name} files"] = list(chain.from_iterable(sets.values()))
+    return [
+        Row(file, "whole turns", len(scored), kind.figures(scored))
+        for file, scored in every.items()
+    ]
+
+
 # ── the command ──────────────────────────────────────────────────────────────────────
 
 
@@ -235,6 +262,9 @@ async def measure(given: argparse.Namespace) -> list[Row]:
             by_model = await bench.ask_model(given.library[0], given.provider, given.model or None)
             rows.append(own_row(f"{name}, sample", "whole turns", sample))
             rows.append(own_row(f"{name}, sample", given.model or given.provider, by_model))
+        for name, kind in KINDS.items():
+            sets = await score_files(kind, getattr(given, name), Path(folder) / name)
+            rows += kind_rows(name, kind, sets)
     await embedder.close()
     return rows
 
@@ -244,22 +274,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=lines[0])
     parser.add_argument("--agent", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--library", type=Path, nargs="+", default=[], metavar="FOLDER")
+    for name, kind in KINDS.items():
+        asked = f"questions for {kind.adapter}"
+        parser.add_argument(
+            f"--{name}", type=Path, nargs="+", default=[], metavar="FILE", help=asked
+        )
     parser.add_argument("--model", nargs="?", const="", metavar="NAME")
     parser.add_argument("--provider", default="llama_cpp")
     parser.add_argument("--today", type=date.fromisoformat, metavar="DAY", help="for libraries")
     parser.add_argument("--threshold", type=float, default=USUAL_THRESHOLD, metavar="T")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    if not given.agent and not given.library:
-        parser.error("name files of questions with --agent, or libraries with --library")
+    sources = ("agent", "library", *KINDS)
+    if not any(getattr(given, name) for name in sources):
+        parser.error(f"name what to ask with {join_words([f'--{name}' for name in sources])}")
     rows = asyncio.run(measure(given))
     if given.json:
         found = {"machine": describe_machine(), "rows": [row.to_dict() for row in rows]}
         print(json.dumps(found, indent=2))
         return
-    print(HEADER)
-    for row in rows:
-        print(row.to_text())
+    print(table_of(rows))
 
 
 if __name__ == "__main__":
