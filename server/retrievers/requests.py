@@ -126,7 +126,8 @@ def _only_tells(senses: MessageSenses, frame: Frame, coverage: Coverage) -> Obje
         declined = senses.reader.decline(senses.words, part.first, part.last)
         if declined is not None:
             return Objection("negation", _text(coverage, senses, declined))
-    if frame.moods.get("statement") or not all(part.tells for part in senses.parts()):
+    told = (part.tells or senses.is_of_people(part) for part in senses.parts())
+    if frame.moods.get("statement") or not all(told):
         return None
     return Objection("statement", _first_words(coverage, senses)) if senses.clauses else None
 

@@ -190,6 +190,10 @@ class SenseReader:
             one.sense == "direction" for one in self.senses(words)
         )
 
+    def asks_in(self, words: Sequence[str], first: int, last: int) -> bool:
+        """Whether a word stands there by which a remark asks for something after all."""
+        return self._asks.within(words, first, last) is not None
+
     def only_leads(self, words: Sequence[str]) -> bool:
         """Whether the words before a verb only ask: please, and, can you."""
         leads = self._language.group("polite") - self._language.group("pronouns") | self._joins
@@ -416,6 +420,14 @@ class MessageSenses:
                     first = at + 1
             if first < clause.last:
                 yield self._part(first, clause.last)
+
+    def is_of_people(self, clause: Clause) -> bool:
+        """Whether a clause begins with somebody who is told about, and who wants nothing."""
+        at = clause.first
+        while at < clause.last and self.reader.is_article(self.words[at]):
+            at += 1
+        person = any(one.first == at and one.sense == "person" for one in self.senses)
+        return person and not self.reader.asks_in(self.words, clause.first, clause.last)
 
     def _part(self, first: int, last: int) -> Clause:
         return Clause(first, last, self.reader.states(self.words, first, last))

@@ -136,7 +136,10 @@ def test_what_is_said_of_something_else_takes_nothing_back() -> None:
     assert against("the oven only takes pizza, set a timer for 10 minutes", LEFT) is None
     assert against("never, set a timer for 10 minutes") == ("negation", "never")
     assert against("don't set a timer for 10 minutes, I will tell them") == ("negation", "don't")
-    assert against("don't use it, I will set a timer for 10 minutes for them") == ("negation", "don't")
+    assert against("don't use it, I will set a timer for 10 minutes for them") == (
+        "negation",
+        "don't",
+    )
 
 
 def test_no_value_answers_who() -> None:
@@ -212,3 +215,13 @@ def test_the_mood_is_that_of_what_is_asked() -> None:
     assert mood("my kids are asleep, why is the timer on") == "question"
     assert mood("my kids are asleep, stop the timer") == "request"
     assert mood("my kids are asleep") == "statement"
+
+
+def test_what_others_did_is_no_request_to_a_rule() -> None:
+    told = write_objection(
+        EXTRACTOR, TIMER, turn("a friend of mine set a timer for 10 minutes"), by_rule=True
+    )
+    assert told is not None
+    assert told.kind == "statement"
+    asked = turn("my sister needs a timer for 10 minutes")
+    assert write_objection(EXTRACTOR, TIMER, asked, by_rule=True) is None

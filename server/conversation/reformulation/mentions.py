@@ -68,6 +68,20 @@ class Mentions:
         """Return what a text points to by its place among what was named: “the other one”."""
         return read_target_reference(text, self._lexicon, self._things)
 
+    def chosen_in(self, text: str, targets: Sequence[str]) -> tuple[str, ...]:
+        """Return which of the targets of a text it goes on to point to: the first one.
+
+        The other one is the one that was not spoken of last. All, where it points to none.
+        """
+        reference = self.reference_in(text)
+        if reference is None or reference.kind == "every":
+            return tuple(targets)
+        if reference.kind == "other":
+            before = text[: reference.span[0]]
+            spoken_of = max(targets, key=before.rfind)
+            return tuple(each for each in targets if each != spoken_of)
+        return resolve_target(reference, [targets]) or tuple(targets)
+
     def is_hardly_more(
         self, text: str, read: Intent, reference: TargetReference | None = None
     ) -> bool:

@@ -127,6 +127,8 @@ class Reformulator:
             return _RuleResult(unclear("several things are asked for at once"), open=True)
         if not own:
             targets = self._referred_to(heard.text, before)
+        elif len(own) > 1:
+            targets = own = self._mentions.chosen_in(message.content, own)
         found = _aimed(heard.offered, targets, read.explanation, read.confidence)
         found = replace(found, earlier=not own, wish=heard.text)
         # Which of several is meant is more than a rule can tell.
