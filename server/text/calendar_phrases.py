@@ -67,7 +67,11 @@ def read_phrase(tokens: Tokens, index: int, today: date) -> PhraseDay | None:
         NoSuchDay: the period has no such day, as most months have no fifth Friday.
         OverflowError: it lies outside the years 1 to 9999.
     """
-    found = _read_edge(tokens, index, today) or _read_place(tokens, index, today)
+    found = (
+        _read_edge(tokens, index, today)
+        or _read_place(tokens, index, today)
+        or _read_edge_after(tokens, index, today)
+    )
     return PhraseDay(found, weak=False) if found else _read_named(tokens, index, today)
 
 
@@ -145,6 +149,18 @@ def _read_edge(tokens: Tokens, index: int, today: date) -> RelativeDay | None:
         return None
     day = read.period.start if edge == "start" else read.period.end
     return RelativeDay(_first(tokens, index), read.last, day, f"the {edge} of {read.name}")
+
+
+def _read_edge_after(tokens: Tokens, index: int, today: date) -> RelativeDay | None:
+    """When the second quarter of 2027 ends; only of a period that is named whole."""
+    if _PERIODS.get(tokens.word(index + 1)) != "quarter":
+        return None
+    read = read_period(tokens, index, today)
+    edge = _DATES.edges.get(tokens.word(read.last)) if read else None
+    if read is None or edge is None or read.open_year:
+        return None
+    day = read.period.start if edge == "start" else read.period.end
+    return RelativeDay(_first(tokens, index), read.last + 1, day, f"the {edge} of {read.name}")
 
 
 def _read_place(tokens: Tokens, index: int, today: date) -> RelativeDay | None:

@@ -27,6 +27,7 @@ def read(text: str, kind: Kind) -> list[tuple[str, str]]:
         ("the last working day of the month", "the last working day of the month", "2026-11-30"),
         ("last day of february 2028", "last day of february 2028", "2028-02-29"),
         ("penultimate day of 2026", "penultimate day of 2026", "2026-12-30"),
+        ("the second quarter of 2027 ends", "the second quarter of 2027 ends", "2027-06-30"),
         ("by the end of the month", "the end of the month", "2026-11-30"),
         ("the end of the quarter", "the end of the quarter", "2026-12-31"),
         ("end of third quarter 2027", "end of third quarter 2027", "2027-09-30"),

@@ -108,6 +108,10 @@ def _in_percent(part: Node, whole: Node) -> Node:
     return Operation("in_percent", (Operation("divide", (part, whole)),))
 
 
+def _net(whole: Node, rate: Node) -> Node:
+    return Operation("divide", (whole, Operation("add", (number(1), rate))))
+
+
 _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "half": lambda a: Operation("part_of", (_HALF, a)),
     "double": lambda a: Operation("multiply", (number(2), a)),
@@ -127,7 +131,8 @@ _MADE_OF: Final[Mapping[str, Callable[..., Node]]] = {
     "change": lambda a, b: _in_percent(Operation("subtract", (b, a)), a),
     "fall": lambda a, b: _in_percent(Operation("subtract", (a, b)), a),
     "whole_of": lambda a, b: Operation("divide", (a, b)),
-    "without": lambda a, b: Operation("divide", (a, Operation("add", (number(1), b)))),
+    "included": lambda a, b: Operation("subtract", (a, _net(a, b))),
+    "without": _net,
     "sum": _call("add"),
     "product": _call("multiply"),
 }

@@ -90,6 +90,7 @@ ANSWERS = {
     "238 incl. 19% tax, what was it before the tax": "238 ÷ (1 + 19%) = 200",
     "from 80 visitors to 60. by what percent did it fall": "(80 − 60) ÷ 80 in % = 25%",
     "22 divided by 7, three decimals is plenty": "22 ÷ 7 rounded to 3 decimals = 3.143",
+    "how much vat is in 714 if 19% is already included": "714 − 714 ÷ (1 + 19%) = 114",
     "3.6 kg + 400 g = ? kg": "3.6 kg + 400 g in kg = 4 kg",
 }
 
