@@ -18,6 +18,7 @@ from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.providers.metered import MeteredChatModel, MeteredEmbedder
+from server.responses.readers import ResponseReaders
 from server.settings.models import Settings
 from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails
@@ -34,6 +35,7 @@ class SharedResources:
     conversation: ConversationService
     adapters: Adapters | None = None
     remembers: bool = True
+    readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
     _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class SharedResources:
         await asyncio.gather(*(model.close() for model in self._chat_models.values()))
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
+        await self.readers.close()
         await self.guardrails.close()
 
 
