@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from server.errors import ToolFailed
@@ -19,8 +20,9 @@ except ImportError:  # not on Windows, where only time and sizes bound it
     resource = None  # type: ignore[assignment]
 
 LENGTH_BYTES: Final = 8
+_STATM: Final = Path("/proc/self/statm")
 _MAX_MEMORY: Final = 1_000_000_000
-_GROWN_KB: Final = 150_000
+_GROWN_BYTES: Final = 150_000_000
 """With this much memory in use a process makes way for a new one."""
 
 
@@ -79,12 +81,12 @@ def _reply(job: ReadJob) -> Reply:
 
 
 def _has_grown() -> bool:
-    return resource is not None and _resident_kb() > _GROWN_KB
-
-
-def _resident_kb() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak // 1024 if sys.platform == "darwin" else peak
+    # Not the most that was ever used: that begins with what the server used when it forked.
+    try:
+        pages = int(_STATM.read_text("ascii").split()[1])
+    except OSError:
+        return False  # not on Linux
+    return pages * resource.getpagesize() > _GROWN_BYTES
 
 
 def main() -> None:

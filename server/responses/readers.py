@@ -3,9 +3,12 @@
 import asyncio
 import pickle
 import sys
-from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Final
+
+from anyio import CapacityLimiter, to_thread
 
 from server.errors import ToolFailed
 from server.responses.decoder import AnswerUnreadable
@@ -23,14 +26,53 @@ _PROGRAM: Final = "from server.responses.process import main; main()"
 _ROOT: Final = Path(__file__).parents[2]
 
 
+class ReaderProcess:
+    """One process; its methods block."""
+
+    def __init__(self, timeout_s: float) -> None:
+        command = (sys.executable, "-c", _PROGRAM, str(timeout_s))
+        # In a session of its own, so that Ctrl-C in a terminal is for the server alone.
+        self._process = Popen(command, stdin=PIPE, stdout=PIPE, cwd=_ROOT, start_new_session=True)  # noqa: S603
+        self.pid = self._process.pid
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def exchange(self, job: ReadJob) -> Reply:
+        """Return what comes of a job; raise OSError or EOFError when the process has ended."""
+        incoming, outgoing = self._process.stdout, self._process.stdin
+        assert incoming is not None  # noqa: S101  PIPE
+        assert outgoing is not None  # noqa: S101  PIPE
+        outgoing.write(pack(job))
+        outgoing.flush()
+        length = incoming.read(LENGTH_BYTES)
+        if len(length) < LENGTH_BYTES:
+            raise EOFError("the process has ended")
+        reply: Reply = pickle.load(incoming)  # noqa: S301  our own process wrote it
+        return reply
+
+    def kill(self) -> None:
+        """End the process; whoever exchanges with it learns of that at once. Does not block."""
+        self._process.kill()
+
+    def end(self) -> None:
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        self._process.wait()
+
+
 class ResponseReaders:
     """Reads answers, with at most `processes` processes, each started when first needed."""
 
     def __init__(self, *, processes: int = _PROCESSES, timeout_s: float = READ_TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
         self._slots = asyncio.Semaphore(processes)
-        self._idle: list[Process] = []
-        self._ending: set[asyncio.Task[int]] = set()
+        self._threads = CapacityLimiter(2 * processes)
+        self._idle: list[ReaderProcess] = []
+        self._killed: list[ReaderProcess] = []
 
     async def read(self, job: ReadJob, *, deadline: float) -> Mapped:
         """Return what a job asks for, before `deadline` by the loop's clock.
@@ -46,56 +88,38 @@ class ResponseReaders:
 
     async def close(self) -> None:
         """End all processes. Nobody may be reading any more."""
-        while self._idle:
-            self._end(self._idle.pop())
-        await asyncio.gather(*self._ending)
+        self._killed += self._idle
+        self._idle.clear()
+        await self._bury()
 
     async def _read_in_process(self, job: ReadJob) -> Mapped:
-        process = await self._process()
+        await self._bury()
+        process = self._idle.pop() if self._idle else ReaderProcess(self._timeout_s)
+        if not process.is_alive():
+            self._killed.append(process)
+            process = ReaderProcess(self._timeout_s)
         reply: Reply | None = None
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await _exchange(process, job)
+                reply = await to_thread.run_sync(
+                    process.exchange, job, abandon_on_cancel=True, limiter=self._threads
+                )
         except TimeoutError:
             seconds = f"{self._timeout_s:g} s"
             raise AnswerUnreadable(f"answered what cannot be read within {seconds}") from None
-        except (OSError, EOFError):
+        except (OSError, EOFError, pickle.UnpicklingError):
             raise AnswerUnreadable("answered what cannot be read") from None
         finally:
             if reply is None or reply.last:
-                self._end(process)
+                process.kill()
+                self._killed.append(process)
             else:
                 self._idle.append(process)
         if reply.page is None:
             raise ToolFailed(reply.failure)
         return reply.page
 
-    async def _process(self) -> Process:
-        while self._idle:
-            process = self._idle.pop()
-            if process.returncode is None:
-                return process
-            self._end(process)
-        command = (sys.executable, "-c", _PROGRAM, str(self._timeout_s))
-        # In a session of its own, so that Ctrl-C in a terminal is for the server alone.
-        return await asyncio.create_subprocess_exec(
-            *command, stdin=PIPE, stdout=PIPE, cwd=_ROOT, start_new_session=True
-        )
-
-    def _end(self, process: Process) -> None:
-        if process.returncode is None:
-            process.kill()
-        task = asyncio.ensure_future(process.wait())
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
-
-
-async def _exchange(process: Process, job: ReadJob) -> Reply:
-    assert process.stdin is not None  # noqa: S101  PIPE
-    assert process.stdout is not None  # noqa: S101  PIPE
-    process.stdin.write(pack(job))
-    await process.stdin.drain()
-    length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
-    content = await process.stdout.readexactly(length)
-    reply: Reply = pickle.loads(content)  # noqa: S301  our own process wrote it
-    return reply
+    async def _bury(self) -> None:
+        """Take leave of processes that were killed, so that the system can forget them."""
+        while self._killed:
+            await to_thread.run_sync(self._killed.pop().end, limiter=self._threads)

@@ -183,10 +183,9 @@ class EgressTransport(httpx.AsyncBaseTransport):
 
 def _is_address(location: str) -> bool:
     try:
-        httpx.URL(location)
+        return httpx.URL(location).scheme in ("", "http", "https")
     except (httpx.InvalidURL, ValueError):
         return False
-    return True
 
 
 class _Body(httpx.AsyncByteStream):
