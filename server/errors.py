@@ -134,6 +134,10 @@ class StoreUnavailable(OrbitError):
     code = "store_unavailable"  # the database of keys or sessions cannot be used
 
 
+class ValueRefused(StoreUnavailable):
+    code = "value_refused"  # the database works, and does not take this value
+
+
 class IndexUnavailable(StoreUnavailable):
     code = "index_unavailable"  # the vector store cannot be reached, read or written
 

@@ -65,7 +65,7 @@ class SharedResources:
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
-        guardrails = await asyncio.to_thread(_open_guardrails, settings)
+        guardrails = await asyncio.to_thread(_open_guardrails, settings, metrics)
         try:
             conversation = await asyncio.to_thread(ConversationService.open, settings, metrics)
         except OrbitError:
@@ -123,8 +123,10 @@ class SharedResources:
         await self.guardrails.close()
 
 
-def _open_guardrails(settings: Settings) -> Guardrails:
+def _open_guardrails(settings: Settings, metrics: Metrics) -> Guardrails:
     access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
-    return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)
+    return Guardrails(
+        limits, AuditWriter(opened[0], metrics) if opened is not None else None, access
+    )
