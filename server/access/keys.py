@@ -118,7 +118,7 @@ class KeyStore:
         except StoreUnavailable as failure:
             # Whoever presents a key may be anybody: where the keys are is not for them.
             _log.error("%s", failure)
-            raise StoreUnavailable("keys cannot be checked at the moment") from failure
+            raise StoreUnavailable("keys cannot be checked at the moment", shown=True) from failure
         if changes == self._changes:  # a record read before a revoke is not remembered after it
             self._verified.pop(digest, None)
             self._verified[digest] = record, self._clock_s() + self._remember_s

@@ -75,7 +75,7 @@ async def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     )
     async with running(settings, {}) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             for _ in range(600):
                 if (await client.get("/ready")).status_code == 200:
                     break

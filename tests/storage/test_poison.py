@@ -25,7 +25,7 @@ from server.errors import StoreUnavailable, ValueRefused
 from server.guards.store import CHANGES, COUNTS, DECISIONS
 from server.metrics.metrics import Metrics
 from server.settings.models import ConversationSettings
-from server.storage.database import create_tables, open_engine
+from server.storage.database import UtcTime, create_tables, open_engine
 from server.storage.write_behind import WriteBehind
 
 POISONS = {
@@ -62,10 +62,14 @@ def url(folder: Path) -> str:
 
 def row_of(table: sa.Table) -> dict[str, Any]:
     values: dict[type, Any] = {
-        str: "x", int: 1, float: 1.0, bytes: b"x", dict: {}, bool: True,
+        str: "x", int: 1, float: 1.0, bytes: b"x", dict: {}, object: {}, bool: True,
         datetime: datetime(2025, 1, 1, tzinfo=UTC),
     }  # fmt: skip
-    return {column.name: values[column.type.python_type] for column in table.c}
+    kinds = {
+        column.name: datetime if isinstance(column.type, UtcTime) else column.type.python_type
+        for column in table.c
+    }
+    return {name: values[kind] for name, kind in kinds.items()}
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS, ids=lambda each: getattr(each, "name", each))
