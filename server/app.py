@@ -15,10 +15,11 @@ from server.access.keys import KeyStore
 from server.adapters.manager import AdapterManager, Reread, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
+from server.api.auth import is_local_host
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.metrics.metrics import Metrics
-from server.settings.models import Settings
+from server.settings.models import ServerSettings, Settings
 
 
 def create_app(
@@ -43,9 +44,20 @@ def create_app(
     return create_api(
         metrics,
         max_body_bytes=settings.server.max_body_kb * 1024,
+        allowed_hosts=_allowed_hosts(settings.server),
         serve_metrics=settings.metrics.enabled,
         lifespan=lifespan,
     )
+
+
+def _allowed_hosts(server: ServerSettings) -> frozenset[str] | None:
+    """Return the names the server goes by, or None for any.
+
+    On loopback a foreign name can only come from a web page that has been pointed here.
+    """
+    if server.allowed_hosts is None:
+        return frozenset() if is_local_host(server.host) else None
+    return frozenset(name.lower().rstrip(".") for name in server.allowed_hosts)
 
 
 @asynccontextmanager
@@ -55,7 +67,7 @@ async def _open_state(
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     async with AsyncExitStack() as closing:  # closes in the opposite order
-        keys = await KeyStore.open(settings.database_url, settings.secret_path)
+        keys = await KeyStore.open(settings.database_url, settings.secret_path, metrics=metrics)
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)

@@ -15,6 +15,11 @@ class OrbitError(Exception):
     code = "internal_error"
     """Stable machine-readable name, as it appears in `error.code` over HTTP."""
 
+    @property
+    def public(self) -> str:
+        """What a client may read of it; the log has all of it."""
+        return str(self)
+
 
 class ConfigurationInvalid(OrbitError):
     """Raised once, with all problems of a configuration or library."""
@@ -45,7 +50,17 @@ class AdapterUnknown(OrbitError):
 
 
 class AdapterUnavailable(OrbitError):
+    """`why` may name files and addresses, and is for the log and the command line."""
+
     code = "adapter_unavailable"  # the adapter is configured but could not be opened
+
+    def __init__(self, message: str, why: str = "") -> None:
+        self._public = f"{message}; the log of the server says why" if why else message
+        super().__init__(f"{message}: {why}" if why else message)
+
+    @property
+    def public(self) -> str:
+        return self._public
 
 
 class IntentsUndefined(OrbitError):
@@ -131,7 +146,22 @@ class KeyIsOwn(KeyUnchangeable):
 
 
 class StoreUnavailable(OrbitError):
+    """The message may say where things are kept, unless it is made to be `shown`."""
+
     code = "store_unavailable"  # the database of keys or sessions cannot be used
+
+    def __init__(self, message: str, *, shown: bool = False) -> None:
+        hidden = "what the server keeps cannot be reached at the moment; its log says why"
+        self._public = message if shown else hidden
+        super().__init__(message)
+
+    @property
+    def public(self) -> str:
+        return self._public
+
+
+class ValueRefused(StoreUnavailable):
+    code = "value_refused"  # the database works, and does not take this value
 
 
 class IndexUnavailable(StoreUnavailable):

@@ -23,6 +23,7 @@ from server.errors import (
     RequestInvalid,
     StoreUnavailable,
 )
+from server.metrics.metrics import Metrics
 from server.storage.database import Database, create_tables, open_engine, utc_now
 from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
@@ -50,6 +51,7 @@ class KeyStore:
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
+        metrics: Metrics | None = None,
     ) -> None:
         self._database = Database(engine, threads=_THREADS)
         self._mint = mint
@@ -60,7 +62,7 @@ class KeyStore:
         """Records by digest, and when each is to be read again."""
         self._changes = 0
         self._last_used = WriteBehind[str, datetime](
-            self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S
+            self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S, metrics=metrics
         )
 
     @classmethod
@@ -72,6 +74,7 @@ class KeyStore:
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
+        metrics: Metrics | None = None,
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
@@ -79,7 +82,7 @@ class KeyStore:
         secret cannot be used.
         """
         engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
-        return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s)
+        return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s, metrics=metrics)
 
     async def close(self) -> None:
         """Write down the last uses and let go of the database."""
@@ -115,7 +118,7 @@ class KeyStore:
         except StoreUnavailable as failure:
             # Whoever presents a key may be anybody: where the keys are is not for them.
             _log.error("%s", failure)
-            raise StoreUnavailable("keys cannot be checked at the moment") from failure
+            raise StoreUnavailable("keys cannot be checked at the moment", shown=True) from failure
         if changes == self._changes:  # a record read before a revoke is not remembered after it
             self._verified.pop(digest, None)
             self._verified[digest] = record, self._clock_s() + self._remember_s

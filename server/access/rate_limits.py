@@ -92,7 +92,8 @@ class RateLimits:
             return await answer if isawaitable(answer) else answer
         except limits.errors.StorageError as failed:
             _log.error("rate limits cannot be counted: %s", failed.storage_error)
-            raise StoreUnavailable("rate limits cannot be checked at the moment") from failed
+            why = "rate limits cannot be checked at the moment"
+            raise StoreUnavailable(why, shown=True) from failed
 
 
 @lru_cache(maxsize=1024)

@@ -102,7 +102,7 @@ async def _build(
         verifier=verifier,
     )
     python = PythonCalls(loaded.functions)
-    http = HttpCalls.of(library, egress=egress_policy(adapter))
+    http = HttpCalls.of(library, egress=egress_policy(adapter), readers=resources.readers)
     executor = ToolExecutor(registry, http=http, python=python)
     chain = build_chain(
         adapter.name,

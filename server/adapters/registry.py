@@ -38,8 +38,11 @@ class Adapters:
             return self._open[name]
         if name not in self.names:
             raise AdapterUnknown(f"there is no adapter {name!r} in this configuration")
-        why = self._why.get(name, "it is still being opened; try again in a moment")
-        raise AdapterUnavailable(f"adapter {name!r} is unavailable: {why}")
+        if name not in self._why:
+            raise AdapterUnavailable(
+                f"adapter {name!r} is unavailable: it is still being opened; try again in a moment"
+            )
+        raise AdapterUnavailable(f"adapter {name!r} is unavailable", self._why[name])
 
     def opened_by(self, caller: Caller) -> Adapter:
         """Return the adapter of a caller's key. May raise KeyForeign or AdapterUnavailable."""

@@ -18,6 +18,7 @@ from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.providers.metered import MeteredChatModel, MeteredEmbedder
+from server.responses.readers import ResponseReaders
 from server.settings.models import Settings
 from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails
@@ -34,6 +35,7 @@ class SharedResources:
     conversation: ConversationService
     adapters: Adapters | None = None
     remembers: bool = True
+    readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
     _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class SharedResources:
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
-        guardrails = await asyncio.to_thread(_open_guardrails, settings)
+        guardrails = await asyncio.to_thread(_open_guardrails, settings, metrics)
         try:
             conversation = await asyncio.to_thread(ConversationService.open, settings, metrics)
         except OrbitError:
@@ -117,11 +119,14 @@ class SharedResources:
         await asyncio.gather(*(model.close() for model in self._chat_models.values()))
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
+        await self.readers.close()
         await self.guardrails.close()
 
 
-def _open_guardrails(settings: Settings) -> Guardrails:
+def _open_guardrails(settings: Settings, metrics: Metrics) -> Guardrails:
     access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
-    return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)
+    return Guardrails(
+        limits, AuditWriter(opened[0], metrics) if opened is not None else None, access
+    )

@@ -83,20 +83,35 @@ def is_loopback(request: Request) -> bool:
     if request.client is None or any(name in headers for name in _FORWARDED):
         return False
     host = headers.get("host")
-    return _is_local_host(request.client.host) and (host is None or _is_local_header(host))
+    return is_local_host(request.client.host) and (host is None or _is_local_header(host))
 
 
 @lru_cache(maxsize=256)
 def _is_local_header(host_header: str) -> bool:
+    return is_local_host(host_of(host_header))
+
+
+def host_of(host_header: str) -> str:
+    """Return the name or address of a Host header in lower case, or nothing: it is malformed."""
     try:
         host = urlsplit(f"//{host_header}").hostname or ""
     except ValueError:
-        return False
-    return _NOT_IN_A_HOST.isdisjoint(host_header) and _is_local_host(host)
+        return ""
+    return host.rstrip(".") if _NOT_IN_A_HOST.isdisjoint(host_header) else ""
 
 
 @lru_cache(maxsize=256)
-def _is_local_host(host: str) -> bool:
+def is_address(host: str) -> bool:
+    """Return whether a host is an address, which no web page can point elsewhere, or this one."""
+    try:
+        return host == "localhost" or bool(ipaddress.ip_address(host))
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def is_local_host(host: str) -> bool:
+    """Return whether a host is this machine, by its loopback address or name."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

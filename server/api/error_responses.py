@@ -20,6 +20,12 @@ class BodyTooLarge(errors.RequestInvalid):
     code = "body_too_large"
 
 
+class HostForeign(errors.RequestInvalid):
+    """The request is for another server: a web page may have led its reader's browser here."""
+
+    code = "host_foreign"
+
+
 class ClientLeft(OrbitError):
     """The client closed the connection; nobody will read the response."""
 
@@ -39,6 +45,7 @@ class FieldsInvalid(errors.RequestInvalid):
 
 _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (BodyTooLarge, 413),
+    (HostForeign, 421),
     (FieldsInvalid, 422),
     (errors.RequestInvalid, 400),
     (ClientLeft, 499),
@@ -79,7 +86,7 @@ def status_of(failure: OrbitError) -> int:
 
 def public_message(failure: OrbitError) -> str:
     """Return what a client may read of a failure; of an internal one, no details."""
-    return str(failure) if status_of(failure) != 500 else _INTERNAL
+    return failure.public if status_of(failure) != 500 else _INTERNAL
 
 
 def error_body(code: str, message: str, request_id: str, details: Any = None) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from server import __version__
+from server.api.auth import host_of, is_address
 from server.api.error_responses import (
     BodyTooLarge,
+    HostForeign,
     error_response,
     install_error_handlers,
     internal_error,
@@ -37,10 +39,14 @@ def create_api(
     metrics: Metrics,
     *,
     max_body_bytes: int,
+    allowed_hosts: frozenset[str] | None = None,
     serve_metrics: bool = True,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
-    """Return the application; its `state.api` has to be an `ApiState` before it is asked."""
+    """Return the application; its `state.api` has to be an `ApiState` before it is asked.
+
+    With `allowed_hosts` it answers to these names, to addresses and to `localhost` alone.
+    """
     # FastAPIOffline brings its own copy of the documentation page, for readers without a network.
     app: FastAPI = FastAPIOffline(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
@@ -51,7 +57,9 @@ def create_api(
     if serve_metrics:
         app.include_router(health.metrics_router)
     install_error_handlers(app)
-    app.add_middleware(RequestFrame, max_body_bytes=max_body_bytes, metrics=metrics)
+    app.add_middleware(
+        RequestFrame, max_body_bytes=max_body_bytes, metrics=metrics, allowed_hosts=allowed_hosts
+    )
     return app
 
 
@@ -63,8 +71,16 @@ class RequestFrame:
     requests by route, and answers a failure that has no name without its details.
     """
 
-    def __init__(self, app: ASGIApp, *, max_body_bytes: int, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        max_body_bytes: int,
+        metrics: Metrics,
+        allowed_hosts: frozenset[str] | None = None,
+    ) -> None:
         self._app = app
+        self._allowed_hosts = allowed_hosts
         self._max_body_bytes = max_body_bytes
         self._metrics = metrics
 
@@ -90,11 +106,12 @@ class RequestFrame:
             await send(message)
 
         try:
+            self._refuse_foreign_host(headers.get("host"))
             if scope["method"] not in _WITHOUT_BODY:
                 receive = await self._read_body(headers, receive)
             await self._app(scope, receive, send_with_id)
-        except BodyTooLarge as too_large:
-            await error_response(too_large, request_id)(scope, receive, send_with_id)
+        except (BodyTooLarge, HostForeign) as refused:
+            await error_response(refused, request_id)(scope, receive, send_with_id)
         except Exception:
             _log.exception("request %s failed", request_id)
             if status is not None:
@@ -104,6 +121,16 @@ class RequestFrame:
             # The router's pattern, since a path may be any text; 499 for a client that left.
             route = getattr(scope.get("route"), "path", "unmatched")
             self._metrics.request(scope["method"], route, status or 499, perf_counter() - since)
+
+    def _refuse_foreign_host(self, header: str | None) -> None:
+        if self._allowed_hosts is None or header is None:
+            return
+        name = host_of(header)
+        if name not in self._allowed_hosts and not is_address(name):
+            raise HostForeign(
+                "this server does not go by the name of the Host header; its operator can list "
+                "names under server.allowed_hosts"
+            )
 
     async def _read_body(self, headers: Headers, receive: Receive) -> Receive:
         """Return a `receive` that gives the whole body at once, or raise BodyTooLarge."""

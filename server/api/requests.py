@@ -17,6 +17,7 @@ from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
+from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.guards.manager import GuardManager
@@ -131,7 +132,7 @@ def turn_of(request: Request, caller: Caller, text: str, session_id: str | None)
     languages = request.headers.get("accept-language")
     return Turn(
         id=request.state.request_id,
-        text=text,
+        text=storable_text(text),
         session_id=session_id or uuid4().hex,
         caller=caller,
         received_at=datetime.now(UTC),

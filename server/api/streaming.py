@@ -146,7 +146,7 @@ class AnswerStream(Response):
 
     def _failure_body(self, failure: BaseException) -> Mapping[str, Any]:
         if isinstance(failure, OrbitError) and status_of(failure) != 500:
-            return error_body(failure.code, str(failure), self._request_id)
+            return error_body(failure.code, failure.public, self._request_id)
         return internal_error(self._request_id)
 
 

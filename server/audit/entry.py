@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from server.core.json import to_json
+from server.core.storable import storable_data, storable_text
 
 GENESIS: Final = "0" * 64
 """What the first entry follows."""
@@ -86,20 +87,13 @@ class AuditSeal:
 
 def to_row(event: Event) -> dict[str, Any]:
     """Return the event as JSON-ready data, which reads back exactly the same."""
-    row = {f.name: _valid_text(getattr(event, f.name)) for f in fields(Event)}
+    row = {f.name: storable_data(getattr(event, f.name)) for f in fields(Event)}
     row["at"] = event.at.astimezone(UTC).isoformat(timespec="milliseconds")
     row["duration_ms"] = round(event.duration_ms, 3)
-    arguments = _valid_text(to_json(event.arguments))
+    arguments = storable_text(to_json(event.arguments))
     cut = {"cut": arguments[:MOST_CHARS], "chars": len(arguments)}
     row["arguments"] = cut if len(arguments) > MOST_CHARS else json.loads(arguments)
     return row
-
-
-def _valid_text(value: Any) -> Any:
-    """Return the value, in text without lone surrogates, which cannot be written."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "replace").decode()
-    return value
 
 
 class Sink(Protocol):

@@ -10,7 +10,8 @@ from anyio import CapacityLimiter, to_thread
 from server.audit.entry import AuditSeal, Event, Sink, to_row
 from server.audit.file import FileSink
 from server.audit.table import TableSink
-from server.errors import OrbitError, StoreUnavailable
+from server.errors import OrbitError, StoreUnavailable, ValueRefused
+from server.metrics.metrics import Metrics
 from server.settings.models import Settings
 from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
@@ -23,11 +24,12 @@ _WRITE_EVERY_S: Final = 0.2
 class AuditWriter:
     """Writes events to a sink, in the order in which they came."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, metrics: Metrics | None = None) -> None:
         self._sink = sink
+        self._metrics = metrics
         self._noted = itertools.count()
         self._behind = WriteBehind[int, Event](
-            self._write_noted, what="audit events", every_s=_WRITE_EVERY_S
+            self._write_noted, what="audit events", every_s=_WRITE_EVERY_S, metrics=metrics
         )
         self._one_at_a_time = CapacityLimiter(1)
 
@@ -54,9 +56,12 @@ class AuditWriter:
     async def _write_noted(self, noted: Mapping[int, Event]) -> None:
         try:
             await self._append(list(noted.values()))
+        except ValueRefused:
+            raise  # each is then tried alone
         except StoreUnavailable as failed:
-            # Not kept for later: one event that a database refuses would keep out all others.
             _log.error("%d audit events are lost: %s", len(noted), failed)
+            if self._metrics is not None:
+                self._metrics.values_lost("audit events", len(noted))
 
     async def _append(self, events: Sequence[Event]) -> None:
         await to_thread.run_sync(self._append_rows, events, limiter=self._one_at_a_time)
@@ -67,7 +72,7 @@ class AuditWriter:
         except OrbitError:
             raise
         except Exception as failed:  # a database driver may raise anything
-            raise StoreUnavailable(f"the audit cannot be written: {failed}") from failed
+            raise ValueRefused(f"the audit cannot be written: {failed}") from failed
 
 
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:

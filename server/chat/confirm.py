@@ -19,6 +19,7 @@ from server.core.decision import (
     ProposalNotExecuted,
     Trace,
 )
+from server.core.storable import storable_text
 from server.core.turn import Turn
 from server.errors import (
     AdapterUnavailable,
@@ -95,7 +96,7 @@ async def hold_call(
                 },
                 match=decision.match,
                 intent=proposed.intent if proposed else template.id,
-                target=target,
+                target=None if target is None else storable_text(target),
                 detected=turn.intent.name if turn.intent is not None else None,
                 origin=proposed.origin if proposed else "template",
                 proposed_by="model" if call.by_model else "system",

@@ -74,7 +74,7 @@ async def save_history(
         # What was proposed from the conversation is settled: the next question begins anew.
         if isinstance(decision, Call) and decision.call.effect == "read":
             # Nothing was changed; what was shown is what “cancel it” means next.
-            reply = Message("assistant", answer.content[:_MAX_CHARS])
+            reply = Message("assistant", answer.kept_content[:_MAX_CHARS])
             await store.remember(turn.caller, turn.session_id, ConversationContext((reply,)))
         else:
             await store.forget(turn.caller, turn.session_id)
@@ -101,7 +101,7 @@ def updated_context(
     question = "" if private else turn.text[:_MAX_CHARS]
     memory = ChatMemory(max_turns, before.messages)
     memory.add_message("user", REDACTED if private else question)
-    memory.add_message("assistant", answer.content[:_MAX_CHARS])
+    memory.add_message("assistant", answer.kept_content[:_MAX_CHARS])
     proposal = answer.metadata.get("proposal", {})
     # The proposal to which the next yes or no belongs; a change of subject leaves none.
     held = proposal["proposal_id"] if proposal.get("status") == "held" else None

@@ -83,7 +83,7 @@ def respond(
     proposal: Mapping[str, Any] | None = None,
 ) -> Answer:
     """The answer that says what a turn came to, fit to be shown, and what became of a proposal."""
-    library = adapter.library
+    library, whole = adapter.library, _held_call(ending)
     if adapter.sensitive_templates:
         if is_private(adapter, trace, ending):
             ending = withhold_words(adapter, ending)
@@ -91,6 +91,7 @@ def respond(
         redact_trace(adapter, trace, ending, outcome.secrets if outcome else NO_SECRETS)
     language = library.domain.response.choose_language(turn.languages)
     template_id, confidence, metadata = None, 1.0, dict[str, Any]()
+    kept: str | None = None
     coverage, notes = NO_COVERAGE, list[str]()
     match ending:
         case Call(match, call):
@@ -121,10 +122,10 @@ def respond(
             template_id, confidence = held.match.template_id, held.match.confidence
             coverage = held.coverage
             notes = describe_left_out(library, held.left_out, language)
-            context = describe_call(library.templates[template_id], held) | {"notes": notes}
-            content = phrase(library, "propose", context, language)
-            if held is not ending:
-                content = phrase(library, "proposal_unclear", {"proposal": content}, language)
+            content, kept = (
+                _propose(library, shown, notes, language, again=held is not ending)
+                for shown in (whole or held, held)
+            )
             metadata = describe_match(held.match, held.call.sources)
             metadata["policy"] = {"outcome": "confirmation_required"}
             metadata["proposal"] = describe_proposal(held)
@@ -185,7 +186,31 @@ def respond(
         metadata["notes"] = notes
     if findings != NO_FINDINGS:
         metadata |= describe_findings(adapter, findings)
-    return Answer(content, confidence, metadata, ending, trace)
+    kept = None if kept == content else kept
+    return Answer(content, confidence, metadata, ending, trace, kept)
+
+
+def _held_call(ending: Ending) -> PendingConfirmation | None:
+    return (
+        ending.held
+        if isinstance(ending, ProposalNotExecuted)
+        else (ending if isinstance(ending, PendingConfirmation) else None)
+    )
+
+
+def _propose(
+    library: Library,
+    held: PendingConfirmation,
+    notes: Sequence[str],
+    language: str,
+    *,
+    again: bool,
+) -> str:
+    context = describe_call(library.templates[held.match.template_id], held) | {"notes": notes}
+    content = phrase(library, "propose", context, language)
+    return (
+        phrase(library, "proposal_unclear", {"proposal": content}, language) if again else content
+    )
 
 
 def with_notes(answer: Answer) -> Answer:

@@ -79,16 +79,24 @@ def respond_to_several(
     private = bool(adapter.sensitive_templates) and is_private(adapter, trace, decided)
     if private:  # no words of the question may be shown
         skipped = [REDACTED] * len(skipped)
-    contents = list[str]()
+    contents, keepable = list[str](), list[str]()
     for one in ended:
-        content = one.answer.content
+        content, kept = one.answer.content, one.answer.kept_content
         if one.is_second_proposal:
             template = library.templates[one.decided.call.template_id]
             context = {"description": template.description or template.id}
-            content = phrase(library, "several_wait", context, language)
+            content = kept = phrase(library, "several_wait", context, language)
+        for other in ended:
+            # A secret of one call may stand in what another one says.
+            kept = other.outcome.secrets.text(kept)
+            is_asked = other is one and one.answer.kept is not None
+            content = content if is_asked else other.outcome.secrets.text(content)
         contents.append(content)
+        keepable.append(kept)
     if skipped:
-        contents.append(phrase(library, "several_skipped", {"skipped": list(skipped)}, language))
+        left = phrase(library, "several_skipped", {"skipped": list(skipped)}, language)
+        contents.append(left)
+        keepable.append(left)
     first = ended[0].answer
     metadata = {**first.metadata, "calls": [_describe_call(one, private=private) for one in ended]}
     # The one that waits is the proposal of the turn, whichever call it is.
@@ -99,11 +107,9 @@ def respond_to_several(
         metadata["skipped"] = list(skipped)
     if findings != NO_FINDINGS:
         metadata |= describe_findings(adapter, findings)
-    content = "\n\n".join(contents)
     for one in ended:
-        # A secret of one call may stand in what another one says.
         secrets = one.outcome.secrets
-        content, metadata = secrets.text(content), _without(secrets, metadata)
+        metadata = _without(secrets, metadata)
         metadata["calls"] = [_without(secrets, each) for each in metadata["calls"]]
     parts = [
         each.answer.decision
@@ -111,7 +117,8 @@ def respond_to_several(
         if isinstance(each.answer.decision, Call | PendingConfirmation)
     ]
     ending = SeveralEndings(tuple(parts), tuple(metadata.get("skipped", ())))
-    return Answer(content, first.confidence, metadata, ending, trace)
+    content, kept = "\n\n".join(contents), "\n\n".join(keepable)
+    return Answer(content, first.confidence, metadata, ending, trace, kept)
 
 
 def _describe_call(one: EndedCall, *, private: bool) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class ConversationService:
         database = Database.open(settings.database_url, pending_calls.METADATA, outbox.METADATA)
         commits = Commits(conversation.commits)
         return cls(
-            ConversationStore.open(settings.database_url, conversation),
+            ConversationStore.open(settings.database_url, conversation, metrics=metrics),
             ConfirmationService(database, CallSignature(found), commits, limits),
             open_delivery(database, commits, conversation.commits, metrics),
             commits,

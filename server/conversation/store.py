@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from server.conversation.serialization import context_from_json, context_to_json
 from server.core.chat_messages import Message, SpeakerRole
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
+from server.metrics.metrics import Metrics
 from server.settings.models import ConversationSettings
 from server.storage.database import Database, UtcTime, put, utc_now
 from server.storage.write_behind import WriteBehind
@@ -112,6 +113,7 @@ class ConversationStore:
         settings: ConversationSettings,
         *,
         now: Callable[[], datetime] = utc_now,
+        metrics: Metrics | None = None,
     ) -> None:
         self._database = database
         self._now = now
@@ -119,21 +121,26 @@ class ConversationStore:
         self._most = settings.max_sessions_per_key
         self.max_turns = settings.max_turns
         self._behind = WriteBehind[ConversationKey, Kept](
-            self._write, what="conversations", every_s=_WRITE_EVERY_S
+            self._write, what="conversations", every_s=_WRITE_EVERY_S, metrics=metrics
         )
         self._tidied_at: datetime | None = None
         self._keys: set[str] = set()
 
     @classmethod
     def open(
-        cls, url: str, settings: ConversationSettings, *, now: Callable[[], datetime] = utc_now
+        cls,
+        url: str,
+        settings: ConversationSettings,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        metrics: Metrics | None = None,
     ) -> Self:
         """Open the store, making its table if there is none. Blocks.
 
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        return cls(Database.open(url, _METADATA), settings, now=now)
+        return cls(Database.open(url, _METADATA), settings, now=now, metrics=metrics)
 
     async def close(self) -> None:
         await self._behind.close()

@@ -291,6 +291,12 @@ class Answer:
     metadata: Mapping[str, Any]
     decision: Ending
     trace: Trace = field(default_factory=Trace)
+    kept: str | None = field(default=None, repr=False)
+    """What may be kept of `content`, where that shows sensitive values to who must confirm them."""
+
+    @property
+    def kept_content(self) -> str:
+        return self.content if self.kept is None else self.kept
 
     def to_dict(self, session_id: str) -> dict[str, Any]:
         """Return the answer as HTTP sends it, without the trace."""

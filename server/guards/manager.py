@@ -122,7 +122,7 @@ class GuardManager:
     async def _open_store(self) -> GuardStore:
         async with self._opening:
             if self._store is None:
-                self._store = await GuardStore.open(self._database_url)
+                self._store = await GuardStore.open(self._database_url, self._metrics)
                 self._seen = await self._store.last_change()
                 self._watcher = asyncio.create_task(self._watch(self._store))
             return self._store

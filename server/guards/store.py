@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from anyio import to_thread
 
 from server.guards.changes import Change
+from server.metrics.metrics import Metrics
 from server.storage.database import Database, UtcTime
 from server.storage.write_behind import WriteBehind
 
@@ -75,17 +76,18 @@ class GuardDecision:
 
 
 class GuardStore:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
         self._database = database
         self._noted = itertools.count()
         self._behind = WriteBehind[int, tuple[Counted, GuardDecision | None]](
-            self._write, what="guard decisions", every_s=_WRITE_EVERY_S
+            self._write, what="guard decisions", every_s=_WRITE_EVERY_S, metrics=metrics
         )
 
     @classmethod
-    async def open(cls, url: str) -> Self:
+    async def open(cls, url: str, metrics: Metrics | None = None) -> Self:
         """Open the store, or raise `StoreUnavailable`."""
-        return cls(await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1)))
+        opened = await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1))
+        return cls(opened, metrics)
 
     async def close(self) -> None:
         await self._behind.close()

@@ -1,10 +1,9 @@
-"""Expressions that authors write: RE2 patterns, Jinja and JMESPath."""
+"""Expressions that authors write: RE2 patterns and Jinja."""
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
-import jmespath
 import re2
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -52,16 +51,6 @@ def examine(text: str) -> JinjaText:
         else:
             return JinjaText("include, import and extends have nothing to load from")
     return JinjaText(None, frozenset(used - own - SANDBOX.globals.keys() - {"loop"}))
-
-
-@lru_cache(maxsize=4096)
-def compile_path(path: str) -> Any:
-    """Return the compiled expression, which has `search(data)`.
-
-    Raises:
-        jmespath.exceptions.JMESPathError: it does not compile.
-    """
-    return jmespath.compile(path)
 
 
 _QUIET: Final = re2.Options()

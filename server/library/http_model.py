@@ -1,7 +1,7 @@
 """HTTP requests, services and responses of templates, ready to be filled with arguments."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
@@ -9,6 +9,8 @@ from urllib.parse import quote, unquote_plus, urlsplit
 from server.core.suggestions import shortened
 from server.library.http_auth import HttpAuth
 from server.library.placeholders import PlaceholderInvalid, PlaceholderText, Slot, parse_text
+from server.responses.decoder import ResponseType
+from server.responses.mapping import NO_MAPPING, ResponseMapping
 
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 IDEMPOTENT: Final[frozenset[HttpMethod]] = frozenset(("GET", "PUT", "DELETE"))
@@ -18,7 +20,6 @@ HTTP_TOOL: Final = "http_call"
 """The tool name of calls over HTTP."""
 
 BodyKind = Literal["json", "form", "text"]
-ResponseType = Literal["auto", "json", "csv", "text"]
 PageStyle = Literal["page", "offset", "cursor", "link"]
 
 _MAX_SHOWN: Final = 40
@@ -64,6 +65,8 @@ class HttpService:
     backoff_s: float = 0.2
     """Pause before the first retry; each further one takes twice as long."""
     max_response_bytes: int = 4_000_000
+    max_response_values: int = 100_000
+    """Values of an answer, at any depth: every cell of a table counts."""
     max_redirects: int = 3
     cache_ttl_s: float = 0.0
     """How long the answer to a GET may be used again; 0 keeps none."""
@@ -85,20 +88,6 @@ class HttpDefaults:
 
     def covers(self, origin: str) -> bool:
         return self.origin in ("", origin)
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseMapping:
-    """What to take from an answer, in JMESPath.
-
-    Without `items` the whole body is the item, or the items when it is a list.
-    """
-
-    items: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    total: str = ""
-    error: str = ""
-    """When this yields something, the answer is a failure and this says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +125,7 @@ class HttpExecution:
     operation: str
     request: HttpRequest
     service: HttpService = HttpService()
-    mapping: ResponseMapping = ResponseMapping()
+    mapping: ResponseMapping = NO_MAPPING
     response_type: ResponseType = "auto"
     pagination: Pagination | None = None
     prepare: HttpPreparation | None = None

@@ -7,7 +7,6 @@ from typing import Any, Final, cast
 
 from jmespath.exceptions import JMESPathError
 
-from server.library.expressions import compile_path
 from server.library.http_auth import AUTH_SCHEMES, AuthenticationYaml, HttpAuth
 from server.library.http_model import (
     BaseUrlMissing,
@@ -21,7 +20,6 @@ from server.library.http_model import (
     HttpService,
     Pagination,
     QueryValue,
-    ResponseMapping,
     parse_endpoint,
 )
 from server.library.http_yaml import (
@@ -41,6 +39,7 @@ from server.library.placeholders import (
     to_texts,
 )
 from server.library.problems import Section, one_spelling
+from server.responses.mapping import ResponseMapping, compile_path
 from server.settings.yaml_tree import Unresolved
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -55,7 +54,10 @@ _FIELDS: Final = {
     "timeout": "timeout_s",
     "backoff": "backoff_s",
     "cache_ttl": "cache_ttl_s",
-    **{name: name for name in ("retries", "max_response_bytes", "max_redirects")},
+    **{
+        name: name
+        for name in ("retries", "max_response_bytes", "max_response_values", "max_redirects")
+    },
 }
 
 

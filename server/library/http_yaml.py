@@ -34,6 +34,8 @@ class ServiceYaml(LibraryModel):
     """Seconds before the first retry; each further one waits twice as long."""
     max_response_bytes: int | None = Field(default=None, ge=1, le=100_000_000)
     """Largest answer that is read."""
+    max_response_values: int | None = Field(default=None, ge=1, le=1_000_000)
+    """Most values in an answer, at any depth; every cell of a table is one."""
     max_redirects: int | None = Field(default=None, ge=0, le=10)
     """How many redirects are followed, on the same host alone."""
     cache_ttl: float | None = Field(default=None, ge=0)

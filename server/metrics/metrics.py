@@ -76,6 +76,7 @@ _COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "orbit_proposals_total": ("What became of calls that waited for a yes", "adapter", "outcome"),
     "orbit_commit_deliveries_total": ("Attempts to deliver commit events", "outcome"),
+    "orbit_values_lost_total": ("Values that could not be stored, and are lost", "what"),
 }  # fmt: skip
 """What each counts, and its labels; likewise below, with buckets."""
 
@@ -177,6 +178,10 @@ class Metrics:
 
     def commits_waiting(self, count: int) -> None:
         self._commits_waiting.set(count)
+
+    def values_lost(self, what: str, count: int = 1) -> None:
+        """`what` is one of the few kinds that are written in batches."""
+        self._counters["orbit_values_lost_total"].labels(what).inc(count)
 
     def index_size(self, adapter: str, vectors: int) -> None:
         self._vectors.labels(adapter).set(vectors)

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.ports import ChatModel, Embedder, Vectors
+from server.core.storable import storable_data, storable_text
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderTimedOut
 from server.metrics.metrics import Metrics
@@ -46,7 +48,7 @@ class MeteredChatModel(ChatModelWrapper):
                 messages, schema=schema, tools=tools, max_tokens=max_tokens
             )
             heard.append(reply)
-            return reply
+            return _storable(reply)
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int | None = None
@@ -56,7 +58,9 @@ class MeteredChatModel(ChatModelWrapper):
                 async for piece in pieces:
                     if isinstance(piece, Reply):
                         heard.append(piece)
-                    yield piece
+                        yield _storable(piece)
+                    else:
+                        yield storable_text(piece)
 
     @contextmanager
     def _call(self) -> Iterator[list[Reply]]:
@@ -71,6 +75,10 @@ class MeteredChatModel(ChatModelWrapper):
 
         with _outcome(count):
             yield heard
+
+
+def _storable(reply: Reply) -> Reply:
+    return replace(reply, text=storable_text(reply.text), data=storable_data(reply.data))
 
 
 @contextmanager

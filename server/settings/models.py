@@ -23,6 +23,8 @@ class ServerSettings(Strict):
     """Address to listen on. `0.0.0.0` opens the server to the network."""
     port: int = Field(default=8000, ge=0, le=65535)
     """Port to listen on; 0 takes any free one."""
+    allowed_hosts: tuple[str, ...] | None = None
+    """Names that clients may call it by; without a list any, or on loopback only `localhost`."""
     max_body_kb: int = Field(default=256, ge=1, le=102_400)
     """Largest request body, in units of 1024 bytes."""
     max_message_chars: int = Field(default=8000, ge=1, le=1_000_000)

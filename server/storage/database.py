@@ -11,7 +11,8 @@ from anyio import CapacityLimiter, to_thread
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from server.errors import StoreUnavailable
+from server.core.storable import storable_data
+from server.errors import StoreUnavailable, ValueRefused
 from server.storage.files import make_private
 
 _T = TypeVar("_T")
@@ -102,7 +103,7 @@ def open_engine(url: str) -> sa.Engine:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() == "sqlite":
             return _open_sqlite(parsed)
-        return sa.create_engine(parsed, pool_pre_ping=True)
+        return _taking_any_text(sa.create_engine(parsed, pool_pre_ping=True))
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
             f"the key store needs a database driver that is not installed: {missing} "
@@ -136,6 +137,8 @@ def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailab
     """Return the failure to raise, without the SQL and without the password."""
     place = engine.url.render_as_string(hide_password=True)
     reason = " ".join(str(failure.orig).split())
+    if isinstance(failure, sa.exc.DataError | sa.exc.IntegrityError):
+        return ValueRefused(f"the database at {place} does not take a value: {reason}")
     return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")
 
 
@@ -153,6 +156,18 @@ def _open_sqlite(url: sa.URL) -> sa.Engine:
             ) from failure
     engine = sa.create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
     sa.event.listen(engine, "connect", _use_wal)
+    return _taking_any_text(engine)
+
+
+def _taking_any_text(engine: sa.Engine) -> sa.Engine:
+    """Make every text storable that is written or looked for, whatever column it is for."""
+
+    def clean(
+        _connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any
+    ) -> tuple[str, Any]:
+        return statement, storable_data(parameters)
+
+    sa.event.listen(engine, "before_cursor_execute", clean, retval=True)
     return engine
 
 

@@ -5,7 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Generic, TypeVar
 
-from server.errors import StoreUnavailable
+from server.errors import StoreUnavailable, ValueRefused
+from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
 
@@ -19,13 +20,21 @@ _MOST_WAITING: Final = 50_000
 class WriteBehind(Generic[K, V]):
     """Keeps the latest value of each key, and hands them to `write` every `every_s` seconds.
 
-    `what` names the values in the log. What cannot be written is kept for the next time.
+    `what` names the values in log and metrics. While the database is away, they are kept for
+    the next time. When it refuses a batch, its values are written one by one, so that one that
+    can never be written is lost alone.
     """
 
     def __init__(
-        self, write: Callable[[Mapping[K, V]], Awaitable[None]], *, what: str, every_s: float
+        self,
+        write: Callable[[Mapping[K, V]], Awaitable[None]],
+        *,
+        what: str,
+        every_s: float,
+        metrics: Metrics | None = None,
     ) -> None:
         self._write = write
+        self._metrics = metrics
         self._what = what
         self._every_s = every_s
         self._waiting: dict[K, V] = {}
@@ -43,9 +52,8 @@ class WriteBehind(Generic[K, V]):
             if not self._overflowing:
                 _log.error("more %s come than can be written; the oldest are lost", self._what)
             self._overflowing = True
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._every_s, self._start_writing)
+            self._count_lost()
+        self._start_timer()
 
     def get(self, key: K) -> V | None:
         """Return the value that is not in the database yet, or None."""
@@ -64,15 +72,35 @@ class WriteBehind(Generic[K, V]):
                 return
             self._under_way, self._overflowing = batch, False
             try:
-                await self._write(batch)
-            except StoreUnavailable as failure:
-                _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
-                self._waiting = batch | self._waiting
-                if self._timer is None:
-                    loop = asyncio.get_running_loop()
-                    self._timer = loop.call_later(self._every_s, self._start_writing)
+                left = await self._write_each(batch)
             finally:
                 self._under_way = {}
+            if left:
+                self._waiting = left | self._waiting
+                self._start_timer()
+
+    async def _write_each(self, batch: dict[K, V]) -> dict[K, V]:
+        """Write a batch, one by one when it is refused; return what is to be tried again."""
+        try:
+            await self._write(batch)
+        except Exception as failure:  # a value may be anything, and so may go wrong in any way
+            if _is_away(failure):
+                _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
+                return batch
+            if len(batch) == 1:
+                why = f"{type(failure).__name__}: {failure}"
+                _log.error("one of the %s cannot be written, and is lost: %s", self._what, why)
+                self._count_lost()
+                return {}
+            left: dict[K, V] = {}
+            for key, value in batch.items():
+                left |= await self._write_each({key: value})
+            return left
+        return {}
+
+    def _count_lost(self) -> None:
+        if self._metrics is not None:
+            self._metrics.values_lost(self._what)
 
     async def close(self) -> None:
         """Write what waits, and stop."""
@@ -82,6 +110,15 @@ class WriteBehind(Generic[K, V]):
         if self._timer is not None:
             self._timer.cancel()
 
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._every_s, self._start_writing)
+
     def _start_writing(self) -> None:
         self._timer = None
         self._writing = asyncio.get_running_loop().create_task(self.flush())
+
+
+def _is_away(failure: Exception) -> bool:
+    return isinstance(failure, StoreUnavailable) and not isinstance(failure, ValueRefused)

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from server.core.ports import Tool
+from server.core.storable import storable_data, storable_text
 from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import HTTP_TOOL
@@ -123,16 +124,17 @@ def _run(tool: Tool, call: ToolCall) -> _Outcome:
     if not isinstance(result, Mapping) or "result" not in result:
         _log.error("tool %s returned no result in %s", call.tool, call.operation)
         return _Outcome(ToolResultStatus.ERROR, None, f"{call.tool} returned no result")
-    return _Outcome(ToolResultStatus.SUCCESS, result)
+    return _Outcome(ToolResultStatus.SUCCESS, storable_data(result))
 
 
 def _failure_outcome(call: ToolCall, failure: BaseException, name: str, what: str) -> _Outcome:
     """Return the outcome of a failure; log what is unexpected, but no sensitive words."""
     if isinstance(failure, ToolTimedOut):
-        return _Outcome(ToolResultStatus.TIMEOUT, None, str(failure))
+        return _Outcome(ToolResultStatus.TIMEOUT, None, storable_text(str(failure)))
     if isinstance(failure, ToolError):
         rejection = failure.rejection if isinstance(failure, ToolFailed) else None
-        return _Outcome(ToolResultStatus.ERROR, None, str(failure), rejection)
+        said = storable_data((str(failure), rejection))
+        return _Outcome(ToolResultStatus.ERROR, None, *said)
     if call.sensitive:
         places = traceback.extract_tb(failure.__traceback__)
         where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"

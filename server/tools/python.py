@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from server.core.storable import storable_data
 from server.core.tools import ToolCall
 from server.errors import PluginInvalid, Problem, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.model import Library, PythonExecution, Template
@@ -117,7 +118,7 @@ class PythonCalls:
         else:
             value = await self._in_thread(function, call, timeout_s)
         fields = value if isinstance(value, Mapping) else {"result": value}
-        return {"operation": call.operation, **fields}
+        return {"operation": call.operation, **storable_data(dict(fields))}
 
     def close(self) -> None:
         for workers in self._workers.values():

@@ -1,9 +1,13 @@
 """Around the calls: health, readiness, errors of routing, documentation, request ids."""
 
+import httpx
 import pytest
 
 from server import __version__
 from server.access.models import NewKey
+from server.api.error_responses import error_response
+from server.api.factory import create_api
+from server.errors import IndexUnavailable, StoreUnavailable, ValueRefused
 from tests.api.conftest import Edge
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +31,65 @@ async def test_readiness_names_what_does_not_serve_and_why(edge: Edge) -> None:
             ],
         },
     )
+
+
+async def test_why_an_adapter_does_not_serve_is_for_this_machine_and_for_keys(edge: Edge) -> None:
+    mine, _ = await edge.keys.create(NewKey("broken"))
+    admin, _ = await edge.keys.create(NewKey("arithmetic", role="admin"))
+
+    async def reasons(key: str) -> list[str]:
+        headers = {"X-API-Key": key} if key else {}
+        rows = (await edge.remote.get("/ready", headers=headers)).json()["adapters"]
+        return [row["name"] for row in rows if "why" in row or "details" in row]
+
+    assert [await reasons(key) for key in ("", "wrong", edge.key, mine, admin)] == [
+        [],
+        [],
+        ["arithmetic"],
+        ["broken"],
+        ["arithmetic", "broken"],
+    ]
+
+
+async def test_where_things_are_kept_is_told_to_nobody(
+    edge: Edge, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = "/srv/orbit/data/orbit.db"
+    edge.adapters.failed("broken", f"{path} cannot be read")
+    raw, _ = await edge.keys.create(NewKey("broken"))
+    said = await edge.client.post("/chat", json={"message": "x"}, headers={"X-API-Key": raw})
+    assert (said.status_code, path in said.text, path in caplog.text) == (503, False, True)
+    for failure in (StoreUnavailable(path), ValueRefused(path), IndexUnavailable(path)):
+        response = error_response(failure, "r")
+        assert (response.status_code, path.encode() in bytes(response.body)) == (503, False)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "host", "status"),
+    [
+        (None, "evil.example", 200),
+        (frozenset(), "evil.example", 421),
+        (frozenset(), "localhost.evil.example", 421),
+        (frozenset(), "localhost@evil.example", 421),
+        (frozenset(), "", 421),
+        (frozenset(), "[::1", 421),
+        (frozenset(), "localhost:8000", 200),
+        (frozenset(), "127.0.0.1:8000", 200),
+        (frozenset(), "[::1]:8000", 200),
+        (frozenset({"orbit.example"}), "ORBIT.example.:443", 200),
+        (frozenset({"orbit.example"}), "evil.example", 421),
+    ],
+)
+async def test_a_request_for_another_host_is_not_answered(
+    edge: Edge, allowed: frozenset[str] | None, host: str, status: int
+) -> None:
+    api = create_api(edge.state.metrics, max_body_bytes=100, allowed_hosts=allowed)
+    api.state.api = edge.state
+    transport = httpx.ASGITransport(api)
+    async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+        for path in ("/health", "/docs", "/ready"):
+            found = await client.get(path, headers={"Host": host})
+            assert found.status_code == status
 
 
 async def test_nothing_is_ready_when_no_adapter_serves(edge: Edge) -> None:

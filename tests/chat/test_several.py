@@ -131,7 +131,7 @@ async def test_the_call_that_waits_is_remembered_beside_those_that_ran(desk: Flo
 
 async def test_a_secret_of_one_call_is_in_no_other(desk: Floor) -> None:
     answer = await desk.say("whisper hunter2secret & note hunter2secret & hunter2secret again")
-    shown = str((answer.content, answer.metadata, answer.trace.to_list()))
+    shown = str((answer.kept_content, answer.metadata, answer.trace.to_list()))
     assert "hunter2secret" not in shown
     assert "hunter2secret" not in str(await remembered(desk))
 

@@ -56,7 +56,9 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
     with services() as address:
         async with running(settings, {"DEMO_SERVICES_URL": address}) as api:
             transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-            async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://localhost"
+            ) as client:
                 while (await client.get("/ready")).status_code != 200:  # noqa: ASYNC110
                     await anyio.sleep(0.05)
                 store = await KeyStore.open(settings.database_url, settings.secret_path)

@@ -27,7 +27,7 @@ class Served:
         self._running = running(found.settings, found.environ)
         api = self._runner.run(self._running.__aenter__())
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        self._client = httpx.AsyncClient(transport=transport, base_url="http://orbit")
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
         self._runner.run(self._until_ready())
         self._key = self._runner.run(self._make_key(found))
 

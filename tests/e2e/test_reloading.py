@@ -61,7 +61,7 @@ async def serving(
         found.settings, found.environ, lambda: configured(path).settings.adapters
     ) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             await api.state.api.adapters.every_one_tried()
             yield Server(client, folder, key, admin)
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 async def serving(configured: Configured) -> AsyncIterator[httpx.AsyncClient]:
     async with running(configured.settings, configured.environ) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 
 

@@ -46,7 +46,7 @@ async def over_http(found: Configured, environ: Mapping[str, str], *questions: s
     """The bodies of `/chat` for each question, and of `/intents/detect` for the first."""
     async with running(found.settings, environ) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             while (await client.get("/ready")).json()["status"] != "ready":  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             keys = await KeyStore.open(found.settings.database_url, found.settings.secret_path)

@@ -36,7 +36,7 @@ async def ask(folder: Path, address: str, *asked: tuple[str, str]) -> list[dict[
     environ = {**found.environ, "DEMO_SERVICES_URL": address}
     async with running(found.settings, environ) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             while (await client.get("/ready")).json()["status"] != "ready":  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             keys = await KeyStore.open(found.settings.database_url, found.settings.secret_path)

@@ -65,7 +65,7 @@ async def customer(settings: Settings, address: str) -> AsyncIterator[Customer]:
     async with running(settings, {"DEMO_SERVICES_URL": address}) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
         async with (
-            httpx.AsyncClient(transport=transport, base_url="http://orbit") as client,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
             httpx.AsyncClient(base_url=address) as shop,
         ):
             while (await client.get("/ready")).status_code != 200:  # noqa: ASYNC110

@@ -75,7 +75,7 @@ async def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     )
     async with running(settings, {}) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://orbit") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             for _ in range(600):
                 if (await client.get("/ready")).status_code == 200:
                     break
@@ -107,7 +107,9 @@ async def test_it_refuses_limits_validates_runs_audits_and_redacts(study: Study)
     assert held.json()["metadata"]["proposal"]["arguments"] == {"prioritized_topics": "[REDACTED]"}
     answer = await study.confirm(held.json(), "premium")
     assert answer.json()["content"] == "Your priorities have 2 topics now."
-    assert "zebrafish" not in held.text + answer.text
+    # Only who has to confirm sees what would run.
+    assert "zebrafish" in held.json()["content"]
+    assert "zebrafish" not in str(held.json()["metadata"]) + answer.text
     assert (await study.said("Make me 21 flashcards about grammar"))[1] in (
         "arguments_invalid", "none"
     )  # fmt: skip

@@ -11,11 +11,11 @@ from server.library.http_model import (
     HttpExecution,
     HttpService,
     Pagination,
-    ResponseMapping,
 )
 from server.library.loader import load_library
 from server.library.model import Library, Template
 from server.library.placeholders import parse_text, to_texts
+from server.responses.mapping import ResponseMapping
 from tests.library.samples import load
 
 DOMAIN = """
@@ -131,6 +131,7 @@ def test_a_template_has_the_last_word(tmp_path: Path) -> None:
     backoff: 1
     cache_ttl: 60
     max_response_bytes: 1000
+    max_response_values: 70
     max_redirects: 0
     headers: {x-lang: fr}
     auth: {type: api_key, key: abcd, in: query, name: appid}
@@ -142,6 +143,7 @@ def test_a_template_has_the_last_word(tmp_path: Path) -> None:
         retries=0,
         backoff_s=1,
         max_response_bytes=1000,
+        max_response_values=70,
         max_redirects=0,
         cache_ttl_s=60,
     )

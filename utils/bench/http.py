@@ -11,7 +11,8 @@ import json
 from time import perf_counter
 from typing import Any
 
-from server.library.http_model import HttpExecution, HttpRequest, ResponseMapping, parse_endpoint
+from server.library.http_model import HttpExecution, HttpRequest, parse_endpoint
+from server.responses.mapping import ResponseMapping
 from server.tools.http.egress import EgressPolicy, open_client
 from server.tools.http.engine import HttpEngine
 from utils.bench._machine import describe_machine, percentiles

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from server import __version__
 from server.adapters.registry import AdapterStatus
-from server.api.auth import is_loopback, key_of
+from server.api.auth import ADMIN, is_loopback, key_of
 from server.api.error_responses import json_response
-from server.api.requests import State
+from server.api.requests import ApiState, State
 from server.api.schemas import Health, Readiness, refusals
-from server.errors import KeyForeign, KeyUnknown
+from server.errors import AccessDenied, KeyForeign, KeyUnknown, StoreUnavailable
 from server.metrics.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["health"])
@@ -31,8 +31,11 @@ async def get_health(state: State) -> Response:
     responses={503: {"model": Readiness, "description": "No adapter serves (yet)."}},
     summary="Readiness, adapter by adapter",
 )
-async def get_readiness(state: State) -> Response:
-    """200 when at least one adapter serves; the body says which do not, and why."""
+async def get_readiness(request: Request, state: State) -> Response:
+    """200 when at least one adapter serves; the body says which do not.
+
+    It says why to this machine and to whoever has a key: an admin, or one of that adapter.
+    """
     await state.adapters.check()
     statuses = state.adapters.statuses()
     states = {row.state for row in statuses}
@@ -40,8 +43,26 @@ async def get_readiness(state: State) -> Response:
         status = "ready" if states == {"ready"} else "degraded"
     else:
         status = "opening" if "opening" in states else "unavailable"
-    body = {"status": status, "adapters": [describe_status(row) for row in statuses]}
+    reader = await _reader_of(request, state)
+    rows = [
+        describe_status(row)
+        if reader in (row.name, ADMIN)
+        else {"name": row.name, "state": row.state}
+        for row in statuses
+    ]
+    body = {"status": status, "adapters": rows}
     return json_response(body, 200 if "ready" in states else 503)
+
+
+async def _reader_of(request: Request, state: ApiState) -> str | None:
+    """Return `admin` for who may read everything, else the adapter of the key, if there is one."""
+    if is_loopback(request):
+        return ADMIN
+    try:
+        caller = await state.keys.authenticate(key_of(request))
+    except (AccessDenied, StoreUnavailable):
+        return None
+    return ADMIN if caller.role == ADMIN else caller.adapter
 
 
 def describe_status(status: AdapterStatus) -> dict[str, object]:

@@ -36,6 +36,10 @@ class AddressRefused(httpcore.ConnectError):
     """The host may not be called, or its address is one that must not be called."""
 
 
+class RedirectUnusable(httpx.ProtocolError):
+    """A service sends its caller on to what is no address."""
+
+
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
     """The only `allowed_hosts`, if any, and those that may stand on private addresses.
@@ -162,15 +166,26 @@ class EgressTransport(httpx.AsyncBaseTransport):
                     extensions=request.extensions,
                 )
             )
-        return httpx.Response(
+        received = httpx.Response(
             response.status,
             headers=response.headers,
             stream=_Body(response),
             extensions=response.extensions,
         )
+        if received.has_redirect_location and not _is_address(received.headers["location"]):
+            await received.aclose()
+            raise RedirectUnusable("the address to go on to is none")
+        return received
 
     async def aclose(self) -> None:
         await self._connections.aclose()
+
+
+def _is_address(location: str) -> bool:
+    try:
+        return httpx.URL(location).scheme in ("", "http", "https")
+    except (httpx.InvalidURL, ValueError):
+        return False
 
 
 class _Body(httpx.AsyncByteStream):

@@ -11,21 +11,22 @@ from typing import Any, Final, Self
 import httpx
 
 from server.core.tools import ToolCall
-from server.errors import ToolFailed, ToolUnknown
+from server.errors import ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.http_model import (
     HttpExecution,
     HttpPreparation,
     HttpService,
-    ResponseMapping,
-    ResponseType,
     secrets_of,
 )
 from server.library.model import Library
 from server.library.placeholders import ExpressionFailed
+from server.responses.mapping import Mapped
+from server.responses.process import ReadJob
+from server.responses.readers import ResponseReaders
 from server.tools.http.egress import EgressPolicy, open_client
 from server.tools.http.pagination import Gathered, first_page, next_page, to_result
 from server.tools.http.request import FilledRequest, encode_value, fill_request
-from server.tools.http.response import Mapped, Received, map_answer, read_answer
+from server.tools.http.response import Received
 from server.tools.http.sender import Sender, redact_secrets
 
 _MAX_ENTRIES: Final = 512
@@ -63,12 +64,11 @@ class AnswerCache:
             self._bytes -= len(entry[1].body)
 
 
-_READ_IN_THREAD_BYTES: Final = 65_536
-"""Bodies beyond this are read beside the event loop, which others are waiting for."""
-
-
 class HttpEngine:
-    """Calls the services of one adapter over one pool of connections."""
+    """Calls the services of one adapter over one pool of connections.
+
+    Without `readers`, which several may share, it has and closes its own.
+    """
 
     def __init__(
         self,
@@ -76,7 +76,10 @@ class HttpEngine:
         max_concurrency: int = 64,
         transport: httpx.AsyncBaseTransport | None = None,
         egress: EgressPolicy | None = None,
+        readers: ResponseReaders | None = None,
     ) -> None:
+        self._readers = readers or ResponseReaders()
+        self._owns_readers = readers is None
         self._client = open_client(transport, egress)
         self._sender = Sender(self._client, max_concurrency=max_concurrency)
         self._cache = AnswerCache()
@@ -106,6 +109,8 @@ class HttpEngine:
 
     async def close(self) -> None:
         await self._client.aclose()
+        if self._owns_readers:
+            await self._readers.close()
 
     async def _prepare(
         self, prepare: HttpPreparation, arguments: Mapping[str, Any], deadline: float
@@ -113,7 +118,13 @@ class HttpEngine:
         request = fill_request(prepare.request, prepare.service, arguments)
         secrets = secrets_of(prepare.request, prepare.service)
         received = await self._receive(request, prepare.service, deadline, secrets)
-        page = await _read(received, prepare.response_type, prepare.mapping, secrets)
+        job = ReadJob(
+            received.to_body(),
+            prepare.response_type,
+            prepare.mapping,
+            max_values=prepare.service.max_response_values,
+        )
+        page = await self._read(job, request.host, secrets, deadline)
         found = page.items[0] if page.items else None
         if not isinstance(found, Mapping) or all(value is None for value in found.values()):
             missed = _not_found(prepare, arguments, request.host)
@@ -129,13 +140,14 @@ class HttpEngine:
         gathered = Gathered(request.host)
         while following is not None:
             received = await self._receive(following, execution.service, deadline, secrets)
-            page = await _read(
-                received,
+            job = ReadJob(
+                received.to_body(),
                 execution.response_type,
                 execution.mapping,
-                secrets,
                 next_path=paging.next if paging else "",
+                max_values=execution.service.max_response_values,
             )
+            page = await self._read(job, request.host, secrets, deadline)
             gathered.add(received, page)
             if paging is None:
                 break
@@ -165,28 +177,15 @@ class HttpEngine:
             self._cache.put(request, received, service.cache_ttl_s)
         return received
 
-
-async def _read(
-    received: Received,
-    expected: ResponseType,
-    mapping: ResponseMapping,
-    secrets: tuple[str, ...],
-    *,
-    next_path: str = "",
-) -> Mapped:
-    structured = bool(mapping.items or mapping.fields or next_path)
-
-    def read() -> Mapped:
-        data = read_answer(received, expected, structured=structured)
+    async def _read(
+        self, job: ReadJob, host: str, secrets: tuple[str, ...], deadline: float
+    ) -> Mapped:
         try:
-            return map_answer(data, mapping, next_path=next_path)
+            return await self._readers.read(job, deadline=deadline)
+        except TimeoutError:
+            raise ToolTimedOut(f"the answer of {host} was not read in time") from None
         except ToolFailed as failed:
-            message = redact_secrets(f"{received.host} {failed}", secrets)
-            raise ToolFailed(message) from failed
-
-    if len(received.body) > _READ_IN_THREAD_BYTES:
-        return await asyncio.to_thread(read)
-    return read()
+            raise ToolFailed(redact_secrets(f"{host} {failed}", secrets)) from failed
 
 
 def _not_found(prepare: HttpPreparation, arguments: Mapping[str, Any], host: str) -> str:
@@ -212,6 +211,7 @@ class HttpCalls:
         transport: httpx.AsyncBaseTransport | None = None,
         *,
         egress: EgressPolicy | None = None,
+        readers: ResponseReaders | None = None,
     ) -> Self | None:
         """Return the calls of a library over a pool of its own, or None when it makes none."""
         runs = {
@@ -225,7 +225,9 @@ class HttpCalls:
         if not runs:
             return None
         limit = library.domain.http.max_concurrency
-        engine = HttpEngine(max_concurrency=limit, transport=transport, egress=egress)
+        engine = HttpEngine(
+            max_concurrency=limit, transport=transport, egress=egress, readers=readers
+        )
         return cls(runs, engine)
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:

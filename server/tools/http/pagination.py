@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from server.errors import ToolFailed
 from server.library.http_model import Pagination
+from server.responses.mapping import Mapped
 from server.tools.http.request import FilledRequest
-from server.tools.http.response import Mapped, Received
+from server.tools.http.response import Received
+
+_MAX_CURSOR_CHARS: Final = 4_000
 
 
 def first_page(request: FilledRequest, paging: Pagination) -> FilledRequest:
@@ -36,6 +39,8 @@ def next_page(
     if paging.style == "cursor":
         if page.next in (None, "", False):
             return None
+        if not isinstance(page.next, str | int | float) or len(str(page.next)) > _MAX_CURSOR_CHARS:
+            raise ToolFailed(f"{received.host} named its next page in a way that cannot be used")
         following = request.with_query(paging.param, page.next)
         return None if following == request else following
     short = bool(paging.page_size) and len(page.items) < paging.page_size
@@ -46,12 +51,15 @@ def next_page(
 
 
 def _linked(request: FilledRequest, received: Received) -> FilledRequest | None:
-    links = httpx.Response(received.status, headers=received.headers).links
-    target = links.get("next", {}).get("url")
-    if not target:
-        return None
     here = urlsplit(request.address)
-    there = urlsplit(urljoin(request.url, target))
+    try:
+        links = httpx.Response(received.status, headers=received.headers).links
+        target = links.get("next", {}).get("url")
+        if not target:
+            return None
+        there = urlsplit(urljoin(request.url, target))
+    except ValueError:
+        raise ToolFailed(f"{received.host} put its next page at no address") from None
     if (there.scheme, there.netloc.lower()) != (here.scheme, here.netloc):
         raise ToolFailed(
             f"{received.host} put its next page on another host, which is not followed"

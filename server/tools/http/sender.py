@@ -17,23 +17,20 @@ from tenacity.wait import wait_exponential, wait_random
 
 from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import IDEMPOTENT, HttpService
-from server.tools.http.egress import AddressRefused
+from server.responses.decoder import AnswerUnreadable, read_json
+from server.responses.mapping import one_line
+from server.tools.http.egress import AddressRefused, RedirectUnusable
 from server.tools.http.request import FilledRequest
-from server.tools.http.response import (
-    AnswerUnreadable,
-    BodyUnusable,
-    Received,
-    one_line,
-    read_json,
-    read_limited,
-)
+from server.tools.http.response import BodyUnusable, Received, read_limited
 
 _TOO_MANY_REQUESTS: Final = 429
 _REJECTIONS: Final = frozenset((400, 404, 409, 410, 422))
 """What was asked is not there, or cannot be asked like that."""
 _PASSING_FAULTS: Final = frozenset((502, 503, 504))
 _MAX_BACKOFF_S: Final = 5.0
+_MAX_DATE_CHARS: Final = 60
 _ERROR_BODY_BYTES: Final = 16_384
+_ERROR_BODY_VALUES: Final = 2_000
 _DETAIL_NAMES: Final = ("message", "error_description", "detail", "reason", "error", "title")
 
 _E = TypeVar("_E", bound=BaseException)
@@ -138,7 +135,8 @@ def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
 
 
 def _may_repeat(request: FilledRequest, error: httpx.TransportError) -> bool:
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+    never = httpx.UnsupportedProtocol | httpx.LocalProtocolError | RedirectUnusable
+    if isinstance(error, never):
         return False
     # A connection that was never made has carried nothing, whatever the method.
     never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
@@ -194,6 +192,8 @@ def _transport_failure(host: str, error: httpx.TransportError) -> ToolError:
             return ToolFailed(f"{host} could not be reached: it refused the connection")
         case httpx.ConnectError():
             return ToolFailed(f"{host} could not be reached")
+        case RedirectUnusable() | httpx.UnsupportedProtocol():
+            return ToolFailed(f"{host} redirected to what is no address")
         case httpx.ReadError() | httpx.RemoteProtocolError():
             return ToolFailed(f"{host} broke off its answer, or did not speak HTTP")
         case _:
@@ -210,12 +210,12 @@ def _retry_after_s(headers: httpx.Headers) -> float:
     if text.isdecimal():
         return float(text[:9])
     try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+        until = parsedate_to_datetime(text[:_MAX_DATE_CHARS])
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0  # the parser of dates in mail fails in all of these ways
 
 
 def redact_secrets(text: str, secrets: Sequence[str]) -> str:
@@ -228,7 +228,7 @@ def _detail(received: Received) -> str:
     if "json" not in received.headers.get("content-type", ""):
         return ""
     try:
-        data = read_json(received)
+        data = read_json(received.to_body(), _ERROR_BODY_VALUES)
     except AnswerUnreadable:
         return ""
     return _first_text(data)

@@ -295,10 +295,25 @@ async def test_what_a_call_leaves_out_is_said_whenever_it_is_shown(tmp_path: Pat
         assert ("coverage" in held.metadata, "coverage" in again.metadata) == (True, False)
 
 
-async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None:
+async def test_who_must_confirm_sees_what_would_run_also_when_asked_again(tmp_path: Path) -> None:
+    async with floor(tmp_path) as shop:
+        for text in ("whisper swordfish", "yes?"):
+            asked = await shop.say(text)
+            assert "- secret: `swordfish`" in asked.content
+            assert "swordfish" not in f"{asked.metadata} {asked.trace.to_list()} {asked!r}".replace(
+                repr(asked.content), ""
+            )
+        assert shop.adapter.conversations is not None
+        kept = await shop.adapter.conversations.recall(shop.caller, "s")
+        assert ["- secret: `[REDACTED]`" in m.content for m in kept.messages[1::2]] == [True, True]
+
+
+async def test_a_secret_is_kept_to_run_and_shown_nowhere_but_to_who_confirms(
+    tmp_path: Path,
+) -> None:
     async with floor(tmp_path) as shop:
         held = await shop.say("whisper swordfish")
-        said = f"{held.content} {held.metadata} {held.trace.to_list()}"
+        said = f"{held.kept} {held.metadata} {held.trace.to_list()}"
         said += f"{[row['shown'] for row in await shop.rows()]}"
         answer = await shop.say("yes")
         assert shop.tool.ran == [("echo", {"secret": "swordfish"})]
@@ -307,7 +322,7 @@ async def test_a_secret_is_kept_to_run_and_shown_nowhere(tmp_path: Path) -> None
         assert shop.adapter.conversations is not None
         said += f"{await shop.adapter.conversations.recall(shop.caller, 's')}"
         assert "swordfish" not in said
-        assert "- secret: `[REDACTED]`" in held.content
+        assert "- secret: `[REDACTED]`" in held.kept_content
         assert [each["text"] for each in held.metadata["coverage"]] == ["whisper", "[REDACTED]"]
 
 

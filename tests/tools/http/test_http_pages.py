@@ -7,7 +7,8 @@ import pytest
 
 from server.errors import ToolFailed
 from server.library.http_auth import HttpAuth
-from server.library.http_model import Pagination, ResponseMapping
+from server.library.http_model import Pagination
+from server.responses.mapping import ResponseMapping
 from tests.tools.http.calls import FAST, ask
 from tests.tools.http.upstream import Answering, Asked, calculated, reply
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from server.errors import ToolFailed
-from server.library.http_model import HttpPreparation, ResponseMapping
+from server.library.http_model import HttpPreparation
 from server.library.placeholders import parse_text
+from server.responses.mapping import ResponseMapping
 from server.tools.http.engine import HttpEngine
 from tests.tools.http.calls import FAST, LOOPBACK, ask, execution, request
 from tests.tools.http.upstream import always, calculated, in_turn, reply, upstream
