@@ -55,7 +55,9 @@ async def _open_state(
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     async with AsyncExitStack() as closing:  # closes in the opposite order
-        keys = await KeyStore.open(settings.database_url, settings.secret_path)
+        keys = await KeyStore.open(
+            settings.database_url, settings.secret_path, timeout_s=settings.store_timeout_s
+        )
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)

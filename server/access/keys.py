@@ -23,7 +23,14 @@ from server.errors import (
     RequestInvalid,
     StoreUnavailable,
 )
-from server.storage.database import Database, create_tables, open_engine, utc_now
+from server.storage.database import (
+    BATCH_TIMEOUT_S,
+    STORE_TIMEOUT_S,
+    Database,
+    create_tables,
+    open_engine,
+    utc_now,
+)
 from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
 
@@ -47,11 +54,12 @@ class KeyStore:
         engine: sa.Engine,
         mint: KeyIssuer,
         *,
+        timeout_s: float = STORE_TIMEOUT_S,
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
     ) -> None:
-        self._database = Database(engine, threads=_THREADS)
+        self._database = Database(engine, threads=_THREADS, timeout_s=timeout_s)
         self._mint = mint
         self._now = now
         self._clock_s = clock_s
@@ -69,17 +77,20 @@ class KeyStore:
         url: str,
         secret_path: Path,
         *,
+        timeout_s: float = STORE_TIMEOUT_S,
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
+        A check of a key waits `timeout_s` for the database, and no longer.
         Raises `StoreUnavailable`: the database cannot be used; or `ConfigurationInvalid`: the
         secret cannot be used.
         """
         engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
-        return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s)
+        times = {"timeout_s": timeout_s, "remember_s": remember_s}
+        return cls(engine, mint, now=now, clock_s=clock_s, **times)
 
     async def close(self) -> None:
         """Write down the last uses and let go of the database."""
@@ -182,7 +193,7 @@ class KeyStore:
         )
 
     async def _write_uses(self, uses: Mapping[str, datetime]) -> None:
-        await self._database.run(lambda c: queries.note_uses(c, uses))
+        await self._database.run(lambda c: queries.note_uses(c, uses), timeout_s=BATCH_TIMEOUT_S)
 
     async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
         try:

@@ -124,4 +124,5 @@ def _open_guardrails(settings: Settings) -> Guardrails:
     access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
-    return Guardrails(limits, AuditWriter(opened[0]) if opened is not None else None, access)
+    audit = AuditWriter(opened[0], timeout_s=settings.store_timeout_s) if opened else None
+    return Guardrails(limits, audit, access)

@@ -196,6 +196,8 @@ class AccessSettings(Strict):
     """Whether documented sample keys work, for clients on this machine only."""
     database_url: SecretStr | None = None
     """SQLAlchemy URL of the database for keys and audit; without one, SQLite in `data_dir`."""
+    store_timeout_s: Seconds = 5.0
+    """Longest wait for it, in seconds; at most a quarter of `server.turn_timeout_s` counts."""
     roles: RolesSettings = RolesSettings()
     """The roles that keys may have."""
     gateway: GatewaySettings = GatewaySettings()
@@ -309,6 +311,11 @@ class Settings(Imports, extra="forbid"):
         """SQLAlchemy URL of the database for keys."""
         given = self.access.database_url
         return given.get_secret_value() if given else f"sqlite:///{self.data_dir / 'orbit.db'}"
+
+    @property
+    def store_timeout_s(self) -> float:
+        """Seconds that a request may wait for one transaction of that database."""
+        return min(self.access.store_timeout_s, self.server.turn_timeout_s / 4)
 
     @property
     def secret_path(self) -> Path:
