@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager, Reread, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
@@ -82,6 +83,7 @@ async def _open_state(
             blocked_in=settings.guards.stream_blocked,
             sample_keys=access.sample_keys,
             gateway=_gateway(settings),
+            wrong_keys=WrongKeys(access.wrong_keys),
             roles=access.roles.names,
             metrics_token=token.get_secret_value() if token else None,
         )

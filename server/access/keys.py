@@ -1,9 +1,11 @@
 """The store of keys: making, checking, listing, revoking and rotating them."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final, Self, TypeVar
@@ -66,6 +68,8 @@ class KeyStore:
         self._remember_s = remember_s
         self._verified: dict[bytes, tuple[KeyRecord, float]] = {}
         """Records by digest, and when each is to be read again."""
+        self._reading: dict[bytes, asyncio.Task[KeyRecord]] = {}
+        """Reads under way: of many requests with one key that come together, one reads it."""
         self._changes = 0
         self._last_used = WriteBehind[str, datetime](
             self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S
@@ -112,11 +116,29 @@ class KeyStore:
         digest = self._mint.digest(raw)
         record, stale_at_s = self._verified.get(digest, (None, 0.0))
         if record is None or stale_at_s <= self._clock_s():
-            record = await self._read(raw, digest)
+            record = await self._read_once(raw, digest)
         now = self._now()
         _refuse_unusable(record, now, sample_allowed=sample_allowed)
         self._last_used.note(record.key_id, now)
         return record.caller()
+
+    def remembers(self, raw: str) -> bool:
+        """Return whether `raw` was found to be a key here not long ago."""
+        return len(raw) <= LONGEST_RAW and self._mint.digest(raw) in self._verified
+
+    async def _read_once(self, raw: str, digest: bytes) -> KeyRecord:
+        reading = self._reading.get(digest)
+        if reading is None:
+            reading = asyncio.create_task(self._read(raw, digest))
+            self._reading[digest] = reading
+            reading.add_done_callback(partial(self._forget_reading, digest))
+        return await asyncio.shield(reading)
+
+    def _forget_reading(self, digest: bytes, done: "asyncio.Task[KeyRecord]") -> None:
+        if self._reading.get(digest) is done:
+            del self._reading[digest]
+        if not done.cancelled():
+            done.exception()  # whoever asked may have left
 
     async def _read(self, raw: str, digest: bytes) -> KeyRecord:
         changes = self._changes
@@ -201,6 +223,7 @@ class KeyStore:
         finally:
             self._changes += 1
             self._verified.clear()
+            self._reading.clear()
 
 
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
