@@ -66,11 +66,7 @@ class AuditWriter:
         await self._behind.flush()
 
     async def close(self) -> None:
-        closing = asyncio.create_task(self._behind.close())
-        done, _ = await asyncio.wait({closing}, timeout=self._timeout_s)
-        if not done:
-            closing.cancel()
-            _log.error("the audit does not answer; its last events may be lost")
+        await self._behind.close(within_s=self._timeout_s)
         self._calls.close()
         self._sink.close()
 

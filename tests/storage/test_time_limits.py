@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from server.errors import StoreUnavailable
 from server.storage.database import Database
 from server.storage.threads import BlockingCalls, CallTimedOut
+from server.storage.write_behind import WriteBehind
 
 pytestmark = pytest.mark.anyio
 
@@ -53,3 +55,18 @@ async def test_a_failure_is_that_of_the_call() -> None:
     with pytest.raises(ZeroDivisionError):
         await calls.run(lambda: 1 / 0)
     calls.close()
+
+
+async def test_what_cannot_be_written_holds_up_no_end_and_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def hang(_batch: Mapping[int, str]) -> None:
+        await asyncio.Event().wait()
+
+    behind = WriteBehind[int, str](hang, what="notes", every_s=60.0)
+    behind.note(1, "one")
+    behind.note(2, "two")
+    began = time.monotonic()
+    await behind.close(within_s=0.1)
+    assert time.monotonic() - began < 1.0
+    assert caplog.messages == ["2 notes could not be written at the end, and may be lost"]

@@ -70,7 +70,7 @@ def _started(folder: Path) -> Iterator[tuple[str, int]]:
         _wait_until_it_answers(port, log)
         yield f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{port}/postgres", server.pid
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # without waiting for those who are connected
         server.wait(20)
 
 
