@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager, Reread, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
@@ -67,7 +68,12 @@ async def _open_state(
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
     async with AsyncExitStack() as closing:  # closes in the opposite order
-        keys = await KeyStore.open(settings.database_url, settings.secret_path, metrics=metrics)
+        keys = await KeyStore.open(
+            settings.database_url,
+            settings.secret_path,
+            timeout_s=settings.store_timeout_s,
+            metrics=metrics,
+        )
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)
@@ -92,6 +98,7 @@ async def _open_state(
             blocked_in=settings.guards.stream_blocked,
             sample_keys=access.sample_keys,
             gateway=_gateway(settings),
+            wrong_keys=WrongKeys(access.wrong_keys),
             roles=access.roles.names,
             metrics_token=token.get_secret_value() if token else None,
         )

@@ -1,9 +1,11 @@
 """The store of keys: making, checking, listing, revoking and rotating them."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final, Self, TypeVar
@@ -24,7 +26,14 @@ from server.errors import (
     StoreUnavailable,
 )
 from server.metrics.metrics import Metrics
-from server.storage.database import Database, create_tables, open_engine, utc_now
+from server.storage.database import (
+    BATCH_TIMEOUT_S,
+    STORE_TIMEOUT_S,
+    Database,
+    create_tables,
+    open_engine,
+    utc_now,
+)
 from server.storage.files import load_or_create_secret
 from server.storage.write_behind import WriteBehind
 
@@ -48,18 +57,21 @@ class KeyStore:
         engine: sa.Engine,
         mint: KeyIssuer,
         *,
+        timeout_s: float = STORE_TIMEOUT_S,
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
         metrics: Metrics | None = None,
     ) -> None:
-        self._database = Database(engine, threads=_THREADS)
+        self._database = Database(engine, threads=_THREADS, timeout_s=timeout_s)
         self._mint = mint
         self._now = now
         self._clock_s = clock_s
         self._remember_s = remember_s
         self._verified: dict[bytes, tuple[KeyRecord, float]] = {}
         """Records by digest, and when each is to be read again."""
+        self._reading: dict[bytes, asyncio.Task[KeyRecord]] = {}
+        """Reads under way: of many requests with one key that come together, one reads it."""
         self._changes = 0
         self._last_used = WriteBehind[str, datetime](
             self._write_uses, what="last uses of keys", every_s=_WRITE_USES_EVERY_S, metrics=metrics
@@ -71,6 +83,7 @@ class KeyStore:
         url: str,
         secret_path: Path,
         *,
+        timeout_s: float = STORE_TIMEOUT_S,
         remember_s: float = 2.0,
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
@@ -78,11 +91,13 @@ class KeyStore:
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
+        A check of a key waits `timeout_s` for the database, and no longer.
         Raises `StoreUnavailable`: the database cannot be used; or `ConfigurationInvalid`: the
         secret cannot be used.
         """
         engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
-        return cls(engine, mint, remember_s=remember_s, now=now, clock_s=clock_s, metrics=metrics)
+        times = {"timeout_s": timeout_s, "remember_s": remember_s}
+        return cls(engine, mint, now=now, clock_s=clock_s, metrics=metrics, **times)
 
     async def close(self) -> None:
         """Write down the last uses and let go of the database."""
@@ -104,11 +119,29 @@ class KeyStore:
         digest = self._mint.digest(raw)
         record, stale_at_s = self._verified.get(digest, (None, 0.0))
         if record is None or stale_at_s <= self._clock_s():
-            record = await self._read(raw, digest)
+            record = await self._read_once(raw, digest)
         now = self._now()
         _refuse_unusable(record, now, sample_allowed=sample_allowed)
         self._last_used.note(record.key_id, now)
         return record.caller()
+
+    def remembers(self, raw: str) -> bool:
+        """Return whether `raw` was found to be a key here not long ago."""
+        return len(raw) <= LONGEST_RAW and self._mint.digest(raw) in self._verified
+
+    async def _read_once(self, raw: str, digest: bytes) -> KeyRecord:
+        reading = self._reading.get(digest)
+        if reading is None:
+            reading = asyncio.create_task(self._read(raw, digest))
+            self._reading[digest] = reading
+            reading.add_done_callback(partial(self._forget_reading, digest))
+        return await asyncio.shield(reading)
+
+    def _forget_reading(self, digest: bytes, done: "asyncio.Task[KeyRecord]") -> None:
+        if self._reading.get(digest) is done:
+            del self._reading[digest]
+        if not done.cancelled():
+            done.exception()  # whoever asked may have left
 
     async def _read(self, raw: str, digest: bytes) -> KeyRecord:
         changes = self._changes
@@ -185,7 +218,7 @@ class KeyStore:
         )
 
     async def _write_uses(self, uses: Mapping[str, datetime]) -> None:
-        await self._database.run(lambda c: queries.note_uses(c, uses))
+        await self._database.run(lambda c: queries.note_uses(c, uses), timeout_s=BATCH_TIMEOUT_S)
 
     async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
         try:
@@ -193,6 +226,7 @@ class KeyStore:
         finally:
             self._changes += 1
             self._verified.clear()
+            self._reading.clear()
 
 
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:

@@ -1,18 +1,18 @@
 """Counting calls against rate limits, in memory or in Redis."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import isawaitable
-from time import time
+from time import monotonic, time
 from typing import Any, Final, Literal
 
 import limits
 from limits import strategies
 from limits.aio import strategies as aio_strategies
-from limits.storage import MemoryStorage
 
+from server.access.counts import SteadyMemoryStorage
 from server.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -44,15 +44,24 @@ class LimitStatus:
 class RateLimits:
     """Counts calls. Of any number of calls at once, exactly as many pass as a limit allows."""
 
-    def __init__(self, url: str | None = None, window: Window = "moving") -> None:
+    def __init__(
+        self,
+        url: str | None = None,
+        window: Window = "moving",
+        clock_s: Callable[[], float] = monotonic,
+    ) -> None:
         """`url` is `redis://…` or `rediss://…`; without one, counts are this process's own.
+
+        `clock_s` is for counts in memory; Redis is told the time of day, so that servers agree.
 
         Raises `StoreUnavailable`: the URL names nothing that can count.
         """
         self._redis = None if url is None else _open_redis(url)
         # The async storage in memory hands every key to a thread each time it forgets some.
         kinds = strategies if self._redis is None else aio_strategies
-        self._strategy: Any = getattr(kinds, _STRATEGIES[window])(self._redis or MemoryStorage())
+        self._clock_s = clock_s if self._redis is None else time
+        storage = self._redis or SteadyMemoryStorage(clock_s)
+        self._strategy: Any = getattr(kinds, _STRATEGIES[window])(storage)
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Return the limit among `names` that would refuse a call now, without counting one."""
@@ -84,7 +93,9 @@ class RateLimits:
 
     async def _status(self, name: str, who: tuple[str, ...], *, allowed: bool) -> LimitStatus:
         stats = await self._ask("get_window_stats", name, who)
-        return LimitStatus(name, allowed, stats.remaining, max(0.0, stats.reset_time - time()))
+        # Where the clock was set back, what was counted before lies in the future.
+        reset_s = min(stats.reset_time - self._clock_s(), _item(name).get_expiry())
+        return LimitStatus(name, allowed, stats.remaining, max(0.0, reset_s))
 
     async def _ask(self, question: str, name: str, who: tuple[str, ...]) -> Any:
         try:

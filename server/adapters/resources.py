@@ -127,6 +127,7 @@ def _open_guardrails(settings: Settings, metrics: Metrics) -> Guardrails:
     access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
-    return Guardrails(
-        limits, AuditWriter(opened[0], metrics) if opened is not None else None, access
-    )
+    audit = None
+    if opened is not None:
+        audit = AuditWriter(opened[0], metrics, timeout_s=settings.store_timeout_s)
+    return Guardrails(limits, audit, access)

@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
+from server.access.clients import client_of
 from server.access.gateway import HEADERS as GATEWAY_HEADERS
 from server.access.rate_limits import LimitStatus
 from server.api.requests import ApiState
 from server.core.turn import Caller
-from server.errors import KeyForeign, KeyMissing, RateLimited
+from server.errors import KeyForeign, KeyMissing, KeyUnknown, RateLimited
 
 ADMIN: Final = "admin"
 """The role of keys that may manage the server."""
@@ -34,9 +35,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
-    caller = await state.keys.authenticate(
-        key_of(request), sample_allowed=state.sample_keys and is_loopback(request)
-    )
+    caller = await _key_holder(request, state)
     if any(name in request.headers for name in GATEWAY_HEADERS):
         caller = state.gateway.speak_for(
             caller, request.headers, request.method, request.url.path, await request.body()
@@ -45,6 +44,29 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     if caller.limits or adapter_limits:
         await _count_request(request, state, caller, adapter_limits)
     return caller
+
+
+async def _key_holder(request: Request, state: ApiState) -> Caller:
+    """Return whose key came with the request.
+
+    A client that tried too many wrong ones may use only those that were right here before, such
+    as those of others at its address.
+    """
+    raw = key_of(request)
+    client = client_of(request.client.host) if request.client is not None else ""
+    try:
+        await state.wrong_keys.check(client)
+    except RateLimited:
+        if not state.keys.remembers(raw):
+            state.metrics.wrong_key("throttled")
+            raise
+    sample_allowed = state.sample_keys and is_loopback(request)
+    try:
+        return await state.keys.authenticate(raw, sample_allowed=sample_allowed)
+    except KeyUnknown:
+        state.metrics.wrong_key("unknown")
+        await state.wrong_keys.note(client)
+        raise
 
 
 KeyHolder = Annotated[Caller, Depends(caller_of)]

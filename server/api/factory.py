@@ -15,6 +15,7 @@ from server import __version__
 from server.api.auth import host_of, is_address
 from server.api.error_responses import (
     BodyTooLarge,
+    ClientLeft,
     HostForeign,
     error_response,
     install_error_handlers,
@@ -110,8 +111,13 @@ class RequestFrame:
             if scope["method"] not in _WITHOUT_BODY:
                 receive = await self._read_body(headers, receive)
             await self._app(scope, receive, send_with_id)
-        except (BodyTooLarge, HostForeign) as refused:
+        except BodyTooLarge as too_large:
+            sent = _SentBeforeBody(receive, send_with_id)
+            await error_response(too_large, request_id)(scope, receive, sent)
+        except HostForeign as refused:
             await error_response(refused, request_id)(scope, receive, send_with_id)
+        except ClientLeft:
+            pass  # in the middle of its body: nobody reads an answer
         except Exception:
             _log.exception("request %s failed", request_id)
             if status is not None:
@@ -140,16 +146,37 @@ class RequestFrame:
         message: Message = {"type": "http.request", "more_body": True}
         while size <= self._max_body_bytes and message.get("more_body", False):
             message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientLeft("the client left before its body was there")
             body += message.get("body", b"")
             size = max(size, len(body))
         if size > self._max_body_bytes:
             most = self._max_body_bytes // 1024
             raise BodyTooLarge(f"the body is larger than {most} kB, the most this server reads")
-        if message["type"] == "http.request":  # and not a client that left
-            message = {"type": "http.request", "body": body}
-        pending = [message]
+        pending: list[Message] = [{"type": "http.request", "body": body}]
 
         async def receive_after_body() -> Message:
             return pending.pop() if pending else await receive()
 
         return receive_after_body
+
+
+class _SentBeforeBody:
+    """A `send` for a response that goes out while its request is still coming.
+
+    The rest of the request is read before the response counts as ended: if a connection is closed
+    on what nobody read, the client may lose the response that it was sent.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            coming: Message = {"more_body": True}
+            while coming.get("more_body", False):
+                coming = await self._receive()
+            message = {"type": "http.response.body", "body": b""}
+        await self._send(message)

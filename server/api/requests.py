@@ -13,6 +13,7 @@ from starlette.types import Receive
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.rate_limits import RateLimits
+from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
@@ -49,6 +50,7 @@ class ApiState:
     blocked_in: BlockedIn = "words"
     sample_keys: bool = False
     gateway: Gateway = field(default_factory=Gateway)
+    wrong_keys: WrongKeys = field(default_factory=WrongKeys)
     roles: tuple[str, ...] = RolesSettings().names
     metrics_token: str | None = field(default=None, repr=False)
     instance: str = field(default_factory=lambda: uuid4().hex)

@@ -1,11 +1,11 @@
 """Writing the audit in the background, or at once where the caller has to be sure."""
 
+import asyncio
 import itertools
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
-
-from anyio import CapacityLimiter, to_thread
 
 from server.audit.entry import AuditSeal, Event, Sink, to_row
 from server.audit.file import FileSink
@@ -13,7 +13,9 @@ from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable, ValueRefused
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
+from server.storage.database import STORE_TIMEOUT_S
 from server.storage.files import load_or_create_secret
+from server.storage.threads import BlockingCalls
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -24,14 +26,19 @@ _WRITE_EVERY_S: Final = 0.2
 class AuditWriter:
     """Writes events to a sink, in the order in which they came."""
 
-    def __init__(self, sink: Sink, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self, sink: Sink, metrics: Metrics | None = None, *, timeout_s: float = STORE_TIMEOUT_S
+    ) -> None:
+        """`timeout_s` is how long anybody waits for the sink."""
         self._sink = sink
         self._metrics = metrics
+        self._timeout_s = timeout_s
         self._noted = itertools.count()
         self._behind = WriteBehind[int, Event](
             self._write_noted, what="audit events", every_s=_WRITE_EVERY_S, metrics=metrics
         )
-        self._one_at_a_time = CapacityLimiter(1)
+        self._calls = BlockingCalls(threads=1)  # one entry follows the other
+        self._writing: set[asyncio.Task[None]] = set()
 
     def note(self, event: Event) -> None:
         """Write an event soon. One that cannot be written is logged, and lost."""
@@ -40,18 +47,32 @@ class AuditWriter:
     async def write(self, event: Event) -> None:
         """Write an event after all that were noted, and return when it is written.
 
-        Raises `StoreUnavailable`: it could not be.
+        Raises `StoreUnavailable`: it could not be, or not in time. One that is late is left out,
+        unless its writing had begun.
         """
+        deadline_s = asyncio.get_running_loop().time() + self._timeout_s
+        task = asyncio.create_task(self._write_by(event, deadline_s))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        done, _ = await asyncio.wait({task}, timeout=self._timeout_s)
+        if not done:
+            task.add_done_callback(_tell_if_it_fails)
+            raise StoreUnavailable("the audit is not written in time")
+        task.result()
+
+    async def _write_by(self, event: Event, deadline_s: float) -> None:
         await self.flush()
-        await self._append([event])
+        if asyncio.get_running_loop().time() < deadline_s:
+            await self._append([event])
 
     async def flush(self) -> None:
         """Return when everything noted so far has been tried."""
         await self._behind.flush()
 
     async def close(self) -> None:
-        await self._behind.close()
-        await to_thread.run_sync(self._sink.close)
+        await self._behind.close(within_s=self._timeout_s)
+        self._calls.close()
+        self._sink.close()
 
     async def _write_noted(self, noted: Mapping[int, Event]) -> None:
         try:
@@ -64,7 +85,7 @@ class AuditWriter:
                 self._metrics.values_lost("audit events", len(noted))
 
     async def _append(self, events: Sequence[Event]) -> None:
-        await to_thread.run_sync(self._append_rows, events, limiter=self._one_at_a_time)
+        await self._calls.run(partial(self._append_rows, events))
 
     def _append_rows(self, events: Sequence[Event]) -> None:
         try:
@@ -73,6 +94,11 @@ class AuditWriter:
             raise
         except Exception as failed:  # a database driver may raise anything
             raise ValueRefused(f"the audit cannot be written: {failed}") from failed
+
+
+def _tell_if_it_fails(late: "asyncio.Task[None]") -> None:
+    if not late.cancelled() and (failed := late.exception()) is not None:
+        _log.error("an audit event is lost: %s", failed)
 
 
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:

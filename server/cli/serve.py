@@ -59,6 +59,7 @@ def _serve(found: options.Configured, listening: socket.socket, reread: "Reread"
 async def _run(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
     import uvicorn
 
+    from server.api.connections import HttpServer
     from server.app import create_app
 
     settings = found.settings
@@ -66,16 +67,21 @@ async def _run(found: options.Configured, listening: socket.socket, reread: "Rer
     api = create_app(settings, found.environ, reread)
     async with api.router.lifespan_context(api):  # not by uvicorn: a failure here has a message
         say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
+        proxies = settings.server.connections.trusted_proxies
         config = uvicorn.Config(
             api,
             log_config=None,
             access_log=False,
             server_header=False,
             lifespan="off",
+            ws="none",
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
             timeout_graceful_shutdown=round(settings.server.shutdown_grace_s),
         )
         opened = asyncio.create_task(_collect_again(api))
-        await uvicorn.Server(config).serve(sockets=[listening])
+        server = HttpServer(config, settings.server.connections, api.state.api.metrics)
+        await server.serve(sockets=[listening])
         opened.cancel()
 
 

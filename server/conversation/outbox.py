@@ -19,7 +19,7 @@ from server.core.json import to_json
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import CommitsSettings, WebhookSettings
-from server.storage.database import Database, UtcTime, utc_now
+from server.storage.database import BATCH_TIMEOUT_S, Database, UtcTime, utc_now
 
 _log = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ class Commits:
     async def tidy(self, database: Database) -> None:
         """Delete events that were kept long enough; raise StoreUnavailable if that fails."""
         end = utc_now() - self._kept_for
-        await database.run(lambda c: delete_events_before(c, end))
+        await database.run(lambda c: delete_events_before(c, end), timeout_s=BATCH_TIMEOUT_S)
 
     def event(self, intent: str, target: str | None, session_id: str, at: datetime) -> CommitEvent:
         return CommitEvent(token_hex(16), at, intent, target, session_id)

@@ -52,10 +52,12 @@ class ConversationService:
             longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
         )
         shipped_replies()
-        database = Database.open(settings.database_url, pending_calls.METADATA, outbox.METADATA)
+        url, timeout_s = settings.database_url, settings.store_timeout_s
+        tables = pending_calls.METADATA, outbox.METADATA
+        database = Database.open(url, *tables, timeout_s=timeout_s)
         commits = Commits(conversation.commits)
         return cls(
-            ConversationStore.open(settings.database_url, conversation, metrics=metrics),
+            ConversationStore.open(url, conversation, timeout_s=timeout_s, metrics=metrics),
             ConfirmationService(database, CallSignature(found), commits, limits),
             open_delivery(database, commits, conversation.commits, metrics),
             commits,

@@ -12,7 +12,14 @@ from server.core.chat_messages import Message, SpeakerRole
 from server.core.turn import NO_CONTEXT, Caller, ConversationContext
 from server.metrics.metrics import Metrics
 from server.settings.models import ConversationSettings
-from server.storage.database import Database, UtcTime, put, utc_now
+from server.storage.database import (
+    BATCH_TIMEOUT_S,
+    STORE_TIMEOUT_S,
+    Database,
+    UtcTime,
+    put,
+    utc_now,
+)
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -121,7 +128,7 @@ class ConversationStore:
         self._most = settings.max_sessions_per_key
         self.max_turns = settings.max_turns
         self._behind = WriteBehind[ConversationKey, Kept](
-            self._write, what="conversations", every_s=_WRITE_EVERY_S, metrics=metrics
+            self._write_batch, what="conversations", every_s=_WRITE_EVERY_S, metrics=metrics
         )
         self._tidied_at: datetime | None = None
         self._keys: set[str] = set()
@@ -132,6 +139,7 @@ class ConversationStore:
         url: str,
         settings: ConversationSettings,
         *,
+        timeout_s: float = STORE_TIMEOUT_S,
         now: Callable[[], datetime] = utc_now,
         metrics: Metrics | None = None,
     ) -> Self:
@@ -140,7 +148,8 @@ class ConversationStore:
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        return cls(Database.open(url, _METADATA), settings, now=now, metrics=metrics)
+        database = Database.open(url, _METADATA, timeout_s=timeout_s)
+        return cls(database, settings, now=now, metrics=metrics)
 
     async def close(self) -> None:
         await self._behind.close()
@@ -191,9 +200,16 @@ class ConversationStore:
     async def tidy(self) -> None:
         """Forget what has expired; raise StoreUnavailable if that fails."""
         late = CONVERSATIONS.c.updated_at < self._now() - self._lasts
-        await self._database.run(lambda c: c.execute(CONVERSATIONS.delete().where(late)))
+        await self._database.run(
+            lambda c: c.execute(CONVERSATIONS.delete().where(late)), timeout_s=BATCH_TIMEOUT_S
+        )
 
-    async def _write(self, batch: Mapping[ConversationKey, Kept]) -> None:
+    async def _write_batch(self, batch: Mapping[ConversationKey, Kept]) -> None:
+        await self._write(batch, timeout_s=BATCH_TIMEOUT_S)
+
+    async def _write(
+        self, batch: Mapping[ConversationKey, Kept], *, timeout_s: float | None = None
+    ) -> None:
         now = self._now()
         self._keys |= {place.key_id for place in batch}
         due = self._tidied_at is None or now - self._tidied_at >= _TIDY_EVERY
@@ -213,7 +229,7 @@ class ConversationStore:
             for key_id in keys:
                 _keep_latest(connection, key_id, self._most)
 
-        await self._database.run(work)
+        await self._database.run(work, timeout_s=timeout_s)
         if due:
             self._tidied_at = now
             self._keys.clear()

@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from server.guards.changes import Change
 from server.metrics.metrics import Metrics
-from server.storage.database import Database, UtcTime
+from server.storage.database import BATCH_TIMEOUT_S, Database, UtcTime
 from server.storage.write_behind import WriteBehind
 
 _WRITE_EVERY_S: Final = 1.0
@@ -128,7 +128,7 @@ class GuardStore:
                 for guard in {row["guard"] for row in rows}:
                     _drop_oldest(connection, guard)
 
-        await self._database.run(work)
+        await self._database.run(work, timeout_s=BATCH_TIMEOUT_S)
 
     async def counts(self, guard: str) -> list[dict[str, Any]]:
         """Return rows of category, method, outcome and count, highest count first."""

@@ -74,6 +74,8 @@ _COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "orbit_rate_limit_refusals_total": (
         "Requests refused because a rate limit was reached", "adapter",
     ),
+    "orbit_connection_limits_total": ("Connections that a limit refused or ended", "limit"),
+    "orbit_wrong_keys_total": ("Requests whose key was refused", "outcome"),
     "orbit_proposals_total": ("What became of calls that waited for a yes", "adapter", "outcome"),
     "orbit_commit_deliveries_total": ("Attempts to deliver commit events", "outcome"),
     "orbit_values_lost_total": ("Values that could not be stored, and are lost", "what"),
@@ -113,6 +115,7 @@ class Metrics:
         self._commits_waiting = self.gauge(
             "orbit_commit_events_waiting", "Commit events to be delivered"
         )
+        self._connections = self.gauge("orbit_connections", "Open connections")
         self._vectors = self.gauge("orbit_index_vectors", "Vectors in the index", "adapter")
         self.gauge("orbit_build_info", "Always 1", "version").labels(version).set(1)
         ProcessCollector(registry=self._registry)
@@ -169,6 +172,15 @@ class Metrics:
 
     def rate_limited(self, adapter: str) -> None:
         self._counters["orbit_rate_limit_refusals_total"].labels(adapter).inc()
+
+    def wrong_key(self, outcome: str) -> None:
+        self._counters["orbit_wrong_keys_total"].labels(outcome).inc()
+
+    def connection_limit(self, limit: str) -> None:
+        self._counters["orbit_connection_limits_total"].labels(limit).inc()
+
+    def connections(self, count: int) -> None:
+        self._connections.set(count)
 
     def proposal(self, adapter: str, outcome: str) -> None:
         self._counters["orbit_proposals_total"].labels(adapter, outcome).inc()

@@ -4,16 +4,58 @@ The text under a field is its documentation: the tables of `docs/configuration.m
 are made from it.
 """
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from server.settings.adapters import AdapterSettings
-from server.settings.fields import OneOrMore, RootedPath, RootedPaths, Seconds, Strict
+from server.settings.fields import (
+    OneOrMore,
+    RateLimits,
+    RootedPath,
+    RootedPaths,
+    Seconds,
+    Strict,
+)
 
 __all__ = ["AdapterSettings", "Settings"]
+
+
+class ConnectionSettings(Strict):
+    """What a client may take before its key is known."""
+
+    most: int = Field(default=1024, ge=1, le=1_000_000)
+    """Connections at once; fewer where the system allows the process fewer open files."""
+    most_per_address: int = Field(default=256, ge=1, le=1_000_000)
+    """Connections of one address at once, or of one /64 network of IPv6."""
+    max_head_kb: int = Field(default=64, ge=1, le=1024)
+    """Largest request line and headers, in units of 1024 bytes."""
+    max_headers: int = Field(default=100, ge=1, le=10_000)
+    """Most headers of a request."""
+    head_s: Seconds = 30.0
+    """Seconds in which the head of a request has to come, from its first byte."""
+    body_s: Seconds = 30.0
+    """Seconds in which the body has to come, after the head."""
+    idle_s: Seconds = 60.0
+    """Seconds for which a client may ask nothing, or leave an answer unread."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose `X-Forwarded-For` names the client, as `10.0.0.0/8`."""
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for each in given:
+            try:
+                ip_network(each)
+            except ValueError as wrong:
+                raise ValueError(
+                    f"{each!r} is no address or network ({wrong}); write it as 10.0.0.7 or "
+                    "10.0.0.0/8"
+                ) from None
+        return given
 
 
 class ServerSettings(Strict):
@@ -35,6 +77,8 @@ class ServerSettings(Strict):
     """Seconds between the signs of life of a streamed answer that is not there yet."""
     shutdown_grace_s: Seconds = 10.0
     """Seconds that requests in flight get to finish when the server stops."""
+    connections: ConnectionSettings = ConnectionSettings()
+    """What a client may take before its key is known."""
 
 
 class LoggingSettings(Strict):
@@ -198,6 +242,10 @@ class AccessSettings(Strict):
     """Whether documented sample keys work, for clients on this machine only."""
     database_url: SecretStr | None = None
     """SQLAlchemy URL of the database for keys and audit; without one, SQLite in `data_dir`."""
+    store_timeout_s: Seconds = 5.0
+    """Longest wait for it, in seconds; at most a quarter of `server.turn_timeout_s` counts."""
+    wrong_keys: RateLimits = ("30/minute",)
+    """Unknown keys that one client may try; an empty list for any number."""
     roles: RolesSettings = RolesSettings()
     """The roles that keys may have."""
     gateway: GatewaySettings = GatewaySettings()
@@ -311,6 +359,11 @@ class Settings(Imports, extra="forbid"):
         """SQLAlchemy URL of the database for keys."""
         given = self.access.database_url
         return given.get_secret_value() if given else f"sqlite:///{self.data_dir / 'orbit.db'}"
+
+    @property
+    def store_timeout_s(self) -> float:
+        """Seconds that a request may wait for one transaction of that database."""
+        return min(self.access.store_timeout_s, self.server.turn_timeout_s / 4)
 
     @property
     def secret_path(self) -> Path:

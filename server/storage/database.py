@@ -4,20 +4,40 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from server.core.storable import storable_data
 from server.errors import StoreUnavailable, ValueRefused
 from server.storage.files import make_private
+from server.storage.threads import BlockingCalls, CallTimedOut
 
 _T = TypeVar("_T")
 
 _BUSY_TIMEOUT_S: Final = 5.0
+_MARGIN_S: Final = 0.25
+"""For what a database says at the very end of its time, such as that it is busy."""
+
+STORE_TIMEOUT_S: Final = 5.0
+"""Seconds that a request waits for one transaction, unless the settings say otherwise."""
+
+BATCH_TIMEOUT_S: Final = 20.0
+"""The same for work in the background, for which no request waits."""
+
+# What ends a connection to a server that is gone without a word. One that is merely stopped
+# still answers for its machine: for this there is the time limit of each transaction.
+_NETWORK_TIMEOUTS: Final = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 
 utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
 """The clock of everything that is stored."""
@@ -39,39 +59,65 @@ class UtcTime(sa.types.TypeDecorator[datetime]):
 
 
 class Database:
-    """An engine, and a limit of threads that use it at once."""
+    """An engine, and the threads that use it, each transaction within `timeout_s`."""
 
-    def __init__(self, engine: sa.Engine, *, threads: int) -> None:
+    def __init__(
+        self, engine: sa.Engine, *, threads: int, timeout_s: float = STORE_TIMEOUT_S
+    ) -> None:
         self._engine = engine
-        self._limiter = CapacityLimiter(threads)
+        self._calls = BlockingCalls(threads=threads)
+        self._timeout_s = timeout_s
         self.is_sqlite = engine.dialect.name == "sqlite"
         """Whether it is a local file and not a server."""
 
     @classmethod
-    def open(cls, url: str, *tables: sa.MetaData, threads: int = 2) -> Self:
+    def open(
+        cls,
+        url: str,
+        *tables: sa.MetaData,
+        threads: int = 2,
+        timeout_s: float = STORE_TIMEOUT_S,
+    ) -> Self:
         """Open the database at a URL, making the tables that are not there. Blocks.
 
         Raises `StoreUnavailable`: it cannot be used.
         """
         engine = open_engine(url)
         create_tables(engine, *tables)
-        return cls(engine, threads=threads)
+        return cls(engine, threads=threads, timeout_s=timeout_s)
 
-    async def run(self, job: Callable[[sa.Connection], _T]) -> _T:
+    async def run(
+        self, job: Callable[[sa.Connection], _T], *, timeout_s: float | None = None
+    ) -> _T:
         """Run a job in a thread and in one transaction.
 
-        Raises `StoreUnavailable`: the database cannot be used; nothing was changed.
+        Raises `StoreUnavailable`: the database cannot be used, or not within `timeout_s`, else
+        the time limit of this database. Nothing was changed; only of a commit that is itself
+        late is this unknown.
         """
-        return await to_thread.run_sync(self._in_transaction, job, limiter=self._limiter)
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
+        call = partial(self._in_transaction, job, monotonic() + limit_s)
+        try:
+            return await self._calls.run(call, timeout_s=limit_s + _MARGIN_S)
+        except CallTimedOut:
+            raise self._late() from None
 
-    def _in_transaction(self, job: Callable[[sa.Connection], _T]) -> _T:
+    def _in_transaction(self, job: Callable[[sa.Connection], _T], deadline_s: float) -> _T:
         try:
             with self._engine.begin() as connection:
-                return job(connection)
+                result = job(connection)
+                if monotonic() > deadline_s:  # nobody waits for it, so it must not be done
+                    raise self._late()
+                return result
         except sa.exc.DBAPIError as failure:
             raise unavailable(self._engine, failure) from failure
 
+    def _late(self) -> StoreUnavailable:
+        place = self._engine.url.render_as_string(hide_password=True)
+        return StoreUnavailable(f"the key store at {place} does not answer in time")
+
     async def close(self) -> None:
+        self._calls.close()
         await to_thread.run_sync(self._engine.dispose)
 
 
@@ -103,7 +149,11 @@ def open_engine(url: str) -> sa.Engine:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() == "sqlite":
             return _open_sqlite(parsed)
-        return _taking_any_text(sa.create_engine(parsed, pool_pre_ping=True))
+        timeouts = {}
+        if parsed.get_driver_name() in ("psycopg", "psycopg2"):
+            timeouts = {k: v for k, v in _NETWORK_TIMEOUTS.items() if k not in parsed.query}
+        engine = sa.create_engine(parsed, pool_pre_ping=True, connect_args=timeouts)
+        return _taking_any_text(engine)
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
             f"the key store needs a database driver that is not installed: {missing} "

@@ -13,6 +13,8 @@ _log = logging.getLogger(__name__)
 K = TypeVar("K")
 V = TypeVar("V")
 
+_CLOSE_WITHIN_S: Final = 5.0
+
 _MOST_WAITING: Final = 50_000
 """Values that wait at most; when the database is away for long, the oldest go."""
 
@@ -102,13 +104,22 @@ class WriteBehind(Generic[K, V]):
         if self._metrics is not None:
             self._metrics.values_lost(self._what)
 
-    async def close(self) -> None:
-        """Write what waits, and stop."""
+    async def close(self, *, within_s: float = _CLOSE_WITHIN_S) -> None:
+        """Write what waits, and stop; what is not written in time is lost, and told."""
+        closing = asyncio.create_task(self._finish())
+        done, _ = await asyncio.wait({closing}, timeout=within_s)
+        if not done:
+            count = len(self._waiting) + len(self._under_way)
+            closing.cancel()
+            _log.error("%d %s could not be written at the end, and may be lost", count, self._what)
+        await asyncio.gather(closing, return_exceptions=not done)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def _finish(self) -> None:
         if self._writing is not None:
             await self._writing
         await self.flush()
-        if self._timer is not None:
-            self._timer.cancel()
 
     def _start_timer(self) -> None:
         if self._timer is None:

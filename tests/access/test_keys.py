@@ -5,8 +5,10 @@ import hmac
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -336,3 +338,36 @@ def test_a_sample_key_cannot_pose_as_an_issued_one(open_store: OpenStore, raw: s
                 await store.create_sample("agent", raw)
 
     asyncio.run(scenario())
+
+
+def test_of_many_requests_at_once_with_one_key_one_reads_it(open_store: OpenStore) -> None:
+    read: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        if arguments[2].startswith("SELECT"):
+            read.append(arguments[2])
+
+    async def scenario() -> list[str]:
+        async with open_store() as store:
+            raw, _ = await store.create(AGENT)
+            sa.event.listen(sa.Engine, "before_cursor_execute", note)
+            try:
+                return await asyncio.gather(*(outcome(store, raw) for _ in range(200)))
+            finally:
+                sa.event.remove(sa.Engine, "before_cursor_execute", note)
+
+    assert asyncio.run(scenario()) == ["agent"] * 200
+    assert len(read) == 1
+
+
+def test_who_leaves_while_a_key_is_read_takes_it_from_nobody(open_store: OpenStore) -> None:
+    async def scenario() -> list[str | BaseException]:
+        async with open_store() as store:
+            raw, _ = await store.create(AGENT)
+            asking = [asyncio.create_task(outcome(store, raw)) for _ in range(3)]
+            await asyncio.sleep(0)
+            asking[0].cancel()
+            return await asyncio.gather(*asking, return_exceptions=True)
+
+    left, *others = asyncio.run(scenario())
+    assert (type(left), others) == (asyncio.CancelledError, ["agent", "agent"])

@@ -14,6 +14,7 @@ import pytest
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
+from server.access.counts import SteadyMemoryStorage
 from server.access.rate_limits import LimitStatus, RateLimits, Window
 from server.errors import StoreUnavailable
 from tests.support.ports import free_port
@@ -85,6 +86,58 @@ def test_there_is_room_again_when_the_window_is_over(window: Window) -> None:
         )
 
     assert asyncio.run(until_it_passes()) == (True, True)
+
+
+@pytest.mark.parametrize("jump_s", [-86_400.0, 86_400.0])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_clock_that_is_set_changes_no_count_in_memory(
+    window: Window, jump_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> list[int]:
+        limits = RateLimits(window=window)
+        counted = [await passes(limits, 3, ("2/second",), "ana")]
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() + jump_s)
+        counted.append(await passes(limits, 3, ("2/second",), "ana"))
+        await asyncio.sleep(1.1)
+        return [*counted, await passes(limits, 3, ("2/second",), "ana")]
+
+    assert asyncio.run(run()) == [2, 0, 2]
+
+
+@NEEDS_REDIS
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_clock_that_is_set_back_locks_nobody_out_in_redis(
+    window: Window, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> tuple[int, float, int]:
+        limits = RateLimits(redis_url, window)
+        who = ("eve", window)
+        assert await passes(limits, 3, ("2/second",), *who) == 2
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() - 86_400)
+        monkeypatch.setattr("server.access.rate_limits.time", time.time)
+        at_once = await passes(limits, 3, ("2/second",), *who)
+        (standing,) = await limits.standings(("2/second",), *who)
+        await asyncio.sleep(2.1)  # Redis forgets in whole seconds
+        later = await passes(limits, 3, ("2/second",), *who)
+        await limits.close()
+        return at_once, standing.reset_s, later
+
+    at_once, reset_s, later = asyncio.run(run())
+    assert (at_once, reset_s <= 1.0, later) == (0, True, 2)
+
+
+def test_what_has_run_out_is_forgotten() -> None:
+    now_s = 0.0
+    storage = SteadyMemoryStorage(lambda: now_s)
+    for number in range(100):
+        storage.incr(f"fixed {number}", 10)
+        storage.acquire_entry(f"moving {number}", 5, 10)
+    now_s = 61.0
+    storage.incr("fixed", 10)
+    storage.acquire_entry("moving", 5, 10)
+    assert storage.reset() == 2
 
 
 @pytest.mark.parametrize("window", WINDOWS)

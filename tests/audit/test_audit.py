@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +214,35 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     verdict = verify_chain(sink, SEAL)
     assert (verdict.entries, verdict.problems) == (80, ())
     sink.close()
+
+
+@pytest.mark.parametrize("opened", [table, file, partial(file, max_bytes=900)])
+def test_a_clock_that_jumps_changes_neither_order_nor_chain(
+    opened: Callable[[Path], Sink], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jumps = [timedelta(), timedelta(days=1), timedelta(days=-400), timedelta(hours=-1)] * 3
+    sink, now = opened(tmp_path), time.time()
+
+    async def run() -> None:
+        trail = AuditWriter(sink)
+        for number, jump in enumerate(jumps):
+            moment = now + jump.total_seconds()
+            monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+            event = replace(EVENT, at=EVENT.at + jump, request_id=f"r{number}")
+            await trail.write(event)
+            trail.note(event)
+        await trail.close()
+
+    asyncio.run(run())
+    entries = list(sink.entries())
+    assert [entry.number for entry in entries] == list(range(1, 2 * len(jumps) + 1))
+    said = [(entry.event["request_id"], entry.event["at"]) for entry in entries]
+    assert said == [
+        (f"r{number}", to_row(replace(EVENT, at=EVENT.at + jump))["at"])
+        for number, jump in enumerate(jumps)
+        for _ in range(2)
+    ]
+    assert verify_chain(sink, SEAL).whole
 
 
 def test_what_is_noted_is_written_before_the_trail_closes(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What a server bears: stopped databases, hostile clients, clocks that jump."""

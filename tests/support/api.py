@@ -7,17 +7,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from server.access.keys import KeyStore
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
+from server.api.connections import HttpServer
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.app import create_app
-from server.settings.models import AdapterSettings, Settings
+from server.metrics.metrics import Metrics
+from server.settings.models import AdapterSettings, ConnectionSettings, Settings
 
 MAX_BODY_BYTES = 4096
 
@@ -48,6 +52,12 @@ def api_over(state: ApiState, *, serve_metrics: bool = True) -> FastAPI:
     return api
 
 
+def client_from(api: FastAPI, host: str) -> httpx.AsyncClient:
+    """A client at that address, without a socket."""
+    transport = httpx.ASGITransport(api, client=(host, 1))
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost")
+
+
 @asynccontextmanager
 async def served_on_loopback(api: FastAPI) -> AsyncIterator[str]:
     """Serve an application whose state is there already; its address."""
@@ -56,6 +66,31 @@ async def served_on_loopback(api: FastAPI) -> AsyncIterator[str]:
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def served_within(
+    app: ASGIApp, settings: ConnectionSettings, metrics: Metrics
+) -> AsyncIterator[int]:
+    """Serve an application as `serve` does; its port."""
+    proxies = list(settings.trusted_proxies)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        lifespan="off",
+        ws="none",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
+        timeout_graceful_shutdown=1,
+    )
+    server = HttpServer(config, settings, metrics)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield listening.getsockname()[1]
     finally:
         server.should_exit = True
         await serving

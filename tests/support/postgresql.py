@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,12 +31,19 @@ def why_not() -> str | None:
 @contextmanager
 def postgresql() -> Iterator[str]:
     """Start one, and give the URL of an empty database with a user that needs a password."""
+    with postgresql_process() as (url, _):
+        yield url
+
+
+@contextmanager
+def postgresql_process() -> Iterator[tuple[str, int]]:
+    """The same, with the id of its first process."""
     # Not pytest's own folder: PostgreSQL refuses to run as root, who alone may enter that.
     with tempfile.TemporaryDirectory(prefix="orbit-tests-postgresql-") as folder:
         yield from _started(Path(folder))
 
 
-def _started(folder: Path) -> Iterator[str]:
+def _started(folder: Path) -> Iterator[tuple[str, int]]:
     programs = _programs()
     assert programs is not None
     data, password = folder / "cluster", folder / "password"
@@ -60,10 +68,32 @@ def _started(folder: Path) -> Iterator[str]:
         )  # fmt: skip
     try:
         _wait_until_it_answers(port, log)
-        yield f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{port}/postgres"
+        yield f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{port}/postgres", server.pid
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # without waiting for those who are connected
         server.wait(20)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Stop it and what it started, as SIGSTOP does: connections stay, and nobody answers."""
+    family = [pid, *_children(pid)]
+    for each in family:
+        os.kill(each, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for each in family:
+            os.kill(each, signal.SIGCONT)
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
 
 
 def _programs() -> Path | None:

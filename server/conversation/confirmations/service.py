@@ -21,7 +21,7 @@ from server.conversation.outbox import Commits
 from server.conversation.store import ConversationKey, conversation_key
 from server.core.turn import Caller
 from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
-from server.storage.database import Database, utc_now
+from server.storage.database import BATCH_TIMEOUT_S, Database, utc_now
 
 _log = logging.getLogger(__name__)
 
@@ -200,7 +200,9 @@ class ConfirmationService:
         left: sa.ColumnElement[bool] = PROPOSALS.c.owner != self._owner
         if not self._database.is_sqlite:
             left = PROPOSALS.c.state_at < now - timedelta(seconds=self._limits.longest_run_s)
-        running = await self._database.run(lambda c: pending_calls.recover(c, left, now))
+        running = await self._database.run(
+            lambda c: pending_calls.recover(c, left, now), timeout_s=BATCH_TIMEOUT_S
+        )
         if running:
             _log.warning(
                 "%d confirmed calls were under way when a server was ended: whether they were "
@@ -218,7 +220,7 @@ class ConfirmationService:
             pending_calls.expire(connection, now)
             pending_calls.delete_proposals_before(connection, now - _KEPT_FOR)
 
-        await self._database.run(work)
+        await self._database.run(work, timeout_s=BATCH_TIMEOUT_S)
 
     async def drain(self) -> None:
         await asyncio.gather(*self._under_way, return_exceptions=True)
