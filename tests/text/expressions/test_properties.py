@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from random import Random
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -71,24 +70,6 @@ def test_any_words_are_read_or_left_alone(words: list[str], between: str) -> Non
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_left_alone(text: str) -> None:
     answer(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(" * 1000, "(" * 90 + "1+1" + ")" * 90, "-" * 1000 + "1", "1" + "+1" * 900,
-        "9^" * 100 + "9",
-        "half of " * 200 + "2", "1 and " * 300 + "1", "sum of " * 250 + "3", "2^99999999999 + 1",
-        "99999999999999^99999999", "1e400 * 1e400", "1e-390 ^ 9", "(1/3)^1000", "√" * 500 + "2",
-        "5 " + "boxes " * 250, "split " * 140 + "1", "3 of us share " * 60 + "4", "1 % " * 400,
-        "0.5 ^ 5000", "2^0.333333333333", "(-8)^(1/3)", "1" * 1999, "1," * 900, "5!" * 500,
-        "from 1 to " * 90 + "2", "how many 2s in " * 60 + "3", "10% off " * 100 + "3",
-    ],
-)  # fmt: skip
-def test_hostile_text_takes_no_time(text: str) -> None:
-    started = perf_counter()
-    answer(text)
-    assert perf_counter() - started < 2
 
 
 def answer(text: str) -> None:
