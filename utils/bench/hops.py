@@ -134,7 +134,9 @@ async def record(question: str) -> Recorder:
         app = create_app(settings, loaded.environ)
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://localhost"
+            ) as client:
                 key, _ = await app.state.api.keys.create(NewKey(ADAPTER))
                 async with asyncio.timeout(60):
                     while app.state.api.adapters.status(ADAPTER).state == "opening":  # noqa: ASYNC110
