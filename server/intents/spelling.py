@@ -32,8 +32,10 @@ class Spelling:
         self._sounds = {letter: at for at, group in enumerate(sounds) for letter in group}
         self._any_from = any_from
         self._near: dict[str, list[str]] = defaultdict(list)
+        self._longest = 0
         for word in dict.fromkeys(wanted):
             if len(word) >= _SHORTEST and word.isalpha():
+                self._longest = max(self._longest, len(word) + 1)
                 for form in _shortened(word):
                     self._near[form].append(word)
 
@@ -83,6 +85,8 @@ class Spelling:
 
     def _candidates(self, word: str) -> Iterable[str]:
         near: Mapping[str, list[str]] = self._near
+        if len(word) > self._longest:
+            return ()  # one slip makes no such word, and a word may have any length
         return dict.fromkeys(known for form in _shortened(word) for known in near.get(form, ()))
 
     def _slip(self, said: str, meant: str) -> int | None:
