@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from server.cli.check import check_configuration
+from tests.support.as_specified import AS_SPECIFIED
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
 WEATHER: dict[str, Any] = {
@@ -69,37 +70,6 @@ def test_a_relative_endpoint_takes_the_address_of_domain_or_adapter(
     domain = {"domain_name": "weather", "api_config": {"base_url": of_domain}}
     write_library(tmp_path / "sums", [WEATHER], domain)
     assert errors(tmp_path, http={"base_url": of_adapter}) == expected
-
-
-AS_SPECIFIED = """
-- name: "intent-agent-example"
-  enabled: true
-  type: "retriever"
-  datasource: "http"
-  adapter: "intent"
-  implementation: "retrievers.implementations.intent.IntentAgentRetriever"
-
-  # Embedding provider for template matching
-  embedding_provider: "ollama"
-  embedding_model: "nomic-embed-text"
-
-  # Inference model for response generation
-  inference_model_provider: "ollama"
-  inference_model: "gemma3:270m"
-
-  config:
-    domain_config_path: "examples/intent-templates/agent-template/domain.yaml"
-    template_library_path:
-      - "examples/intent-templates/agent-template/tools.yaml"
-    confidence_threshold: 0.6
-    max_templates: 5
-    agent:
-      function_model_provider: "ollama"
-      function_model: "functiongemma"
-      synthesize_response: true
-      tool_timeout: 30
-      verbose: false
-"""
 
 
 def test_the_adapter_as_specified_has_no_problems(tmp_path: Path) -> None:

@@ -17,56 +17,12 @@ from server.access.models import NewKey
 from server.providers.embeddings.local import LocalEmbedder
 from server.settings.loader import load_settings
 from tests.support.api import running
+from tests.support.as_specified import AS_SPECIFIED
 from tests.support.ollama_server import OllamaStandIn, Said, ollama_stand_in
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
-ADAPTERS = """
-- name: "intent-agent-example"
-  enabled: true
-  type: "retriever"
-  datasource: "http"
-  adapter: "intent"
-  implementation: "retrievers.implementations.intent.IntentAgentRetriever"
-
-  # Embedding provider for template matching
-  embedding_provider: "ollama"
-  embedding_model: "nomic-embed-text"
-
-  # Inference model for response generation
-  inference_model_provider: "ollama"
-  inference_model: "gemma3:270m"
-
-  config:
-    # Domain configuration
-    domain_config_path: "examples/intent-templates/agent-template/domain.yaml"
-
-    # Tool templates
-    template_library_path:
-      - "examples/intent-templates/agent-template/tools.yaml"
-
-    # Confidence threshold for template matching
-    confidence_threshold: 0.6
-
-    # Maximum templates to consider
-    max_templates: 5
-
-    # Agent-specific settings
-    agent:
-      # Optional: Dedicated function-calling model
-      function_model_provider: "ollama"
-      function_model: "functiongemma"
-
-      # Generate natural language responses
-      synthesize_response: true
-
-      # Timeout for tool execution (seconds)
-      tool_timeout: 30
-
-      # Enable verbose logging
-      verbose: false
-"""
 TRUE = ["The ", "answer ", "is ", "30: ", "15% ", "of ", "200."]
 
 
@@ -114,7 +70,7 @@ def ollama() -> Iterator[OllamaStandIn]:
 async def asking(ollama: OllamaStandIn, folder: Path) -> AsyncIterator[Asking]:
     """The whole server over that adapter, and a client with its key."""
     (folder / "config").mkdir(exist_ok=True)
-    (folder / "config" / "adapters.yaml").write_text(ADAPTERS)
+    (folder / "config" / "adapters.yaml").write_text(AS_SPECIFIED)
     (folder / "examples").symlink_to(ROOT / "examples")
     where = {"ollama": {"base_url": ollama.base_url}}
     config = {"import": "adapters.yaml", "embeddings": where, "models": where}
