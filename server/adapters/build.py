@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -45,15 +45,20 @@ _MOST_HARMLESS: Final = 300
 
 
 async def build_adapter(
-    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool = True
+    adapter: AdapterSettings,
+    resources: SharedResources,
+    *,
+    calibrated: bool = True,
+    changed: Callable[[Library], Library] | None = None,
 ) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
     Without `calibrated`, what the library's own questions say of how sure to be is left out.
-    May raise ConfigurationInvalid, ProviderError or IndexUnavailable.
+    `changed` gives another library in its place, to try something out. May raise
+    ConfigurationInvalid, ProviderError or IndexUnavailable.
     """
     with _plugin_problems(adapter, "unknown-provider"):
-        return await _build(adapter, resources, calibrated=calibrated)
+        return await _build(adapter, resources, calibrated=calibrated, changed=changed)
 
 
 @contextmanager
@@ -66,10 +71,16 @@ def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
 
 
 async def _build(
-    adapter: AdapterSettings, resources: SharedResources, *, calibrated: bool
+    adapter: AdapterSettings,
+    resources: SharedResources,
+    *,
+    calibrated: bool,
+    changed: Callable[[Library], Library] | None,
 ) -> Adapter:
     settings, config = resources.settings, adapter.config
     loaded = await asyncio.to_thread(load_adapter, adapter, resources.environ, settings)
+    if changed is not None and loaded.library is not None:
+        loaded = replace(loaded, library=changed(loaded.library))
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
     if not loaded.usable or kind is None or library is None or registry is None:
         raise ConfigurationInvalid(loaded.problems)

@@ -1,10 +1,12 @@
 """`check`: everything that is wrong with what an author wrote, at once."""
 
+import asyncio
 import os
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -19,6 +21,9 @@ from server.settings.documents import read_yaml
 from server.settings.loader import load_settings, root_of, with_env_file
 from server.settings.models import Settings
 
+if TYPE_CHECKING:
+    from server.library.model import Library
+
 
 def check(
     path: Annotated[
@@ -30,13 +35,24 @@ def check(
     ] = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,  # noqa: ARG001  goes with every command; nothing is written here
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Ask no examples, which is most of the work.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count examples that fail as errors, not as warnings.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Find every problem of configuration and libraries, each as `what @ file:line`.
 
-    The exit code is 1 when there is an error; warnings alone leave it at 0.
+    Every example is asked while it is left out: what is not understood then would not be
+    understood from others either. The exit code is 1 when there is an error; warnings alone
+    leave it at 0.
     """
-    problems = list(dict.fromkeys(check_path(path or config)))
+    found: list[Checked] = []
+    problems = list(dict.fromkeys(check_path(path or config, found)))
+    if not quick and not any(problem.is_error for problem in problems):
+        problems += dict.fromkeys(asyncio.run(ask_all(found, strict=strict)))
     print_result([asdict(problem) for problem in problems], map(str, problems), as_json=as_json)
     errors = sum(problem.is_error for problem in problems)
     counted = [(errors, "error"), (len(problems) - errors, "warning")]
@@ -59,47 +75,64 @@ _QUESTIONS: Final = "questions"
 _ENDINGS: Final = (".yaml", ".yml")
 
 
-def check_path(path: Path) -> list[Problem]:
-    """Return every problem of a configuration, a library folder, or one file of a library."""
+class Checked(NamedTuple):
+    """An adapter without errors, whose examples can be asked."""
+
+    adapter: AdapterSettings
+    library: "Library"
+    environ: Mapping[str, str]
+    settings: Settings | None
+
+
+def check_path(path: Path, checked: list[Checked] | None = None) -> list[Problem]:
+    """Return every problem of a configuration, a library folder, or one file of a library.
+
+    What can be asked is put into `checked`; nothing is asked here.
+    """
+    checked = [] if checked is None else checked
     if path.is_dir():
         for config in (path / "config" / "config.yaml", path / "config.yaml"):
             if config.is_file():
-                return check_configuration(config)
-        return check_library_folder(path)
+                return check_configuration(config, checked)
+        return check_library_folder(path, checked)
     if not path.exists():
         return [Problem("there is no such file or folder", Location(str(path)), "not-found")]
     environ, problems = _environ(path)
     match _kind_of(path, environ):
         case "templates":
-            return problems + _check_library(path.parent, [path], environ)
+            return problems + _check_library(path.parent, [path], environ, checked)
         case "domain":
-            return problems + _check_library(path.parent, _template_files(path.parent), environ)
+            files = _template_files(path.parent)
+            return problems + _check_library(path.parent, files, environ, checked)
         case "guards":
             return problems + list(load_guards([path], environ).problems)
         case "questions":
             return problems + list(load_questions(path, None, environ)[1])
         case _:
-            return check_configuration(path)
+            return check_configuration(path, checked)
 
 
-def check_configuration(config: Path) -> list[Problem]:
+def check_configuration(config: Path, checked: list[Checked] | None = None) -> list[Problem]:
     """Return the problems of settings, and of the library and questions of enabled adapters."""
     loaded = load_settings(config, os.environ)
     problems = list(loaded.problems)
     for adapter in loaded.settings.adapters if loaded.settings is not None else ():
         if adapter.enabled:
-            problems += _check_adapter(adapter, loaded.environ, loaded.settings)
+            problems += _check_adapter(adapter, loaded.environ, loaded.settings, checked)
     return problems
 
 
-def check_library_folder(folder: Path) -> list[Problem]:
+def check_library_folder(folder: Path, checked: list[Checked] | None = None) -> list[Problem]:
     """Return the problems of a `domain.yaml` and the template and question files beside it."""
     environ, problems = _environ(folder / _DOMAIN)
-    return problems + _check_library(folder, _template_files(folder), environ)
+    return problems + _check_library(folder, _template_files(folder), environ, checked)
 
 
 def _check_library(
-    folder: Path, templates: list[Path], environ: Mapping[str, str]
+    folder: Path,
+    templates: list[Path],
+    environ: Mapping[str, str],
+    checked: list[Checked] | None = None,
 ) -> list[Problem]:
     domain = folder / _DOMAIN
     if not domain.is_file():
@@ -112,11 +145,32 @@ def _check_library(
         domain_config_path=domain, template_library_path=tuple(templates)
     )
     adapter = AdapterSettings.model_construct(name=folder.name or "library", config=config)
-    return _check_adapter(adapter, environ)
+    return _check_adapter(adapter, environ, None, checked)
+
+
+async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
+    """Ask the examples of each adapter, and return what is said of those that fail."""
+    from server.evaluation.asked_examples import ask_examples
+    from server.evaluation.example_report import KINDS, problems_of, summary
+    from server.evaluation.rehearsals import open_rehearsals
+
+    problems: list[Problem] = []
+    for one in found:
+        with TemporaryDirectory(prefix="orbit-check-") as scratch:
+            settings = (one.settings or Settings()).model_copy(update={"data_dir": Path(scratch)})
+            async with open_rehearsals(settings, one.environ, one.adapter) as rehearsals:
+                asked = await ask_examples(one.library, rehearsals)
+        say(f"{one.adapter.name}: {summary(asked)}")
+        problems += problems_of(one.library, asked)
+    failing = frozenset(KINDS.values()) if strict else frozenset[str]()
+    return [replace(p, severity="error") if p.kind in failing else p for p in problems]
 
 
 def _check_adapter(
-    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
+    adapter: AdapterSettings,
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
+    checked: list[Checked] | None = None,
 ) -> list[Problem]:
     from server.adapters.check import load_adapter  # too much to import for `--help`
     from server.adapters.intents import PackReader
@@ -131,6 +185,8 @@ def _check_adapter(
         problems += example_problems(read.library, extractor, PackReader(read.pack))
         if not any(problem.is_error for problem in problems):
             problems += suggestions(read.library, extractor)
+            if checked is not None:
+                checked.append(Checked(adapter, read.library, environ, settings))
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
