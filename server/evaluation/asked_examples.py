@@ -3,6 +3,7 @@
 What a library makes of an example that it has never seen is what it makes of a question like it.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -19,6 +20,7 @@ from server.tools.registry import ToolRegistry
 
 FOLDS: Final = 5
 """Into how many parts the examples are put, of which one at a time is away."""
+_LANES: Final = 2
 _LEAST_EXAMPLES: Final = 2
 """A template with fewer would have none left to be known by."""
 
@@ -54,14 +56,18 @@ async def ask_examples(library: Library, rehearsals: Rehearsals) -> AskedExample
                 known[template.id, example] = await ask(example)
     failed: dict[_Key, FailedExample] = {}
     proposals: dict[_Key, Proposal] = {}
-    for turn in range(FOLDS):
-        away = {t.id: frozenset(t.nl_examples[turn::FOLDS]) for t in templates}
-        if not any(away.values()):
-            continue
-        fold = _Fold(library, away, known, rehearsals, answer)
-        found = await fold.ask()
-        failed |= {_key(one): one for one in found}
-        proposals |= await fold.try_proposals(found)
+
+    async def ask_some(lane: int) -> None:
+        for turn in range(lane, FOLDS, _LANES):
+            away = {t.id: frozenset(t.nl_examples[turn::FOLDS]) for t in templates}
+            if any(away.values()):
+                fold = _Fold(library, away, known, rehearsals, answer, lane)
+                found = await fold.ask()
+                failed.update((_key(one), one) for one in found)
+                proposals.update(await fold.try_proposals(found))
+
+    # While one is learnt from, in a thread, the other is asked.
+    await asyncio.gather(*map(ask_some, range(_LANES)))
     return AskedExamples(
         asked=len(known),
         failed=tuple(failed[key] for key in known if key in failed),
@@ -79,12 +85,13 @@ class _Fold:
     known: Mapping[_Key, Ending]
     rehearsals: Rehearsals
     answer: Answer
+    lane: int
 
     async def ask(self) -> list[FailedExample]:
         """Ask the examples that are away, and return those that fail."""
         templates = self.library.templates
         asked = [(templates[name], e) for name, some in self.away.items() for e in some]
-        async with self.rehearsals.opened(self._without) as ask:
+        async with self.rehearsals.opened(self._without, lane=self.lane) as ask:
             judged = [self._judge(template, e, await ask(e)) for template, e in asked]
         return [one for one in judged if one is not None]
 
@@ -106,7 +113,7 @@ class _Fold:
             return now
 
         helpful: dict[_Key, Proposal] = {}
-        async with self.rehearsals.opened(changed) as ask:
+        async with self.rehearsals.opened(changed, lane=self.lane) as ask:
             for one in failed:
                 proposal = proposed.get(_key(one))
                 if proposal is not None:

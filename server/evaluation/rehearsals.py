@@ -28,12 +28,14 @@ class Rehearsals:
     resources: SharedResources
 
     @asynccontextmanager
-    async def opened(self, change: Change) -> AsyncIterator[Ask]:
+    async def opened(self, change: Change, *, lane: int = 0) -> AsyncIterator[Ask]:
         """Open the adapter, to be asked. Nothing is run, and no model is asked.
 
+        What is open at the same time stands in `lane`s of its own, each with an index of its own.
         Raises as `build_adapter`.
         """
-        adapter = await build_adapter(self.adapter, self.resources, changed=change)
+        own = self.adapter.model_copy(update={"name": f"{self.adapter.name}.{lane}"})
+        adapter = await build_adapter(own, self.resources, changed=change)
         chain = adapter.chain.rehearsed(partial(Rehearsal, reads=False))
         rehearsed = replace(adapter, chain=chain, models=None)
 
