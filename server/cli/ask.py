@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from server.cli import options
+from server.cli.encoders import load_ahead
 from server.cli.marked_sentence import obstacle, print_marked
 from server.cli.output import fail, print_json, print_result, say
 from server.core.decision import Answer, Trace
@@ -74,11 +75,12 @@ def _answer(
 async def _ask(
     found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
+    settings, chosen = found.settings, found.adapter(adapter)
+    load_ahead(settings, [chosen])
     from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation, SeveralEndings
 
-    settings = found.settings
-    async with open_adapter(settings, found.environ, found.adapter(adapter)) as opened:
+    async with open_adapter(settings, found.environ, chosen) as opened:
         answer = await ask_once(settings, opened, question, session_id)
         decision = answer.decision
         waits = decision.waits if isinstance(decision, SeveralEndings) else decision
