@@ -66,9 +66,14 @@ def _amounts(
         yield from _time_amounts(plan, template, reading)
         durations = reading.of("duration")
         backwards = {span.first for span in durations if _is_backwards(plan, template, span)}
+    if plan.rate:
+        yield from _rates(plan, reading)
+    per_time = {rate.start for rate in reading.rates} if plan.rate else set[int]()
     read_by_domain = numbers_of_domain(plan, reading)
     single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
+        if span.start in per_time:
+            continue
         fit = _unit_fit(plan, span)
         measured = _measured(plan, span, reading)
         if fit is None or measured is None:
@@ -91,6 +96,16 @@ def _amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
+
+
+def _rates(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
+    """Numbers that are per some time; one that is per another than it has to be is a problem."""
+    for span in reading.rates:
+        if plan.rate in ("any", span.unit):
+            yield plan.checker.checked(from_span(span, span.value, fit=SURE))
+        else:
+            said = reading.text[span.start : span.end]
+            yield from_span(span, None)._replace(problem=f"{said} is not per {plan.rate}")
 
 
 def _measured(plan: ParameterPlan, span: Span, reading: ParsedText) -> tuple[Number, int] | None:

@@ -12,6 +12,7 @@ from server.extraction.value_kinds import (
     Group,
     Name,
     measures_of,
+    rate_of,
     take_apart,
     takes_percent,
     value_kind,
@@ -62,6 +63,8 @@ class ParameterPlan:
     """Units of measure that it is given in, going by its name and description."""
     clock: bool
     """Whether a whole number is an hour of the day: its name is hour, and not hours."""
+    rate: str
+    """The unit of time that a number is per, or `any`; empty where it is per none."""
     percent: bool
     """Whether a number marked as a percentage will do."""
 
@@ -128,6 +131,7 @@ class Planner:
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
             measures=measures_of(parameter, name) if role in NUMERIC else frozenset(),
             clock=parameter.type == "integer" and name.unit == name.words[-1] == _HOUR,
+            rate=rate_of(parameter, name) if role in NUMERIC else "",
             percent=takes_percent(parameter, name),
         )
 

@@ -1,6 +1,6 @@
 """How a parameter is read: its type, and for plain strings what its name says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -21,6 +21,7 @@ FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("
 DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {w: unit for w, unit in UNITS.items() if len(w) > 3 or w == unit}
+_PER: Final = {word: unit for unit, some in _ENGLISH.rates.adverbs.items() for word in some}
 _TIMES, _DAYS = ("19:30", "07:05"), ("2026-05-12", "1999-12-31")
 """Values that a pattern takes which describes times of day, and days."""
 _PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
@@ -38,6 +39,8 @@ class Name:
     before: frozenset[str]
     after: frozenset[str]
     unit: str
+    rate: str
+    """The unit of time that it is per: calls_per_day, monthly_rent."""
     topics: tuple[str, ...]
     pages: bool
     """Whether it says how much to show, which no question has to mean by a number."""
@@ -60,10 +63,20 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
         frozenset[str]().union(*(words.get(topic, ()) for topic in topics))
         for words in (_ENGLISH.leads, _ENGLISH.follows)
     )
-    unit = _TIME_UNITS.get(words[-1], "") if words else ""
+    rate = _rate_of(words)
+    unit = _TIME_UNITS.get(words[-1], "") if words and not rate else ""
     directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
-    return Name(words, near | leads, near - directions | follows, unit, topics, pages, leads)
+    return Name(words, near | leads, near - directions | follows, unit, rate, topics, pages, leads)
+
+
+def _rate_of(words: Sequence[str]) -> str:
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        if word in _ENGLISH.rates.leads and following in _TIME_UNITS:
+            return _TIME_UNITS[following]
+        if word in _PER:
+            return _PER[word]
+    return ""
 
 
 Group = Literal[
@@ -135,6 +148,11 @@ def measures_of(parameter: Parameter, name: Name) -> frozenset[str]:
     written = [word for word in name.words if len(word) > 3] + [*words[-1:]]
     named = {unit_of(word) for word in written} or set[str]()
     return frozenset(one for one in named | units_in(parameter.description) if is_measure(one))
+
+
+def rate_of(parameter: Parameter, name: Name) -> str:
+    """The unit of time that a number is per, as its author says or its name does."""
+    return parameter.unit.removeprefix("per_") if parameter.unit else name.rate
 
 
 def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:

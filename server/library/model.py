@@ -30,6 +30,11 @@ UnusedValues = Literal["allow", "ask", "refuse"]
 """What becomes of a question with a number, a date or the like that its template has no use for:
 the value counts for nothing, the call is confirmed first, or nothing runs."""
 
+RateUnit = Literal[
+    "per_second", "per_minute", "per_hour", "per_day", "per_week", "per_month", "per_year", "any"
+]  # fmt: skip
+"""What a number is per. With `any`, what a question says of that is read and means nothing."""
+
 PYTHON_TOOL: Final = "python"
 """The tool name of calls of Python functions."""
 
@@ -60,6 +65,7 @@ class Parameter:
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
+    unit: RateUnit | None = None
     where: Location = field(default=Location(""), compare=False)
 
     @property

@@ -19,6 +19,7 @@ _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
     "max_length": ("string", "array"),
     "pattern": ("string",),
     "items": ("array",),
+    "unit": ("number", "integer"),
 }
 
 
@@ -69,6 +70,7 @@ class _ParameterBuilder:
             min_length=written.min_length,
             max_length=written.max_length,
             pattern=written.pattern,
+            unit=written.unit,
             where=self._section.where(),
         )
         self._check_bounds(parameter)

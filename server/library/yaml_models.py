@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
-from server.library.model import UnusedValues
+from server.library.model import RateUnit, UnusedValues
 from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
 from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
@@ -217,6 +217,8 @@ class ParameterYaml(LibraryModel):
     """Most characters of a text, or members of an array."""
     pattern: str | None = None
     """Regular expression (RE2) that has to match somewhere in the text."""
+    unit: RateUnit | None = None
+    """What a number is per: `per_day` and the like, or `any`; left out, its name may say it."""
 
     not_used: ClassVar = frozenset({"location"})
 

@@ -373,6 +373,22 @@ class ClockWords(LanguagePart):
     leads: WordSet = NO_WORDS
 
 
+class RateWords(LanguagePart):
+    """How a number is said to be per some time.
+
+    `leads` stand before a unit of time and mean nothing else there, `loose` are articles as well;
+    after them one of `moving` makes a moment of it: a week from now. After a bare number those of
+    `recurring` say when and not how much, and so do `adverbs`, which are lead and unit at once: at
+    7 every day.
+    """
+
+    leads: WordSet = NO_WORDS
+    loose: WordSet = NO_WORDS
+    recurring: WordSet = NO_WORDS
+    adverbs: dict[TimeUnit, WordSet] = {}
+    moving: WordSet = NO_WORDS
+
+
 class RoleWords(LanguagePart):
     """How words around values say what each is for.
 
@@ -505,6 +521,7 @@ class Language(LanguagePart):
     topics: dict[str, WordSet] = {}
     roles: RoleWords = RoleWords()
     units: dict[TimeUnit, WordSet] = {}
+    rates: RateWords = RateWords()
     measures: dict[str, WordSet] = {}
     times: dict[str, time] = {}
     clock: ClockWords = ClockWords()

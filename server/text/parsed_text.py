@@ -1,7 +1,7 @@
 """Everything a text says that reads as a value, found once and shared by all templates."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from functools import cached_property
@@ -45,6 +45,7 @@ from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
 from server.text.tables import may_hold_table
+from server.text.rates import find_rates
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
 from server.text.zones import find_countries, find_places
 
@@ -84,10 +85,18 @@ class ParsedText:
         self.tokens = tokens = Tokens(clean, blocks, self.languages)
         self.too_long = tokens.too_many or len(text) > MAX_CHARS
         places = () if self.too_long else [tokens.index_at(block.start) for block in blocks]
+        scanned = _Scanner(tokens, now.date(), date_order).scan()
+        rates = find_rates(tokens, scanned)
+        if rates:
+            # The year of “24 days a year” is no length of time.
+            units = {rate.last for rate in rates}
+            scanned = [s for s in scanned if s.kind != "duration" or not _is_tail(s, rates, units)]
         self.spans: Sequence[Span] = [
             *(b._replace(first=at, last=at + 1) for b, at in zip(blocks, places, strict=False)),
-            *_Scanner(tokens, now.date(), date_order).scan(),
+            *scanned,
         ]
+        self.rates = rates
+        """Numbers that are per some time; each is a number as well."""
         self.memo: dict[tuple[str, str], Any] = {}
         """What was worked out of this text before, by purpose and name."""
         self.by_kind: dict[Kind, list[Span]] = {}
@@ -173,6 +182,13 @@ class ParsedText:
         """The value of one kind that is the whole text."""
         everything = (0, len(self.text))
         return next((s for s in self.of(kind) if (s.start, s.end) == everything), None)
+
+
+def _is_tail(span: Span, rates: Sequence[Span], units: Container[int]) -> bool:
+    """Whether it is what a rate is per."""
+    return span.last in units and any(
+        rate.first < span.first and span.last == rate.last for rate in rates
+    )
 
 
 _ENGLISH: Final = load_language("en")

@@ -34,6 +34,7 @@ DASHES: Final = frozenset("-–—")
 
 Kind = Literal[
     "number",  # int, float or Decimal; `unit` is %, a currency, a unit of time, or empty
+    "rate",  # a number with what it is per, in `unit`
     "currency",  # ISO 4217 code
     "date",  # datetime.date
     "datetime",  # datetime.datetime, naive or aware as it was written

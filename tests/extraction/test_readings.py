@@ -99,3 +99,29 @@ def test_metric_units_are_converted(text: str, value: int | None) -> None:
 def test_a_price_a_month_is_no_duration() -> None:
     assert arguments("950 a month", Parameter("stay", "duration")) == {}
     assert arguments("5h20 asleep", Parameter("slept", "duration")) == {"slept": "PT5H20M"}
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter", "expected"),
+    [
+        ("give Ana 24 days per year", Parameter("per_year", "integer"), 24),
+        ("25 days of leave a year for Ana", Parameter("days_per_year", "integer"), 25),
+        ("allow 50 calls per day", Parameter("calls_per_day", "integer"), 50),
+        ("set the rent to 900 a month", Parameter("monthly_rent", "number"), 900),
+        ("set the rent to 900", Parameter("monthly_rent", "number"), 900),
+        ("pay 40 an hour", Parameter("pay", "number", unit="per_hour"), 40),
+        ("allow 50 calls per week", Parameter("calls", "integer", unit="any"), 50),
+    ],
+)
+def test_a_number_that_is_per_some_time(text: str, parameter: Parameter, expected: int) -> None:
+    assert arguments(text, parameter) == {parameter.name: expected}
+
+
+def test_a_number_that_is_per_another_time_is_asked_about() -> None:
+    found = extract("allow 50 calls per week", Parameter("calls_per_day", "integer"))
+    assert found.missing[0].problem == "50 calls per week is not per day"
+
+
+def test_all_of_a_rate_is_the_value() -> None:
+    found = extract("allow 50 calls a day", Parameter("calls_per_day", "integer"))
+    assert found.sources["calls_per_day"].text == "50 calls a day"
