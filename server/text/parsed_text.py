@@ -44,8 +44,8 @@ from server.text.language import load_language
 from server.text.local_values import local_reader
 from server.text.money import CURRENCY_STARTERS, currency_beside, read_currency
 from server.text.numbers import NUMBER_STARTERS, PART_NAMES, minus_before, read_digits, read_words
-from server.text.tables import may_hold_table
 from server.text.rates import find_rates
+from server.text.tables import may_hold_table
 from server.text.tokens import DateOrder, Kind, Span, Tokens, is_digits
 from server.text.zones import find_countries, find_places
 
