@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -13,7 +12,6 @@ from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import first_sentence, short_name, words
 from server.authoring.operations import ApiOperation, read_operations
 from server.authoring.schema import ApiParameter
-from server.errors import RequestInvalid
 
 Data = dict[str, Any]
 
@@ -35,6 +33,7 @@ class Draft:
     templates: Data
     questions: Data
     notes: tuple[str, ...]
+    base_url: str = ""
 
 
 def draft_library(document: ApiDocument) -> Draft:
@@ -63,6 +62,7 @@ def draft_library(document: ApiDocument) -> Draft:
         templates=_escape({"templates": templates}),
         questions=_escape({"questions": _questions(operations.found, phrases)}),
         notes=tuple(notes),
+        base_url=base_url,
     )
 
 
@@ -173,7 +173,7 @@ def _escape(value: Any) -> Any:
 
 
 _HEADINGS: Final = {
-    "domain": "# The API, its address and its key. Written by `init`; yours to change.\n",
+    "domain": "# The API, its address and its key. Yours to change.\n",
     "templates": (
         "# One template for each operation. Better examples make better matches: replace the\n"
         "# ones below with ten questions, each worded as people really ask.\n"
@@ -182,18 +182,15 @@ _HEADINGS: Final = {
 }
 
 
-def write_draft(draft: Draft, folder: Path) -> tuple[Path, ...]:
-    """Write the three files of a library into a folder, or raise RequestInvalid if one exists."""
-    paths = {name: folder / f"{name}.yaml" for name in _HEADINGS}
-    for path in paths.values():
-        if path.exists():
-            raise RequestInvalid(f"{path} is there already; choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, path in paths.items():
-        data = getattr(draft, name)
-        text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
-        path.write_text(_HEADINGS[name] + text, encoding="utf-8")
-    return tuple(paths.values())
+def draft_texts(draft: Draft) -> dict[str, str]:
+    """Return the files of a library, by name."""
+    return {
+        f"{name}.yaml": heading
+        + yaml.dump(
+            getattr(draft, name), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96
+        )
+        for name, heading in _HEADINGS.items()
+    }
 
 
 class _Dumper(yaml.SafeDumper):

@@ -146,7 +146,8 @@ def outcome_of(
                 answer=answer,
                 nearest=nearest.template_id if nearest else None,
             )
-    defaults = {p.name: p.default for p in templates[match.template_id].parameters}
+    now = datetime.now().astimezone()
+    defaults = {p.name: p.default_on(now) for p in templates[match.template_id].parameters}
     return Outcome(
         template=match.template_id,
         called=not isinstance(decision, MissingArguments),

@@ -250,7 +250,7 @@ def _outcome(slots: SlotFilling, *, agrees: bool | None) -> Extraction:
             written = Source(found.kind, place, reading.text[slice(*place)])
             sources[one.key] = slots.sources.get(one.key, written)
         elif not problem and one.parameter.default is not None:
-            arguments[one.key] = one.parameter.default
+            arguments[one.key] = one.parameter.default_on(reading.now)
             sources[one.key] = Source("default")
         elif problem or one.required:
             missing.append(one.parameter.missing(problem))

@@ -5,6 +5,7 @@ Both notations of templates and both shapes of `domain.yaml` are built into thes
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, time
 from typing import Any, ClassVar, Final, Literal
 
 from server.core.decision import MissingParameter
@@ -22,6 +23,7 @@ from server.library.parameter_types import (
 )
 from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
+from server.text.parsed_text import ParsedText
 from server.text.tokens import DateOrder
 
 TemplateKind = Literal["function", "query"]
@@ -74,6 +76,27 @@ class Parameter:
         by_format = type_of_format(self.format) if self.type == StringType.name else None
         return by_format or PARAMETER_TYPES.get(self.type, CUSTOM)
 
+    def default_on(self, now: datetime) -> Any:
+        """The default as tools take it; one that is told from today, such as `tomorrow`, as of now.
+
+        `now` is in the time zone that its days are counted in.
+        """
+        moment = self.relative_default(now)
+        return self.default if moment is None else moment
+
+    def relative_default(self, now: datetime) -> str | None:
+        """The default in ISO 8601 if it is a day or a time told from `now`, else None."""
+        kind = self.descriptor.kind
+        if kind not in ("date", "datetime", "time") or not isinstance(self.default, str):
+            return None
+        if self.descriptor.expected(self.default) is None:
+            return None
+        reading = ParsedText(self.default, now, "mdy")
+        for tried in (kind, "datetime", "date"):
+            if (found := reading.whole(tried)) is not None:
+                return _as_kind(found.value, kind)
+        return None
+
     @property
     def constraints(self) -> Constraints:
         return Constraints(
@@ -109,6 +132,18 @@ class Parameter:
             max_length=self.max_length,
             pattern=self.pattern,
         )
+
+
+def _as_kind(value: date | time, kind: str) -> str | None:
+    """A day, a moment or a time of day as a value of a kind; None where it is none."""
+    if isinstance(value, time):
+        return value.isoformat("minutes") if kind == "time" else None
+    if kind == "time":
+        return value.time().isoformat("minutes") if isinstance(value, datetime) else None
+    if kind == "date":
+        return (value.date() if isinstance(value, datetime) else value).isoformat()
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    return moment.isoformat("seconds")
 
 
 @dataclass(frozen=True, slots=True)

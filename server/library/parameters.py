@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from server.core.suggestions import did_you_mean, quoted, shortened
@@ -158,7 +159,12 @@ def _default_problem(parameter: Parameter) -> str | None:
     """Return why the default could not be given to the tool, or None when it could."""
     expected = parameter.descriptor.expected(parameter.default)
     if expected is not None:
-        return f"is not {expected}"
+        now = datetime.now().astimezone()
+        told = parameter.relative_default(now)
+        if told is not None:
+            return parameter.constraints.problem(told)
+        moment = parameter.descriptor.kind in ("date", "datetime", "time")
+        return f"is not {expected}" + (", and no day or time told from today" if moment else "")
     if parameter.pattern and pattern_problem(parameter.pattern) is not None:
         return None  # the pattern is a problem already
     return parameter.constraints.problem(parameter.default)

@@ -5,6 +5,7 @@ The policy chain checks what it proposes, as it checks every call.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from server.core.chat_messages import FunctionCall
@@ -147,7 +148,8 @@ class LLMDecider:
                 continue
             problem = problems.get(name, "")
             if each.default is not None and not problem:
-                arguments[name], sources[name] = each.default, Source("default")
+                default = each.default_on(datetime.now().astimezone())
+                arguments[name], sources[name] = default, Source("default")
             elif each.required or problem:
                 missing.append(each.missing(problem))
         match = Match(template.id, 0.0, 0.0, _WHY)

@@ -166,7 +166,7 @@ class FollowUpContext:
             elif problem or parameter.is_needed:
                 missing.append(parameter.missing(problem))
             elif parameter.default is not None:
-                known[name] = parameter.default
+                known[name] = parameter.default_on(datetime.now().astimezone())
                 origins[name] = Source("default")
         match = Match(template.id, 1.0, 0.0, why)
         noted = note_ambiguous_dates(known, origins, self.library.domain.date_order)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
@@ -158,7 +159,7 @@ class ArgumentsCheck:
             each.name: _value_checks(each, template, open_types) for each in template.parameters
         }
         self._needed = [each.name for each in template.parameters if each.is_needed]
-        self._defaults = {p.name: p.default for p in template.parameters if p.default is not None}
+        self._with_default = [each for each in template.parameters if each.default is not None]
         self._redactor = redactor or Redactor(())
 
     def __call__(self, arguments: Mapping[str, Any]) -> Mapping[str, Any] | Refusal:
@@ -167,7 +168,9 @@ class ArgumentsCheck:
         if too_large is not None:
             return Refusal("arguments_invalid", too_large)
         given = {name: value for name, value in arguments.items() if value is not None}
-        given = {**given, **{n: v for n, v in self._defaults.items() if n not in given}}
+        for each in self._with_default:
+            if each.name not in given:
+                given[each.name] = each.default_on(datetime.now().astimezone())
         problems: list[str] = []
         for name, checks in self._checks.items():
             if name not in given:

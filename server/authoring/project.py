@@ -1,0 +1,122 @@
+"""A project that starts, checks and evaluates as it is written, and adapters for one."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from server.authoring.drafts import Draft, draft_texts
+from server.errors import RequestInvalid
+
+_STARTER: Final = files("server.authoring") / "starter"
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_INNER: Final = (".local", ".internal", ".localhost", ".lan", ".home", ".test")
+_VARIABLE: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}")
+_TOOL: Final = "tools/shop_hours.py"
+_FIRST_QUESTION: Final = "what is 20% off 80"
+
+
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """What is to be written, by path within the project; `question` is one to ask first."""
+
+    name: str
+    texts: Mapping[str, str]
+    question: str
+    notes: tuple[str, ...] = field(default=())
+
+
+def new_project(folder: Path, name: str | None, draft: Draft | None, *, command: str) -> NewProject:
+    """Return the files of a project, or of another adapter where there is a project already.
+
+    `name` is the adapter's, by default that of the draft's API or of the folder. Raises
+    `RequestInvalid`: the name is none, or such an adapter is there.
+    """
+    name = name or (draft.name.replace("_", "-") if draft else _name_of(folder))
+    if not _NAME.fullmatch(name):
+        raise RequestInvalid(
+            f"{name!r} is no name of an adapter: small letters, digits, '.', '_' and '-', which "
+            "--name gives"
+        )
+    question = draft.questions["questions"][0]["ask"] if draft else _FIRST_QUESTION
+    filled = {"name": name, "folder": name, "command": command, "here": str(folder)}
+    filled |= {"question": question, "http": "", "variables": ""}
+    texts: dict[str, str] = {}
+    if draft is not None:
+        filled["http"] = _http_settings(draft)
+        texts = {f"adapters/{name}/{file}": text for file, text in draft_texts(draft).items()}
+        filled["variables"] = _variables(texts.values())
+    parts = ["adapter.yaml"]
+    if draft is None:
+        parts += ["domain.yaml", "templates.yaml", "questions.yaml"]
+    for part in parts:
+        texts[f"adapters/{name}/{part}"] = _starter(f"adapters/{part}", filled)
+    if not (folder / "config" / "config.yaml").exists():
+        texts |= {
+            "config/config.yaml": _starter("config/config.yaml", filled),
+            "README.md": _starter("README.md", filled),
+            ".env.example": _starter("env.example", filled),
+            ".gitignore": _starter("gitignore", filled),
+        }
+    if draft is None and not (folder / _TOOL).exists():
+        texts[_TOOL] = _starter(_TOOL, filled)
+    return NewProject(name, texts, question, draft.notes if draft else ())
+
+
+def write_project(project: NewProject, folder: Path) -> tuple[Path, ...]:
+    """Write the files of a project and return their paths.
+
+    Raises `RequestInvalid`: one of them is there already; nothing is written then.
+    """
+    paths = {folder / name: text for name, text in project.texts.items()}
+    taken = [path for path in paths if path.exists()]
+    if taken:
+        raise RequestInvalid(
+            f"{taken[0]} is there already, and nothing was written; choose another folder, or "
+            "another --name"
+        )
+    for path, text in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tuple(paths)
+
+
+def _starter(path: str, filled: Mapping[str, str]) -> str:
+    text = _STARTER.joinpath(path).read_text(encoding="utf-8")
+    for name, value in filled.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def _http_settings(draft: Draft) -> str:
+    """Where the service may be, if that is not on the internet."""
+    place = urlsplit(draft.base_url).netloc
+    host = (urlsplit(draft.base_url).hostname or "").lower()
+    try:
+        public = ip_address(host).is_global
+    except ValueError:
+        public = "." in host and not host.endswith(_INNER)
+    if public or not host:
+        return ""
+    return (
+        "\n    # Calls go to public addresses only, but for these hosts.\n"
+        f'    http:\n      private_hosts: ["{place}"]'
+    )
+
+
+def _variables(texts: Iterable[str]) -> str:
+    """The variables of a library as lines of `.env`, those that have a default as comments."""
+    found = {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
+    return "\n".join(
+        f"# {name}={default}" if default else f"{name}=" for name, default in sorted(found.items())
+    )
+
+
+def _name_of(folder: Path) -> str:
+    """A name for the adapter of a folder: what there is of letters and digits in its own."""
+    words = re.sub(r"[^a-z0-9._-]+", "-", folder.absolute().name.lower()).strip("-._")
+    return words or "library"
