@@ -20,6 +20,7 @@ from server.core.json import to_json
 
 def ask(
     question: options.Question,
+    place: options.Place = None,
     adapter: options.Adapter = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
@@ -29,7 +30,7 @@ def ask(
     ] = False,
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
-    answer, session_id = _answer(question, adapter, config, data, yes=yes)
+    answer, session_id = _answer(question, adapter, place, config, data, yes=yes)
     print_result(answer.to_dict(session_id), [answer.content], as_json=as_json)
     if not as_json and answer.metadata.get("proposal", {}).get("status") == "held":
         say("Nothing was done. To do it, ask the same with --yes.")
@@ -37,13 +38,14 @@ def ask(
 
 def explain(
     question: options.Question,
+    place: options.Place = None,
     adapter: options.Adapter = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask one question, and show every stage on the way to its answer."""
-    answer, session_id = _answer(question, adapter, config, data)
+    answer, session_id = _answer(question, adapter, place, config, data)
     if as_json:
         print_json(answer.to_dict(session_id) | {"trace": answer.trace.to_list()})
         return
@@ -63,12 +65,18 @@ def explain(
 
 
 def _answer(
-    question: str, adapter: str | None, config: Path, data: Path | None, *, yes: bool = False
+    question: str,
+    adapter: str | None,
+    place: Path | None,
+    config: Path,
+    data: Path | None,
+    *,
+    yes: bool = False,
 ) -> tuple[Answer, str]:
     if not question.strip():
         fail("the question is empty")
     session_id = uuid4().hex
-    found = options.configured(config, data=data)
+    found = options.configured_at(place, config, data=data)
     return asyncio.run(_ask(found, adapter, question, session_id, yes=yes)), session_id
 
 

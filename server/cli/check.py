@@ -12,12 +12,13 @@ import typer
 
 from server.cli import options
 from server.cli.encoders import load_ahead
+from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
 from server.evaluation.questions import load_questions
 from server.guards.options import guard_problems
 from server.guards.pack import load_guards
-from server.settings.adapters import AdapterConfig, AdapterSettings
+from server.settings.adapters import AdapterSettings
 from server.settings.documents import read_yaml
 from server.settings.loader import load_settings, root_of, with_env_file
 from server.settings.models import Settings
@@ -71,9 +72,6 @@ _KINDS: Final = {
     "questions": "questions",
 }
 """What a file is, by a key at its top."""
-_DOMAIN: Final = "domain.yaml"
-_QUESTIONS: Final = "questions"
-_ENDINGS: Final = (".yaml", ".yml")
 
 
 class Checked(NamedTuple):
@@ -103,7 +101,7 @@ def check_path(path: Path, checked: list[Checked] | None = None) -> list[Problem
         case "templates":
             return problems + _check_library(path.parent, [path], environ, checked)
         case "domain":
-            files = _template_files(path.parent)
+            files = template_files(path.parent, environ)
             return problems + _check_library(path.parent, files, environ, checked)
         case "guards":
             return problems + list(load_guards([path], environ).problems)
@@ -125,8 +123,8 @@ def check_configuration(config: Path, checked: list[Checked] | None = None) -> l
 
 def check_library_folder(folder: Path, checked: list[Checked] | None = None) -> list[Problem]:
     """Return the problems of a `domain.yaml` and the template and question files beside it."""
-    environ, problems = _environ(folder / _DOMAIN)
-    return problems + _check_library(folder, _template_files(folder), environ, checked)
+    environ, problems = _environ(folder / DOMAIN)
+    return problems + _check_library(folder, template_files(folder, environ), environ, checked)
 
 
 def _check_library(
@@ -135,18 +133,14 @@ def _check_library(
     environ: Mapping[str, str],
     checked: list[Checked] | None = None,
 ) -> list[Problem]:
-    domain = folder / _DOMAIN
+    domain = folder / DOMAIN
     if not domain.is_file():
-        what = f"holds no {_DOMAIN}, so there is no library to check"
+        what = f"holds no {DOMAIN}, so there is no library to check"
         return [Problem(what, Location(str(folder)), "not-found")]
     if not templates:
         what = "holds no template file: one whose top is `templates:`"
         return [Problem(what, Location(str(folder)), "empty-library")]
-    config = AdapterConfig.model_construct(
-        domain_config_path=domain, template_library_path=tuple(templates)
-    )
-    adapter = AdapterSettings.model_construct(name=folder.name or "library", config=config)
-    return _check_adapter(adapter, environ, None, checked)
+    return _check_adapter(library_adapter(folder, templates), environ, None, checked)
 
 
 async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
@@ -197,24 +191,16 @@ def _check_adapter(
     folder = adapter.config.domain_config_path.parent
     if known is not None:
         known |= _template_ids_in(folder, environ)
-    for path in sorted(folder.glob(f"{_QUESTIONS}*")):
-        if path.suffix in _ENDINGS:
+    for path in sorted(folder.glob(f"{QUESTIONS}*")):
+        if path.suffix in ENDINGS:
             problems += load_questions(path, known, environ)[1]
     return problems
-
-
-def _template_files(folder: Path) -> list[Path]:
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix in _ENDINGS and path.name != _DOMAIN and not path.stem.startswith(_QUESTIONS)
-    )
 
 
 def _template_ids_in(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
     """The ids in all template files of a folder: questions may be about more than is loaded."""
     found: set[str] = set()
-    for path in _template_files(folder):
+    for path in template_files(folder, environ):
         data = read_yaml(path, environ, top=(dict, list)).data
         entries = data.get("templates") if isinstance(data, dict) else data
         for entry in entries if isinstance(entries, list) else ():

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 def eval_library(
     more_templates: Annotated[
-        list[Path] | None, typer.Argument(metavar="T", help="Further template libraries.")
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="The folder of a project or of a library; with --domain, further templates.",
+        ),
     ] = None,
     domain: Annotated[Path | None, options.option("D", "The domain.yaml of the library.")] = None,
     templates: Annotated[
@@ -64,9 +68,12 @@ def eval_library(
     The library is that of --domain and --templates, or else of the adapter named.
     With --domain the settings of --adapter (encoder, threshold) still count, when given.
     """
-    found = options.configured(config, data=data)
+    place = None
+    if domain is None and more_templates and len(more_templates) == 1 and not templates:
+        place, more_templates = more_templates[0], None
     if domain is None and (templates or more_templates):
         fail("--templates goes with --domain: which domain.yaml do they belong to?")
+    found = options.configured_at(place, config, data=data)
     chosen = found.adapter(adapter)
     if domain is not None:
         libraries = [*(templates or ()), *(more_templates or ())]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from server.cli.output import say
+from server.cli.output import fail, say
 from server.errors import AdapterUnknown, ConfigurationInvalid
 
 if TYPE_CHECKING:
@@ -17,13 +17,29 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
 
+
+def config_file(path: Path) -> Path:
+    """Return the configuration of a project where its folder is named."""
+    inner = path / "config" / "config.yaml", path / "config.yaml"
+    return next((file for file in inner if file.is_file()), path) if path.is_dir() else path
+
+
 Config = Annotated[
     Path,
     typer.Option(
         "--config",
         metavar="FILE",
-        help="The configuration to use.",
+        help="The configuration to use, or the folder of a project.",
         show_default="config/config.yaml",
+        callback=config_file,
+    ),
+]
+Place = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[PATH]",
+        help="The folder of a project or of a library, instead of --config.",
+        show_default=False,
     ),
 ]
 Data = Annotated[
@@ -113,3 +129,38 @@ def configured(
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     server = settings.server.model_copy(update=given)
     return Configured(settings.model_copy(update={"server": server}), loaded.environ)
+
+
+def configured_at(place: Path | None, config: Path, *, data: Path | None = None) -> Configured:
+    """Load the configuration of a project, or of the one library in a folder.
+
+    A library that a project around it has for an adapter is asked as that adapter. What is made
+    for another is kept in `.orbit` beside it. May raise ConfigurationInvalid.
+    """
+    if place is None:
+        return configured(config, data=data)
+    file = config_file(place)
+    if file.is_file():
+        return configured(file, data=data)
+    from server.cli.library_folder import DOMAIN, library_adapter, project_around, template_files
+    from server.settings.loader import root_of, with_env_file
+    from server.settings.models import Settings
+
+    if not (place / DOMAIN).is_file():
+        fail(f"{place} holds neither a project (config/config.yaml) nor a library ({DOMAIN})")
+    around = project_around(place)
+    if around is not None:
+        found = configured(around, data=data)
+        domain = (place / DOMAIN).absolute()
+        own = [a for a in found.settings.adapters if a.config.domain_config_path == domain]
+        if own:
+            # Who names its folder means it, be it switched off.
+            update = {"adapters": tuple(a.model_copy(update={"enabled": True}) for a in own)}
+            return replace(found, settings=found.settings.model_copy(update=update))
+    environ, problems = with_env_file(root_of(place / DOMAIN) / ".env", os.environ)
+    for problem in problems:
+        say(str(problem))
+    adapter = library_adapter(place, template_files(place, environ))
+    data_dir = (data or place / ".orbit").absolute()
+    settings = Settings().model_copy(update={"data_dir": data_dir, "adapters": (adapter,)})
+    return Configured(settings, environ)

@@ -1,0 +1,50 @@
+"""A folder that holds a library: alone, or as an adapter of a project around it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from server.settings.adapters import AdapterConfig, AdapterSettings
+from server.settings.documents import read_yaml
+
+DOMAIN: Final = "domain.yaml"
+QUESTIONS: Final = "questions"
+ENDINGS: Final = (".yaml", ".yml")
+_MOST_LEVELS: Final = 4
+"""How far above a library's folder its project may be."""
+
+
+def template_files(folder: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The files of a library's folder that hold templates, or cannot be read."""
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix in ENDINGS
+        and path.name != DOMAIN
+        and not path.stem.startswith(QUESTIONS)
+        and _may_hold_templates(read_yaml(path, environ, top=(dict, list)).data)
+    )
+
+
+def _may_hold_templates(data: Any) -> bool:
+    if isinstance(data, dict):
+        return "templates" in data
+    entries = data if isinstance(data, list) else [{"id": ""}]
+    return any(isinstance(entry, dict) and "id" in entry for entry in entries)
+
+
+def library_adapter(folder: Path, templates: Sequence[Path]) -> AdapterSettings:
+    """The adapter of a folder's library with default settings, called after the folder."""
+    config = AdapterConfig.model_construct(
+        domain_config_path=folder / DOMAIN, template_library_path=tuple(templates)
+    )
+    name = folder.absolute().name or "library"
+    return AdapterSettings.model_construct(name=name, config=config)
+
+
+def project_around(folder: Path) -> Path | None:
+    """The configuration of the project that a library's folder stands in, if it does."""
+    for above in folder.absolute().parents[:_MOST_LEVELS]:
+        if (above / "config" / "config.yaml").is_file():
+            return above / "config" / "config.yaml"
+    return None
