@@ -1,11 +1,12 @@
 """A database that is worked with in threads, one transaction for each job."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
@@ -227,10 +228,25 @@ def _taking_any_text(engine: sa.Engine) -> sa.Engine:
 
 
 def _use_wal(connection: Any, _pool_record: object) -> None:
-    """Let one process write while others read; the mode stays with the file."""
+    """Let one process write while others read; the mode stays with the file.
+
+    Several may do this to a new file at once, and SQLite does not wait for its lock here.
+    """
     cursor = connection.cursor()
+    until_s = monotonic() + _BUSY_TIMEOUT_S
+    try:
+        while not _set_wal(cursor, last=monotonic() > until_s):
+            sleep(0.01)
+    finally:
+        cursor.close()
+
+
+def _set_wal(cursor: Any, *, last: bool) -> bool:
     try:
         if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
             cursor.execute("PRAGMA journal_mode=WAL")
-    finally:
-        cursor.close()
+    except sqlite3.OperationalError as failure:
+        if last or failure.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True

@@ -199,7 +199,7 @@ def test_of_many_first_starts_at_once_none_fails(new_database: NewDatabase) -> N
         for _ in range(5)
     ]
     outcomes = []
-    for _ in range(6):
+    for _ in range(8):
         url = new_database()
         for racer in racers:
             assert racer.stdin is not None
@@ -208,7 +208,7 @@ def test_of_many_first_starts_at_once_none_fails(new_database: NewDatabase) -> N
         outcomes += [racer.stdout.readline().strip() for racer in racers if racer.stdout]
     for racer in racers:
         racer.communicate()
-    assert outcomes == ["opened"] * 30
+    assert outcomes == ["opened"] * 40
 
 
 async def _open_keys(url: str, folder: Path) -> None:
