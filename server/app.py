@@ -73,6 +73,7 @@ async def _open_state(
             settings.secret_path,
             timeout_s=settings.store_timeout_s,
             metrics=metrics,
+            migrate=settings.may_migrate,
         )
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)

@@ -30,8 +30,7 @@ from server.storage.database import (
     BATCH_TIMEOUT_S,
     STORE_TIMEOUT_S,
     Database,
-    create_tables,
-    open_engine,
+    open_database,
     utc_now,
 )
 from server.storage.files import load_or_create_secret
@@ -88,14 +87,17 @@ class KeyStore:
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
         metrics: Metrics | None = None,
+        migrate: bool = True,
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
-        A check of a key waits `timeout_s` for the database, and no longer.
-        Raises `StoreUnavailable`: the database cannot be used; or `ConfigurationInvalid`: the
-        secret cannot be used.
+        An older schema is refused without `migrate`. A check of a key waits `timeout_s` for the
+        database, and no longer. Raises `StoreUnavailable`: the database cannot be used; or
+        `ConfigurationInvalid`: the secret cannot be used.
         """
-        engine, mint = await to_thread.run_sync(_prepare, url, secret_path)
+        engine, mint = await to_thread.run_sync(
+            partial(_prepare, url, secret_path, migrate=migrate)
+        )
         times = {"timeout_s": timeout_s, "remember_s": remember_s}
         return cls(engine, mint, now=now, clock_s=clock_s, metrics=metrics, **times)
 
@@ -229,10 +231,9 @@ class KeyStore:
             self._reading.clear()
 
 
-def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
+def _prepare(url: str, secret_path: Path, *, migrate: bool) -> tuple[sa.Engine, KeyIssuer]:
     found, created = load_or_create_secret(secret_path)
-    engine = open_engine(url)
-    create_tables(engine, queries.KEYS.metadata)
+    engine = open_database(url, migrate=migrate)
     if created:
         with engine.connect() as connection:
             orphans = queries.count(connection)

@@ -46,7 +46,9 @@ class SharedResources:
         settings = self.settings
         self.store = TemplateStore(settings.vector_store, settings.data_dir)
         folder = settings.data_dir / "guards"
-        self.guards = GuardManager(settings.database_url, folder, self.metrics)
+        self.guards = GuardManager(
+            settings.database_url, folder, self.metrics, migrate=settings.may_migrate
+        )
 
     @classmethod
     async def open(

@@ -7,7 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from server.audit.entry import GENESIS, AuditEntry, AuditSeal
-from server.storage.database import create_tables, open_engine, unavailable
+from server.storage.database import open_database, unavailable
 
 _METADATA: Final = sa.MetaData()
 _BATCH: Final = 1000
@@ -42,11 +42,10 @@ _SHOWN: Final = ("at", "adapter", "key_id", "user_id", "template_id", "outcome")
 class TableSink:
     """Entries in a database. Several servers may write into one: the end is locked."""
 
-    def __init__(self, url: str, seal: AuditSeal) -> None:
+    def __init__(self, url: str, seal: AuditSeal, *, migrate: bool = True) -> None:
         """Raises `StoreUnavailable` when the database cannot be used. Blocks."""
-        self._engine = open_engine(url)
+        self._engine = open_database(url, migrate=migrate)
         self._seal = seal
-        create_tables(self._engine, _METADATA)
         try:
             with self._engine.begin() as connection:
                 self._begin_chain(connection)

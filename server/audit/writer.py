@@ -113,7 +113,7 @@ def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
     found, _ = load_or_create_secret(settings.secret_path)
     seal = AuditSeal(found)
     if audit.sink == "sql":
-        return TableSink(settings.database_url, seal), seal
+        return TableSink(settings.database_url, seal, migrate=settings.may_migrate), seal
     path = audit.path or settings.data_dir / "audit" / "audit.jsonl"
     size = audit.max_file_mb * 1_000_000
     return FileSink(path, seal, max_bytes=size, keep=audit.keep_files), seal

@@ -47,7 +47,8 @@ class GuardedAdapter(NamedTuple):
         from server.guards.store import GuardStore
 
         async def run() -> T:
-            store = await GuardStore.open(self.found.settings.database_url)
+            settings = self.found.settings
+            store = await GuardStore.open(settings.database_url, migrate=settings.may_migrate)
             try:
                 return await job(store, self.adapter.name)
             finally:

@@ -141,7 +141,9 @@ def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[T]]) -
     from server.access.keys import KeyStore
 
     async def run() -> T:
-        store = await KeyStore.open(settings.database_url, settings.secret_path)
+        store = await KeyStore.open(
+            settings.database_url, settings.secret_path, migrate=settings.may_migrate
+        )
         try:
             return await job(store)
         finally:

@@ -80,7 +80,7 @@ def _is_rotated(descriptor: int, log: Path, position: int) -> bool:
     return now.st_ino != os.fstat(descriptor).st_ino or now.st_size < position
 
 
-_QUIET: Final = ("httpx", "httpcore", "chromadb", "uvicorn.access")
+_QUIET: Final = ("alembic", "httpx", "httpcore", "chromadb", "uvicorn.access")
 """Libraries heard from WARNING on. Below that httpx writes down whole addresses, and a
 service's key may be part of one."""
 

@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "demo-services": "demo_services:demo_services",
     "detect": "detect:detect",
     "keys": "keys:keys_app",
+    "migrate": "migrate:migrate",
     "audit": "audit:audit_app",
     "guards": "guards:guards_app",
 }

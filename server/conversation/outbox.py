@@ -58,10 +58,9 @@ class CommitEvent:
         )
 
 
-METADATA: Final = sa.MetaData()
 EVENTS: Final = sa.Table(
     "commit_events",
-    METADATA,
+    sa.MetaData(),
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("at", UtcTime, nullable=False, index=True),
     sa.Column("intent", sa.String(255), nullable=False),

@@ -6,8 +6,6 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from server.conversation import outbox
-from server.conversation.confirmations import pending_calls
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
 from server.conversation.outbox import Commits, Delivery, open_delivery
@@ -37,7 +35,7 @@ class ConversationService:
 
     @classmethod
     def open(cls, settings: Settings, metrics: Metrics) -> Self:
-        """Open the tables, making those that are not there. Blocks.
+        """Open what is stored. Blocks.
 
         Raises:
             StoreUnavailable: the database cannot be used.
@@ -52,12 +50,18 @@ class ConversationService:
             longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
         )
         shipped_replies()
-        url, timeout_s = settings.database_url, settings.store_timeout_s
-        tables = pending_calls.METADATA, outbox.METADATA
-        database = Database.open(url, *tables, timeout_s=timeout_s)
+        url, timeout_s, migrate = (
+            settings.database_url,
+            settings.store_timeout_s,
+            settings.may_migrate,
+        )
+        database = Database.open(url, timeout_s=timeout_s, migrate=migrate)
+        store = ConversationStore.open(
+            url, conversation, timeout_s=timeout_s, metrics=metrics, migrate=migrate
+        )
         commits = Commits(conversation.commits)
         return cls(
-            ConversationStore.open(url, conversation, timeout_s=timeout_s, metrics=metrics),
+            store,
             ConfirmationService(database, CallSignature(found), commits, limits),
             open_delivery(database, commits, conversation.commits, metrics),
             commits,

@@ -91,10 +91,9 @@ def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement
 _WRITE_EVERY_S: Final = 0.2
 _TIDY_EVERY: Final = timedelta(seconds=10)
 
-_METADATA: Final = sa.MetaData()
 CONVERSATIONS: Final = sa.Table(
     "conversations",
-    _METADATA,
+    sa.MetaData(),
     *conversation_key_columns(primary_key=True),
     sa.Column("context", sa.Text, nullable=False),
     sa.Column("updated_at", UtcTime, nullable=False, index=True),
@@ -142,13 +141,14 @@ class ConversationStore:
         timeout_s: float = STORE_TIMEOUT_S,
         now: Callable[[], datetime] = utc_now,
         metrics: Metrics | None = None,
+        migrate: bool = True,
     ) -> Self:
-        """Open the store, making its table if there is none. Blocks.
+        """Open the store. Blocks.
 
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        database = Database.open(url, _METADATA, timeout_s=timeout_s)
+        database = Database.open(url, timeout_s=timeout_s, migrate=migrate)
         return cls(database, settings, now=now, metrics=metrics)
 
     async def close(self) -> None:

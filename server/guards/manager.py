@@ -26,8 +26,11 @@ _WATCH_EVERY_S: Final = 2.0
 class GuardManager:
     """Opens guards, and takes up changes in the database, of other processes within 2 s."""
 
-    def __init__(self, database_url: str, state_dir: Path, metrics: Metrics) -> None:
+    def __init__(
+        self, database_url: str, state_dir: Path, metrics: Metrics, *, migrate: bool = True
+    ) -> None:
         self._database_url = database_url
+        self._migrate = migrate
         self._state_dir = state_dir
         self._metrics = metrics
         self._guards: dict[str, Guard] = {}
@@ -122,7 +125,9 @@ class GuardManager:
     async def _open_store(self) -> GuardStore:
         async with self._opening:
             if self._store is None:
-                self._store = await GuardStore.open(self._database_url, self._metrics)
+                self._store = await GuardStore.open(
+                    self._database_url, self._metrics, migrate=self._migrate
+                )
                 self._seen = await self._store.last_change()
                 self._watcher = asyncio.create_task(self._watch(self._store))
             return self._store

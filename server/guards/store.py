@@ -84,9 +84,9 @@ class GuardStore:
         )
 
     @classmethod
-    async def open(cls, url: str, metrics: Metrics | None = None) -> Self:
+    async def open(cls, url: str, metrics: Metrics | None = None, *, migrate: bool = True) -> Self:
         """Open the store, or raise `StoreUnavailable`."""
-        opened = await to_thread.run_sync(partial(Database.open, url, _METADATA, threads=1))
+        opened = await to_thread.run_sync(partial(Database.open, url, threads=1, migrate=migrate))
         return cls(opened, metrics)
 
     async def close(self) -> None:

@@ -244,6 +244,8 @@ class AccessSettings(Strict):
     """SQLAlchemy URL of the database for keys and audit; without one, SQLite in `data_dir`."""
     store_timeout_s: Seconds = 5.0
     """Longest wait for it, in seconds; at most a quarter of `server.turn_timeout_s` counts."""
+    migrate: Literal["on_start", "never"] = "on_start"
+    """Who brings an older database up to date: whatever opens it, or `orbit.sh migrate` alone."""
     wrong_keys: RateLimits = ("30/minute",)
     """Unknown keys that one client may try; an empty list for any number."""
     roles: RolesSettings = RolesSettings()
@@ -359,6 +361,11 @@ class Settings(Imports, extra="forbid"):
         """SQLAlchemy URL of the database for keys."""
         given = self.access.database_url
         return given.get_secret_value() if given else f"sqlite:///{self.data_dir / 'orbit.db'}"
+
+    @property
+    def may_migrate(self) -> bool:
+        """Whether opening that database may bring its schema up to date."""
+        return self.access.migrate == "on_start"
 
     @property
     def store_timeout_s(self) -> float:

@@ -1,20 +1,22 @@
 """A database that is worked with in threads, one transaction for each job."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 from anyio import to_thread
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from server.core.storable import storable_data
 from server.errors import StoreUnavailable, ValueRefused
 from server.storage.files import make_private
+from server.storage.schema import MIGRATIONS
 from server.storage.threads import BlockingCalls, CallTimedOut
 
 _T = TypeVar("_T")
@@ -74,17 +76,13 @@ class Database:
     def open(
         cls,
         url: str,
-        *tables: sa.MetaData,
+        *,
         threads: int = 2,
         timeout_s: float = STORE_TIMEOUT_S,
+        migrate: bool = True,
     ) -> Self:
-        """Open the database at a URL, making the tables that are not there. Blocks.
-
-        Raises `StoreUnavailable`: it cannot be used.
-        """
-        engine = open_engine(url)
-        create_tables(engine, *tables)
-        return cls(engine, threads=threads, timeout_s=timeout_s)
+        """Open the database at a URL, as `open_database` does. Blocks."""
+        return cls(open_database(url, migrate=migrate), threads=threads, timeout_s=timeout_s)
 
     async def run(
         self, job: Callable[[sa.Connection], _T], *, timeout_s: float | None = None
@@ -166,21 +164,29 @@ def open_engine(url: str) -> sa.Engine:
         ) from None
 
 
-def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
-    """Make the tables that are not there; the engine is closed when that fails. Blocks.
+def open_database(url: str, *, migrate: bool = True) -> sa.Engine:
+    """Return an engine on the database at a URL, with the tables of this version. Blocks.
 
-    Raises `StoreUnavailable`: the database cannot be used.
+    Raises `StoreUnavailable`: it cannot be used; or its schema is newer than this version, or
+    older without `migrate`.
     """
+    engine = open_engine(url)
+    with failures_named(engine):
+        MIGRATIONS.prepare(engine, migrate=migrate)
+    return engine
+
+
+@contextmanager
+def failures_named(engine: sa.Engine) -> Iterator[None]:
+    """Close the engine on a failure; what SQLAlchemy raises becomes `StoreUnavailable`."""
     try:
-        with engine.begin() as connection:
-            for table in [table for metadata in tables for table in metadata.sorted_tables]:
-                # Another process may be making the same tables.
-                connection.execute(CreateTable(table, if_not_exists=True))
-                for index in table.indexes:
-                    connection.execute(CreateIndex(index, if_not_exists=True))
+        yield
     except sa.exc.DBAPIError as failure:
         engine.dispose()
         raise unavailable(engine, failure) from failure
+    except StoreUnavailable:
+        engine.dispose()
+        raise
 
 
 def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailable:
@@ -222,10 +228,25 @@ def _taking_any_text(engine: sa.Engine) -> sa.Engine:
 
 
 def _use_wal(connection: Any, _pool_record: object) -> None:
-    """Let one process write while others read; the mode stays with the file."""
+    """Let one process write while others read; the mode stays with the file.
+
+    Several may do this to a new file at once, and SQLite does not wait for its lock here.
+    """
     cursor = connection.cursor()
+    until_s = monotonic() + _BUSY_TIMEOUT_S
+    try:
+        while not _set_wal(cursor, last=monotonic() > until_s):
+            sleep(0.01)
+    finally:
+        cursor.close()
+
+
+def _set_wal(cursor: Any, *, last: bool) -> bool:
     try:
         if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
             cursor.execute("PRAGMA journal_mode=WAL")
-    finally:
-        cursor.close()
+    except sqlite3.OperationalError as failure:
+        if last or failure.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True

@@ -79,8 +79,8 @@ async def test_two_servers_write_one_whole_audit_and_a_lost_entry_is_found(url: 
         )[:1]
     )
     with engine.begin() as connection:
-        connection.execute(sa.text("DROP TABLE audit_entries"))
-        connection.execute(sa.text("DROP TABLE audit_end"))
+        connection.execute(sa.text("DELETE FROM audit_entries"))
+        connection.execute(sa.text("DELETE FROM audit_end"))
     engine.dispose()
     for sink in servers:
         sink.close()

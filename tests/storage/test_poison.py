@@ -25,7 +25,7 @@ from server.errors import StoreUnavailable, ValueRefused
 from server.guards.store import CHANGES, COUNTS, DECISIONS
 from server.metrics.metrics import Metrics
 from server.settings.models import ConversationSettings
-from server.storage.database import UtcTime, create_tables, open_engine
+from server.storage.database import UtcTime, open_database
 from server.storage.write_behind import WriteBehind
 
 POISONS = {
@@ -74,8 +74,7 @@ def row_of(table: sa.Table) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS, ids=lambda each: getattr(each, "name", each))
 def test_every_column_takes_every_text(table: sa.Table, column: str, tmp_path: Path) -> None:
-    engine = open_engine(url(tmp_path))
-    create_tables(engine, table.metadata)
+    engine = open_database(url(tmp_path))
     for poison in POISONS.values():
         value = {"said": poison} if isinstance(table.c[column].type, sa.JSON) else poison
         with engine.begin() as connection:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from server.access.queries import KEYS
 from server.errors import ConfigurationInvalid
-from server.storage.database import create_tables, open_engine
+from server.storage.database import open_database
 from server.storage.files import load_or_create_secret
 
 
@@ -101,8 +100,7 @@ def test_a_new_secret_beside_old_keys_is_told(
 
 def test_a_database_in_a_folder_that_others_can_read_is_its_owners_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    engine = open_engine(f"sqlite:///{tmp_path / 'orbit.db'}")
-    create_tables(engine, KEYS.metadata)
+    engine = open_database(f"sqlite:///{tmp_path / 'orbit.db'}")
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE some (value INTEGER)")
         modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}

@@ -10,18 +10,19 @@ import pytest
 import sqlalchemy as sa
 
 from server.errors import StoreUnavailable
-from server.storage.database import Database
+from server.storage.database import Database, open_engine
 from server.storage.threads import BlockingCalls, CallTimedOut
 from server.storage.write_behind import WriteBehind
 
 pytestmark = pytest.mark.anyio
 
-_METADATA = sa.MetaData()
-NOTES = sa.Table("notes", _METADATA, sa.Column("text", sa.String(20)))
+NOTES = sa.Table("notes", sa.MetaData(), sa.Column("text", sa.String(20)))
 
 
 async def test_what_is_late_is_refused_and_not_done(tmp_path: Path) -> None:
-    database = Database.open(f"sqlite:///{tmp_path / 'x.db'}", _METADATA, timeout_s=0.1)
+    engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    NOTES.metadata.create_all(engine)
+    database = Database(engine, threads=2, timeout_s=0.1)
 
     def slow(connection: sa.Connection) -> None:
         connection.execute(NOTES.insert(), {"text": "late"})

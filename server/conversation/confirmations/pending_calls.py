@@ -78,10 +78,9 @@ State = Literal[
 OPEN: Final[tuple[State, ...]] = ("held", "taken", "running")
 """States in which the arguments are still needed."""
 
-METADATA: Final = sa.MetaData()
 PROPOSALS: Final = sa.Table(
     "proposals",
-    METADATA,
+    sa.MetaData(),
     sa.Column("proposal_id", sa.String(32), primary_key=True),
     *conversation_key_columns(nullable=False),
     sa.Column("library", sa.String(255), nullable=False),

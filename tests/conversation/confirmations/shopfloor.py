@@ -176,7 +176,7 @@ async def floor(
     tool = Desk()
     sink = TableSink(url, SEAL)
     trail = AuditWriter(sink)
-    database = Database.open(url, pending_calls.METADATA, outbox.METADATA)
+    database = Database.open(url)
     desk = ConfirmationService(
         database,
         CallSignature(b"s" * 32),

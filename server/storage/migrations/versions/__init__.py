@@ -1,0 +1,1 @@
+"""One file for each version, and only ever one more."""
