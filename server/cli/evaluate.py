@@ -1,29 +1,23 @@
 """`eval`: how well a library answers the questions its author wrote down."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from server.cli import options
+from server.cli.encoders import load_ahead
 from server.cli.output import fail, print_result, say
+from server.core.suggestions import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from server.evaluation.calibration import Calibrated
-    from server.evaluation.outcomes import Outcome
-    from server.evaluation.questions import Question
-    from server.evaluation.report import Report
-    from server.library.model import Library
-    from server.settings.models import AdapterSettings
+    from server.evaluation.curves import Curves
+    from server.evaluation.measuring import LibraryTrial, Measured
+    from server.evaluation.robustness import Robustness
 
 
 def eval_library(
@@ -59,15 +53,44 @@ def eval_library(
             help="With --calibrate: the share of questions that may be answered wrongly.",
         ),
     ] = None,
+    fail_under: Annotated[
+        str | None,
+        options.option(
+            "FIGURE=VALUE", "Exit with 1 when a figure falls short: template_accuracy=0.9,…"
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, options.option("FILE", "Write each question as a test of JUnit's XML.")
+    ] = None,
+    record: Annotated[
+        Path | None, options.option("FILE", "Keep what the tools answer, for --replay.")
+    ] = None,
+    replay: Annotated[
+        Path | None, options.option("FILE", "Take what the tools answered from --record.")
+    ] = None,
+    perturb: Annotated[
+        bool, typer.Option("--perturb", help="Ask every question mistyped and dressed up, too.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="With --perturb: another seed, other slips.")
+    ] = 1,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="Show how confidence and being right go together.")
+    ] = False,
+    plot: Annotated[Path | None, options.option("FILE", "Draw those curves as SVG.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Measure accuracy, abstention, arguments and latency over a file of questions.
 
     With --calibrate, what they say of how sure to be is written beside the domain.
 
-    The library is that of --domain and --templates, or else of the adapter named.
-    With --domain the settings of --adapter (encoder, threshold) still count, when given.
+    The library is that of PATH, of --domain and --templates, or else of the adapter named.
+    With --domain the settings of --adapter (encoder, threshold) still count, when given. The exit
+    code is 1 when a question cannot be used or stands there twice, and when a figure falls short.
     """
+    bounds = _bounds(fail_under)
+    if record is not None and replay is not None:
+        fail("--record and --replay are one or the other")
     place = None
     if domain is None and more_templates and len(more_templates) == 1 and not templates:
         place, more_templates = more_templates[0], None
@@ -84,153 +107,121 @@ def eval_library(
         library = chosen.config.model_copy(update=update)
         chosen = chosen.model_copy(update={"config": library})
     path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
-    keep = domain is None
-    if calibrate:
-        changed = asyncio.run(
-            calibrate_adapter(found, chosen, path, keep=keep, max_wrong=max_wrong)
-        )
-        print_result(changed.to_dict(), [changed.to_text()], as_json=as_json)
-        return
-    if max_wrong is not None:
+    if max_wrong is not None and not calibrate:
         fail("--max-wrong goes with --calibrate; an adapter's own stands in its settings")
-    report = asyncio.run(evaluate_adapter(found, chosen, path, keep=keep))
-    print_result(report.to_dict(), [report.to_text()], as_json=as_json)
-
-
-async def evaluate_adapter(
-    found: options.Configured, adapter: "AdapterSettings", path: Path, *, keep: bool
-) -> "Report":
-    """Return how well an adapter answers the questions of a file.
-
-    `keep` uses the adapter's own index; a library tried out leaves nothing behind.
-    """
-    from server.evaluation.report import score
-
-    with _index_of(found, keep=keep) as placed:
-        measured = await _measure(placed, adapter, path)
-    return score(measured.questions, measured.outcomes)
-
-
-async def calibrate_adapter(
-    found: options.Configured,
-    adapter: "AdapterSettings",
-    path: Path,
-    *,
-    keep: bool,
-    max_wrong: float | None,
-) -> "Calibrated":
-    """Learn from the questions of a file how sure an adapter has to be, and write that down.
-
-    Nothing is written where the questions are too few.
-    """
-    from server.evaluation.calibration import (
-        LEAST_QUESTIONS,
-        Calibrated,
-        calibrate,
-        held_out,
-        scored_call,
-    )
-    from server.evaluation.report import score
-    from server.library.templates import library_digest
-    from server.retrievers.calibration import calibration_path, read_calibration
-    from server.retrievers.choice import least_confidence, most_wrong
-    from server.retrievers.verifier import shipped_verifier
-
-    config, shipped = adapter.config, shipped_verifier()
-    with _index_of(found, keep=keep) as placed:
-        # As if nothing were too unsure to be called; and then nothing must run.
-        unsure = config.model_copy(update={"confidence_threshold": 0.0})
-        raw = adapter.model_copy(update={"config": unsure})
-        tried = await _measure(placed, raw, path, calibrated=False, reads=False)
-        if len(tried.questions) < LEAST_QUESTIONS:
-            fail(
-                f"{path} has {len(tried.questions)} questions that can be used, and fewer than "
-                f"{LEAST_QUESTIONS} say too little of how sure to be; nothing was written"
-            )
-        if all(question.template is not None for question in tried.questions):
-            say(f"no question in {path} has `template: null`, so none says when to abstain")
-        before = await _measure(placed, adapter, path)
-        templates = tried.library.templates
-        calls = [
-            scored_call(
-                question,
-                outcome,
-                by_verifier=outcome.template is not None
-                and bool(templates[outcome.template].nl_examples),
-            )
-            for question, outcome in zip(tried.questions, tried.outcomes, strict=True)
-        ]
-        known = read_calibration(config.domain_config_path).calibration
-        verifiers = [known.applied(shipped) if known else shipped]
-        thresholds = [least_confidence(config, verifiers[0], known)]
-        calibration = calibrate(
-            calls, shipped, library=library_digest(tried.library), max_wrong=max_wrong
-        )
-        written_to = calibration_path(config.domain_config_path)
-        try:
-            calibration.save(written_to)
-        except OSError as failed:
-            fail(f"{written_to} cannot be written: {failed.strerror or failed}")
-        thresholds.append(least_confidence(config, calibration.applied(shipped), calibration))
-        after = await _measure(placed, adapter, path)
-    if config.confidence_threshold is not None:
-        say("the adapter has a confidence_threshold, so that the curve does not set it")
-    return Calibrated(
-        calibration=calibration,
-        written_to=str(written_to),
-        max_wrong=most_wrong(config, calibration),
-        before=score(before.questions, before.outcomes),
-        after=score(after.questions, after.outcomes),
-        thresholds=(thresholds[0], thresholds[1]),
-        held_out=held_out(calls, shipped, most_wrong(config, calibration)),
-    )
-
-
-class _Measured(NamedTuple):
-    library: "Library"
-    questions: "Sequence[Question]"
-    outcomes: "list[Outcome]"
-
-
-@contextmanager
-def _index_of(found: options.Configured, *, keep: bool) -> Iterator[options.Configured]:
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
-        yield found if keep else found.with_data_dir(Path(scratch))
+        # A library that is only tried out leaves nothing behind.
+        placed = found if domain is None else found.with_data_dir(Path(scratch))
+        load_ahead(placed.settings, [chosen])
+        from server.evaluation.measuring import LibraryTrial
+
+        trial = LibraryTrial(placed.settings, placed.environ, chosen, path)
+        if calibrate:
+            _calibrate(trial, max_wrong, as_json=as_json)
+            return
+        wanted = _Wanted(record, replay, seed if perturb else None, curves or plot is not None)
+        found_out = asyncio.run(_measure(trial, wanted))
+    measured, figures = found_out.measured, found_out.measured.report.to_dict()
+    for problem in measured.problems:
+        say(str(problem))
+    lines = [measured.report.to_text()]
+    if found_out.robustness is not None:
+        figures["robustness"] = found_out.robustness.to_dict()
+        lines += ["", found_out.robustness.to_text()]
+    if found_out.curves is not None:
+        figures |= found_out.curves.to_dict()
+        lines += ["", found_out.curves.to_text()] if curves else []
+    print_result(figures, lines, as_json=as_json)
+    if junit is not None:
+        from server.evaluation.junit import junit_xml
+
+        _write(junit, junit_xml(chosen.name, measured.questions, measured.outcomes))
+    if plot is not None and found_out.curves is not None:
+        _write(plot, found_out.curves.to_svg())
+    short = [line for line in map(partial(_falls_short, figures), bounds.items()) if line]
+    for line in short:
+        say(line)
+    if short or measured.problems:
+        raise typer.Exit(1)
 
 
-async def _measure(
-    found: options.Configured,
-    adapter: "AdapterSettings",
-    path: Path,
-    *,
-    calibrated: bool = True,
-    reads: bool = True,
-) -> _Measured:
-    """Ask an adapter the questions of a file; without `reads`, no tool is run for them."""
-    from server.adapters.local import ask_once, open_adapter
-    from server.evaluation.outcomes import Rehearsal, outcome_of
-    from server.evaluation.questions import load_questions
+class _Wanted(NamedTuple):
+    """What is to be measured beside the figures of the questions."""
 
-    opening = open_adapter(found.settings, found.environ, adapter, calibrated=calibrated)
-    async with opening as opened:
-        templates = opened.library.templates
-        questions, problems = load_questions(path, templates, found.environ)
-        for problem in problems if reads else ():
-            say(str(problem))
-        if not questions:
-            fail(f"no question in {path} can be used")
-        # The library is what is measured: no model fills or words anything.
-        chain = opened.chain.rehearsed(partial(Rehearsal, reads=reads))
-        rehearsed = replace(opened, chain=chain, models=None)
+    record: Path | None
+    replay: Path | None
+    seed: int | None
+    curves: bool
 
-        async def ask(text: str) -> "Outcome":
-            start = perf_counter()
-            answer = await ask_once(found.settings, rehearsed, text, session_id="eval")
-            latency_ms = (perf_counter() - start) * 1000
-            return outcome_of(
-                answer.decision, templates, latency_ms=latency_ms, answer=answer.content
-            )
 
-        await ask(questions[0].ask)  # the first question pays for what is compiled once
-        outcomes = [await ask(question.ask) for question in questions]
-        return _Measured(opened.library, questions, outcomes)
+class _FoundOut(NamedTuple):
+    measured: "Measured"
+    robustness: "Robustness | None"
+    curves: "Curves | None"
+
+
+async def _measure(trial: "LibraryTrial", wanted: _Wanted) -> _FoundOut:
+    from server.evaluation.cassettes import Cassette
+
+    if wanted.replay is not None:
+        measured = await trial.measure(("replay", Cassette.read(wanted.replay)))
+    elif wanted.record is not None:
+        cassette = Cassette()
+        measured = await trial.measure(("record", cassette))
+        cassette.write(wanted.record)
+        say(f"{len(cassette)} results are kept in {wanted.record}")
+    else:
+        measured = await trial.measure()
+    robustness = None if wanted.seed is None else await trial.perturbed(wanted.seed)
+    return _FoundOut(measured, robustness, await trial.curves() if wanted.curves else None)
+
+
+def _calibrate(trial: "LibraryTrial", max_wrong: float | None, *, as_json: bool) -> None:
+    changed = asyncio.run(trial.calibrate(max_wrong))
+    for problem in changed.problems:
+        say(str(problem))
+    if changed.never_abstains:
+        say(f"no question in {trial.path} has `template: null`, so none says when to abstain")
+    if trial.adapter.config.confidence_threshold is not None:
+        say("the adapter has a confidence_threshold, so that the curve does not set it")
+    print_result(changed.to_dict(), [changed.to_text()], as_json=as_json)
+
+
+_AT_MOST: Final = frozenset({"wrong_call_rate", "asked_back_rate", "latency_p50", "latency_p99"})
+"""Figures that are the better the lower they are."""
+_BOUNDED: Final = (
+    "template_accuracy", "abstain_recall", "argument_accuracy", "answer_accuracy", "auroc",
+    "tool_success_rate", *sorted(_AT_MOST),
+)  # fmt: skip
+
+
+def _bounds(written: str | None) -> dict[str, float]:
+    """Read `template_accuracy=0.9,wrong_call_rate=0.03`."""
+    found: dict[str, float] = {}
+    for part in written.split(",") if written else ():
+        name, _, value = part.strip().partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            fail(f"--fail-under takes FIGURE=VALUE, such as template_accuracy=0.9; got {part!r}")
+        if name not in _BOUNDED:
+            fail(f"--fail-under: {unknown('figure', name, _BOUNDED)}")
+    return found
+
+
+def _falls_short(data: Mapping[str, Any], bound: tuple[str, float]) -> str | None:
+    name, value = bound
+    latency = name.removeprefix("latency_")
+    found = data["latency_ms"][latency] if name.startswith("latency_") else data[name]
+    if found is None:
+        return f"{name} is not measured: no question bears on it"
+    if name in _AT_MOST:
+        return f"{name} is {found:g}, above {value:g}" if found > value else None
+    return f"{name} is {found:g}, below {value:g}" if found < value else None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as failed:
+        fail(f"{path} cannot be written: {failed.strerror or failed}")

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from server.errors import Problem
 from server.evaluation.outcomes import Outcome, equal_arguments
 from server.evaluation.questions import Question
 from server.evaluation.report import Report
@@ -71,6 +72,9 @@ class Calibrated:
     after: Report
     thresholds: tuple[float, float]
     held_out: Expected
+    never_abstains: bool = False
+    """Whether no question is for nothing, so that none says when to abstain."""
+    problems: Sequence[Problem] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -104,6 +104,8 @@ class Outcome:
     asked: tuple[str, ...] = ()
     answer: str = ""
     nearest: str | None = None
+    tool_succeeded: bool | None = None
+    """Whether the tool did what it was called for; None where none was made."""
 
 
 def equal_arguments(expected: Mapping[str, Any], asks: Collection[str], outcome: Outcome) -> bool:
@@ -120,7 +122,12 @@ def equal_arguments(expected: Mapping[str, Any], asks: Collection[str], outcome:
 
 
 def outcome_of(
-    decision: Ending, templates: Mapping[str, Template], *, latency_ms: float, answer: str = ""
+    decision: Ending,
+    templates: Mapping[str, Template],
+    *,
+    latency_ms: float,
+    answer: str = "",
+    tool_succeeded: bool | None = None,
 ) -> Outcome:
     """Return what a turn came to as an outcome. A question that is clarified chose nothing.
 
@@ -162,6 +169,7 @@ def outcome_of(
         asked=asked,
         answer=answer,
         nearest=match.template_id,
+        tool_succeeded=tool_succeeded,
     )
 
 

@@ -39,6 +39,19 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateRow:
+    """How the questions of one template fared, and how many of others it took."""
+
+    template: str
+    questions: int
+    right: int
+    right_arguments: int
+    asked_back: int
+    silent: int
+    taken_from_others: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Shares are 0 to 1, and None where no question bears on them."""
 
@@ -51,6 +64,9 @@ class Report:
     auroc: float | None
     latency_p50_ms: float | None
     latency_p99_ms: float | None
+    asked_back_rate: float | None = None
+    tool_success_rate: float | None = None
+    templates: tuple[TemplateRow, ...] = ()
     confusions: tuple[Confusion, ...] = ()
     confusion_counts: Mapping[Pair, int] = field(default_factory=dict)
     argument_mistakes: tuple[Mistake, ...] = ()
@@ -65,6 +81,7 @@ class Report:
                 "p50": _rounded(self.latency_p50_ms, 3),
                 "p99": _rounded(self.latency_p99_ms, 3),
             },
+            "templates": [asdict(row) for row in self.templates],
             "confusions": [
                 asdict(confusion) | {"confidence": _rounded(confusion.confidence)}
                 for confusion in self.confusions
@@ -85,8 +102,10 @@ _FIGURES: Final[Mapping[str, str]] = {
     "template_accuracy": "right template, of questions that have one",
     "abstain_recall": "nothing ran, of questions that nothing should answer",
     "wrong_call_rate": "wrong or needless calls, of all questions",
+    "asked_back_rate": "asked back without need, of all questions",
     "argument_accuracy": "right arguments, of questions that give them",
     "answer_accuracy": "right answer, of questions that give one",
+    "tool_success_rate": "tools that did their work, of right calls that were made",
     "auroc": "confidence tells the two kinds of question apart",
 }
 
@@ -97,6 +116,14 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"{name:<18} {_figure(getattr(report, name)):>7}  {meaning}"
     for name, value in (("p50", report.latency_p50_ms), ("p99", report.latency_p99_ms)):
         yield f"{'latency ' + name:<18} {_figure(value, 1):>7}  milliseconds"
+    weak = [row for row in report.templates if row.right < row.questions or row.taken_from_others]
+    if weak:
+        yield from ("", "template                          asked  right  args  back  silent  took")
+        for row in weak:
+            yield (
+                f"{row.template:<32}  {row.questions:5}  {row.right:5}  {row.right_arguments:4}  "
+                f"{row.asked_back:4}  {row.silent:6}  {row.taken_from_others:4}"
+            )
     if report.confusions:
         yield from ("", "Another template than was meant")
         for c in report.confusions:
@@ -143,6 +170,13 @@ def score(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> Report:
         wrong_call_rate=share(_called_wrongly(q, o) for q, o in pairs),
         argument_accuracy=share(is_right(q, o) for q, o in argued),
         answer_accuracy=share(_answer_right(q, o) for q, o in answered),
+        asked_back_rate=share(_asked_back(q, o) for q, o in pairs),
+        tool_success_rate=share(
+            o.tool_succeeded
+            for q, o in inside
+            if o.template == q.template and o.tool_succeeded is not None
+        ),
+        templates=_rows(pairs),
         auroc=auroc(
             [o.confidence for _, o in inside],
             [o.confidence for _, o in outside],
@@ -171,11 +205,56 @@ def _called_wrongly(question: Question, outcome: Outcome) -> bool:
     return outcome.called and (outcome.template != question.template or bool(question.asks))
 
 
+def _asked_back(question: Question, outcome: Outcome) -> bool:
+    """Whether an answer was possible, or none was due, and a question came back instead."""
+    return bool(outcome.asked) and set(outcome.asked) != set(question.asks)
+
+
+def _rows(pairs: Sequence[tuple[Question, Outcome]]) -> tuple[TemplateRow, ...]:
+    names = dict.fromkeys(q.template for q, _ in pairs if q.template is not None)
+    names |= dict.fromkeys(o.template for _, o in pairs if o.template is not None)
+    rows = []
+    for name in names:
+        own = [(q, o) for q, o in pairs if q.template == name]
+        right = [(q, o) for q, o in own if o.template == name]
+        rows.append(
+            TemplateRow(
+                template=str(name),
+                questions=len(own),
+                right=len(right),
+                right_arguments=sum(q.arguments is None or is_right(q, o) for q, o in right),
+                asked_back=sum(_asked_back(q, o) for q, o in own),
+                silent=sum(o.template is None for _, o in own),
+                taken_from_others=sum(o.template == name != q.template for q, o in pairs),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: row.template))
+
+
 def is_right(question: Question, outcome: Outcome) -> bool:
     """Return whether the arguments are the expected ones; defaults need not be spelt out."""
     if outcome.template != question.template:
         return False
     return equal_arguments(question.arguments or {}, question.asks, outcome)
+
+
+def failure_of(question: Question, outcome: Outcome) -> str | None:
+    """Return what was expected and what came, or None where that is the same."""
+    if outcome.template != question.template:
+        if question.template is None and not outcome.called:
+            return None
+        return f"expected {question.template or 'nothing'}, got {outcome.template or 'nothing'}"
+    if question.arguments is not None and not is_right(question, outcome):
+        expected = _arguments(question.arguments, question.asks)
+        got = _arguments(outcome.arguments, outcome.asked)
+        return f"expected {to_json(expected)}, got {to_json(got)}"
+    if question.template is not None and set(outcome.asked) != set(question.asks):
+        return f"asked for {', '.join(outcome.asked) or 'nothing'}"
+    if question.answer is not None and not _answer_right(question, outcome):
+        return f"expected the answer {question.answer!r}, got {outcome.answer!r}"
+    if outcome.tool_succeeded is False:
+        return f"the tool failed: {outcome.answer}"
+    return None
 
 
 def _answer_right(question: Question, outcome: Outcome) -> bool:

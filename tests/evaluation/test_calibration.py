@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 
 from server.adapters.check import load_adapter
-from server.cli.evaluate import calibrate_adapter
+from server.errors import RequestInvalid
 from server.evaluation.calibration import (
     Calibrated,
     ScoredCall,
@@ -22,6 +21,7 @@ from server.evaluation.calibration import (
     held_out,
     scored_call,
 )
+from server.evaluation.measuring import LibraryTrial
 from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
 from server.retrievers.calibration import read_calibration
@@ -159,9 +159,8 @@ def calibrated(folder: Path, questions: Sequence[object], **settings: object) ->
     found = found.with_data_dir(folder / "data")
     path = folder / "questions.yaml"
     path.write_text(yaml.safe_dump({"questions": list(questions)}))
-    return asyncio.run(
-        calibrate_adapter(found, found.adapter("sums"), path, keep=True, max_wrong=0.05)
-    )
+    trial = LibraryTrial(found.settings, found.environ, found.adapter("sums"), path)
+    return asyncio.run(trial.calibrate(0.05))
 
 
 def test_a_library_is_calibrated_used_and_known_to_have_changed(tmp_path: Path) -> None:
@@ -183,10 +182,7 @@ def test_a_library_is_calibrated_used_and_known_to_have_changed(tmp_path: Path) 
     assert old.what.endswith("run: ./bin/orbit.sh eval --calibrate --adapter sums")
 
 
-def test_too_few_questions_write_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(typer.Exit):
+def test_too_few_questions_write_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RequestInvalid, match="12 questions"):
         calibrated(tmp_path, QUESTIONS[:12])
-    assert "12 questions" in capsys.readouterr().err
     assert not (tmp_path / "library" / "calibration.json").exists()

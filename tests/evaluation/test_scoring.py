@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
-from server.evaluation.report import Confusion, Mistake, Report, evaluate, score
+from server.evaluation.report import Confusion, Mistake, Report, TemplateRow, evaluate, score
 
 PERCENT = Question(
     ask="What is 15% of 200?",
@@ -109,6 +109,8 @@ def test_a_report_says_all_of_it() -> None:
         auroc=4.5 / 6,  # the refused question counts: 0.2 beside 0.2 and 0.4
         latency_p50_ms=4.0,
         latency_p99_ms=9.0,
+        asked_back_rate=0.0,
+        templates=(TemplateRow("percentage", 3, 2, 1, 0, 1, 1),),
         confusions=(
             Confusion(PERCENT.ask, "percentage", None, 0.2, False, "percentage"),
             Confusion(CHAT.ask, None, "percentage", 0.4, True, "percentage"),
@@ -132,10 +134,23 @@ def test_a_report_reads_as_json_and_as_text() -> None:
         "template_accuracy": 0.0,
         "abstain_recall": 1.0,
         "wrong_call_rate": 0.0,
+        "asked_back_rate": 0.0,
         "argument_accuracy": 0.0,
         "answer_accuracy": 0.0,
+        "tool_success_rate": None,
         "auroc": 0.5,
         "latency_ms": {"p50": 4.0, "p99": 4.0},
+        "templates": [
+            {
+                "template": "percentage",
+                "questions": 1,
+                "right": 0,
+                "right_arguments": 0,
+                "asked_back": 0,
+                "silent": 1,
+                "taken_from_others": 0,
+            }
+        ],
         "confusions": [
             {
                 "ask": "What is 15% of 200?",
@@ -155,11 +170,16 @@ def test_a_report_reads_as_json_and_as_text() -> None:
         "template_accuracy    0.000  right template, of questions that have one\n"
         "abstain_recall       1.000  nothing ran, of questions that nothing should answer\n"
         "wrong_call_rate      0.000  wrong or needless calls, of all questions\n"
+        "asked_back_rate      0.000  asked back without need, of all questions\n"
         "argument_accuracy    0.000  right arguments, of questions that give them\n"
         "answer_accuracy      0.000  right answer, of questions that give one\n"
+        "tool_success_rate        –  tools that did their work, of right calls that were made\n"
         "auroc                0.500  confidence tells the two kinds of question apart\n"
         "latency p50            4.0  milliseconds\n"
         "latency p99            4.0  milliseconds\n"
+        "\n"
+        "template                          asked  right  args  back  silent  took\n"
+        "percentage                            1      0     0     0       1     0\n"
         "\n"
         "Another template than was meant\n"
         "  What is 15% of 200?\n"
@@ -173,10 +193,13 @@ def test_no_questions_give_no_figures() -> None:
         "template_accuracy": None,
         "abstain_recall": None,
         "wrong_call_rate": None,
+        "asked_back_rate": None,
         "argument_accuracy": None,
         "answer_accuracy": None,
+        "tool_success_rate": None,
         "auroc": None,
         "latency_ms": {"p50": None, "p99": None},
+        "templates": [],
         "confusions": [],
         "confusion_counts": [],
         "argument_mistakes": [],

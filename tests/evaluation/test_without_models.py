@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from server.cli.evaluate import evaluate_adapter
+from server.evaluation.measuring import LibraryTrial
 from tests.support.configuring import adapter, configure, write_library
 
 QUESTIONS = [
@@ -25,5 +25,5 @@ def test_no_model_words_an_answer(tmp_path: Path) -> None:
     found = configure(tmp_path, [adapter("sums", library, **models)])
     questions = tmp_path / "questions.yaml"
     questions.write_text(yaml.safe_dump({"questions": QUESTIONS}))
-    report = asyncio.run(evaluate_adapter(found, found.adapter("sums"), questions, keep=False))
-    assert report.to_dict()["answer_accuracy"] == 1.0
+    trial = LibraryTrial(found.settings, found.environ, found.adapter("sums"), questions)
+    assert asyncio.run(trial.measure()).report.answer_accuracy == 1.0
