@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ import sqlalchemy as sa
 
 from server.audit.entry import AuditEntry, Event, Sink, change_event, to_row, verify_chain
 from server.audit.head import HEADS
-from server.audit.table import ENTRIES
+from server.audit.table import ENTRIES, TableSink
 from server.audit.writer import AuditWriter
 from server.core.turn import Caller
 from tests.audit.test_audit import EVENT, SEAL, SINKS, file, fill, table
+from tests.support.postgresql import postgresql, why_not
 
 KILLS = 4
 
@@ -184,6 +186,31 @@ def _write_for_ever(opened: Callable[[Path], Sink], folder: Path, told: Any) -> 
 def test_kill_9_between_trail_and_head_alarms_nobody_and_hides_nothing(
     opened: Callable[[Path], Sink], tmp_path: Path
 ) -> None:
+    check_killed_writers(opened, tmp_path)
+
+
+def in_postgresql(url: str, _: Path) -> Sink:
+    return TableSink(url, SEAL)
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_the_same_and_a_deleted_trail_in_postgresql(tmp_path: Path) -> None:
+    with postgresql() as url:
+        check_killed_writers(partial(in_postgresql, url), tmp_path)
+        sink = TableSink(url, SEAL)
+        head = sink.head()
+        assert head is not None
+        engine = sa.create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(ENTRIES.delete())
+            connection.execute(sa.text("DELETE FROM audit_end"))
+        engine.dispose()
+        fill(sink, 1)
+        assert [e.number for e in sink.entries()] == [head.end.number + 1, head.end.number + 2]
+        sink.close()
+
+
+def check_killed_writers(opened: Callable[[Path], Sink], tmp_path: Path) -> None:
     spawning, confirmed, chance = multiprocessing.get_context("spawn"), 0, random.Random(5)
     for _ in range(KILLS):
         here, there = spawning.Pipe(duplex=False)
