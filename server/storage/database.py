@@ -227,5 +227,7 @@ def _use_wal(connection: Any, _pool_record: object) -> None:
     try:
         if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
             cursor.execute("PRAGMA journal_mode=WAL")
+        # The default nearly everywhere: what was committed outlasts a power failure.
+        cursor.execute("PRAGMA synchronous=FULL")
     finally:
         cursor.close()

@@ -22,6 +22,7 @@ from server.audit.table import ENTRIES, TableSink
 from server.audit.writer import AuditWriter
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
+from server.storage.database import open_engine
 
 SEAL = AuditSeal(b"k" * 32)
 EVENT = Event(
@@ -184,6 +185,17 @@ def test_what_was_cut_off_stays_missing_after_more_is_written(
     fill(sink, 1)
     assert verify_chain(sink, SEAL).problems == ("between entries 7 and 11 some are missing",)
     sink.close()
+
+
+def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'audit.db'}")
+    with engine.connect() as connection:
+        modes = [
+            connection.execute(sa.text(f"PRAGMA {name}")).scalar_one()
+            for name in ("journal_mode", "synchronous")
+        ]
+    engine.dispose()
+    assert modes == ["wal", 2]  # FULL
 
 
 def test_full_files_are_put_aside_and_old_ones_deleted(tmp_path: Path) -> None:
