@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def test_a_deleted_trail_is_noticed_and_goes_on_from_its_head(
     sink = opened(tmp_path)
     gone = "all 10 entries are missing: the trail has its head kept with the keys at entry 10"
     assert gone in verify_chain(sink, SEAL).problems
-    asyncio.run(served(sink))
+    asyncio.run(served(sink, "entries_missing"))
     assert "the audit: entries 1 to 10 are gone" in caplog.text
     fill(sink, 2)
     entries = list(sink.entries())
@@ -80,11 +81,14 @@ def test_a_deleted_trail_is_noticed_and_goes_on_from_its_head(
     assert verify_chain(sink, SEAL).problems == ("the entries before 11 are missing",)
 
 
-async def served(sink: Sink, *, longest_call_s: float = 60) -> None:
-    """What a server does with a trail when it starts."""
+async def served(sink: Sink, outcome: str = "interrupted", longest_call_s: float = 60) -> None:
+    """What a server does with a trail when it starts, until an entry says so."""
     trail = AuditWriter(sink)
     serving = asyncio.create_task(trail.serve(longest_call_s))
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(30):
+        while outcome not in {entry.event["outcome"] for entry in sink.entries()}:  # noqa: ASYNC110  the trail tells nobody
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.1)  # and no second one
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
     await trail.flush()
@@ -278,7 +282,7 @@ change: Event = change_event(Caller("k", "a"), "keys", "revoke", "started")
 def test_what_another_server_may_still_be_doing_is_left_to_it(tmp_path: Path) -> None:
     sink = table(tmp_path)
     sink.one_server = False
-    fresh = replace(change, call_id="living-1")
+    fresh = replace(change, at=datetime.now(UTC), call_id="living-1")
     sink.append([call("started", "dead-1"), to_row(fresh)])
     asyncio.run(served(sink, longest_call_s=60))
     ended = [e.event["call_id"] for e in sink.entries() if e.event["outcome"] == "interrupted"]
