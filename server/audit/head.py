@@ -9,7 +9,7 @@ from typing import Final, Literal
 import sqlalchemy as sa
 
 from server.audit.entry import AuditEntry, AuditSeal, End, Head, Settling
-from server.storage.database import create_tables, open_engine, put, unavailable
+from server.storage.database import create_tables, open_engine, unavailable
 
 _log = logging.getLogger(__name__)
 
@@ -24,6 +24,14 @@ HEADS: Final = sa.Table(
     sa.Column("digest", sa.String(64), nullable=False),
     sa.Column("seal", sa.String(64), nullable=False),
     sa.Column("settled", sa.BigInteger, nullable=False),
+)
+_OF_TRAIL: Final = HEADS.c.trail == sa.bindparam("of")
+_TOUCH: Final = HEADS.update().where(_OF_TRAIL).values(trail=HEADS.c.trail)
+_READ: Final = sa.select(HEADS).where(_OF_TRAIL)
+_MOVE: Final = (
+    HEADS.update()
+    .where(_OF_TRAIL)
+    .values({c.name: sa.bindparam(f"new_{c.name}") for c in HEADS.c if not c.primary_key})
 )
 
 
@@ -41,14 +49,13 @@ class HeadLock:
     @classmethod
     def take(cls, connection: sa.Connection, trail: Trail, seal: AuditSeal) -> "HeadLock":
         """Take it. An update locks before anything is read, on every database."""
-        touch = HEADS.update().where(HEADS.c.trail == trail).values(trail=trail)
-        if connection.execute(touch).rowcount == 0:
+        if connection.execute(_TOUCH, {"of": trail}).rowcount == 0:
             try:
                 with connection.begin_nested():
                     nothing = {"trail": trail, "number": 0, "digest": "", "seal": "", "settled": 0}
                     connection.execute(HEADS.insert(), nothing)
             except sa.exc.IntegrityError:  # another server was faster
-                connection.execute(touch)
+                connection.execute(_TOUCH, {"of": trail})
         return cls(connection, trail, seal, read_head(connection, trail))
 
     @property
@@ -71,12 +78,14 @@ class HeadLock:
             return None
         settled = last if self.found is None else self.found.settled
         settled = settling.after if settling else settled
-        put(self.connection, HEADS, [{"trail": self.trail, **end._asdict(), "settled": settled}])
+        new = {**end._asdict(), "settled": settled}
+        values = {f"new_{name}": value for name, value in new.items()}
+        self.connection.execute(_MOVE, {"of": self.trail, **values})
         return end
 
 
 def read_head(connection: sa.Connection, trail: Trail) -> Head | None:
-    row = connection.execute(sa.select(HEADS).where(HEADS.c.trail == trail)).mappings().first()
+    row = connection.execute(_READ, {"of": trail}).mappings().first()
     if row is None or not row["seal"]:
         return None
     return Head(End(row["number"], row["digest"], row["seal"]), row["settled"])

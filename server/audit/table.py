@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from server.audit import head
 from server.audit.entry import GENESIS, AuditEntry, AuditSeal, End, Head, Settling
-from server.storage.database import create_tables, open_engine, put, unavailable
+from server.storage.database import create_tables, open_engine, unavailable
 
 _METADATA: Final = sa.MetaData()
 _BATCH: Final = 1000
@@ -38,6 +38,12 @@ _END: Final = sa.Table(
     sa.Column("digest", sa.String(64), nullable=False),
     sa.Column("seal", sa.String(64), nullable=False),
 )
+_INSERT: Final = ENTRIES.insert()
+_NEWEST: Final = (
+    sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(ENTRIES.c.number.desc()).limit(1)
+)
+_READ_END: Final = sa.select(_END)
+_SEAL: Final = _END.update().values({name: sa.bindparam(name) for name in End._fields})
 _SHOWN: Final = ("at", "adapter", "key_id", "user_id", "template_id", "outcome")
 
 
@@ -59,18 +65,15 @@ class TableSink:
                 lock = head.HeadLock.take(connection, "sql", self._seal)
                 if not lock.allows(settling):
                     return
-                newest = sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(
-                    ENTRIES.c.number.desc()
-                )
-                found = connection.execute(newest.limit(1)).first()
+                found = connection.execute(_NEWEST).first()
                 last = (0, GENESIS) if found is None else (found.number, found.digest)
                 entries = self._seal.following(events, last, _read_end(connection), lock.end)
                 if entries:
-                    connection.execute(ENTRIES.insert(), [_to_row(entry) for entry in entries])
+                    connection.execute(_INSERT, [_to_row(entry) for entry in entries])
                 if entries or settling:
                     end = lock.move(entries, last[0], settling)
-                    if end is not None:
-                        put(connection, _END, [{"id": 1, **end._asdict()}])
+                    if end is not None and not connection.execute(_SEAL, end._asdict()).rowcount:
+                        connection.execute(_END.insert(), {"id": 1, **end._asdict()})
         except sa.exc.DBAPIError as failure:
             raise unavailable(self._engine, failure) from failure
 
@@ -109,7 +112,7 @@ class TableSink:
 
 
 def _read_end(connection: sa.Connection) -> End | None:
-    row = connection.execute(sa.select(_END)).mappings().first()
+    row = connection.execute(_READ_END).mappings().first()
     if row is None or (row["number"] == 0 and row["digest"] == GENESIS):
         return None
     return End(row["number"], row["digest"], row["seal"])

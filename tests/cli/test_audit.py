@@ -110,6 +110,21 @@ def test_verify_finds_what_was_removed(place: Path) -> None:
     assert result.stdout == "between entries 1 and 3 some are missing\n"
 
 
+def test_verify_finds_that_all_of_it_was_removed_with_its_seal(place: Path) -> None:
+    connection = sqlite3.connect(place / "data" / "orbit.db")
+    for table in ("audit_entries", "audit_end"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.commit()
+    connection.close()
+    for _ in range(2):  # looking changes nothing
+        result = run(place, "verify")
+        assert (result.exit_code, result.stdout) == (
+            1,
+            "the seal of the trail's end is missing\n"
+            "all 3 entries are missing: the trail has its head kept with the keys at entry 3\n",
+        )
+
+
 def test_a_trail_that_is_not_kept_is_said(place: Path) -> None:
     (place / "config.yaml").write_text("data_dir: data\naccess: {audit: {sink: 'off'}}\n")
     assert run(place, "tail").exit_code == 1
