@@ -10,7 +10,10 @@ from server import errors
 from server.adapters.build import build_adapter
 from server.adapters.registry import Adapters, AdapterStatus
 from server.adapters.resources import SharedResources
+from server.audit.changes import Change
+from server.audit.entry import SERVER
 from server.chat.adapter import Adapter
+from server.core.turn import Caller
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -46,6 +49,7 @@ class AdapterManager:
         self._adapters = adapters
         self._resources = resources
         self._reread = reread
+        self._changes = resources.guardrails.changes
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
@@ -55,26 +59,32 @@ class AdapterManager:
         self._adapters.expect(adapter.name)
         self._opening[adapter.name] = asyncio.create_task(self._keep_trying(adapter))
 
-    async def reload(self, name: str) -> AdapterStatus:
+    async def reload(self, name: str, by: Caller, request_id: str = "") -> AdapterStatus:
         """Read an adapter's settings, library and packs again, and answer by them from now on.
 
         One new in the configuration is opened; one taken out of it, or disabled, is closed.
         May raise AdapterUnknown, ReloadRefused, ProviderError or StoreUnavailable.
         """
         async with self._reloading:
-            return await self._reload(name, await self._read_again())
+            change = Change(by, "adapters", "reload", name, request_id=request_id)
+            return await self._reload(name, await self._read_again(change), by, request_id)
 
-    async def reload_all(self) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
+    async def reload_all(
+        self, by: Caller, request_id: str = ""
+    ) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
         """Reload every adapter, and return how each stands, with why it was not reloaded.
 
         May raise ReloadRefused, when the configuration itself cannot be used.
         """
         async with self._reloading:
-            written = await self._read_again()
+            written = await self._read_again(
+                Change(by, "adapters", "reload", request_id=request_id)
+            )
             outcomes: list[tuple[AdapterStatus, errors.OrbitError | None]] = []
             for name in dict.fromkeys((*self._adapters.names, *written)):
                 try:
-                    outcomes.append((await self._reload(name, written), None))
+                    status = await self._reload(name, written, by, request_id)
+                    outcomes.append((status, None))
                 except errors.OrbitError as failed:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
@@ -106,8 +116,12 @@ class AdapterManager:
 
     async def _keep_trying(self, adapter: AdapterSettings) -> None:
         name, pause_s = adapter.name, _FIRST_RETRY_S
+        opening, told = Change(SERVER, "adapters", "open", name), ""
         while isinstance(outcome := await self._open(adapter), _OpeningFailed):
             self._adapters.failed(name, outcome.why)
+            if outcome.why != told:
+                told = outcome.why
+                self._changes.note(opening, "error", told)
             if not outcome.passing:
                 _log.error("adapter %s: %s", name, outcome.report)
                 return
@@ -115,39 +129,50 @@ class AdapterManager:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
         self._adapters.opened(outcome)
+        self._changes.note(opening, "success")
         _log.info("adapter %s is ready", name)
         await _warm(outcome)
 
-    async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
+    async def _reload(
+        self, name: str, written: dict[str, AdapterSettings], by: Caller, request_id: str
+    ) -> AdapterStatus:
         if name not in written and name not in self._adapters.names:
             raise errors.AdapterUnknown(
                 f"there is no enabled adapter {name!r} in the configuration"
             )
+        how = "reload" if name in written else "close"
+        change = Change(by, "adapters", how, name, request_id=request_id)
+        return await self._changes.make(change, lambda: self._replace(name, written.get(name)))
+
+    async def _replace(self, name: str, written: AdapterSettings | None) -> AdapterStatus:
+        """Open an adapter as it is written now, in the place of the one before; close it if not."""
         if (opening := self._opening.pop(name, None)) is not None:
             await cancel_tasks([opening])
-        if name not in written:
+        if written is None:
             self._retire(self._adapters.remove(name))
             self._resources.guards.forget(name)
             _log.info("adapter %s is closed: it is no longer in the configuration", name)
             return AdapterStatus(name, "closed")
-        outcome = await self._open(written[name])
+        outcome = await self._open(written)
         if isinstance(outcome, _OpeningFailed):
             _log.warning("adapter %s is not reloaded: %s", name, outcome.why)
             if self._adapters.status(name).state != "ready":
                 self._adapters.failed(name, outcome.why)
                 if outcome.passing:
-                    self.open(written[name])
+                    self.open(written)
             raise outcome.error
         self._retire(self._adapters.opened(outcome))
         _log.info("adapter %s is reloaded", name)
         await _warm(outcome)
         return self._adapters.status(name)
 
-    async def _read_again(self) -> dict[str, AdapterSettings]:
+    async def _read_again(self, change: Change) -> dict[str, AdapterSettings]:
         try:
             adapters = await asyncio.to_thread(self._reread)
         except errors.ConfigurationInvalid as broken:
-            raise _reload_refused("the configuration cannot be used", broken) from None
+            refused = _reload_refused("the configuration cannot be used", broken)
+            self._changes.note(change, "error", refused.code)
+            raise refused from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
 
     def _retire(self, old: Adapter | None) -> None:

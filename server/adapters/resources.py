@@ -1,14 +1,14 @@
 """What adapters of one server share: encoders, models, the vector store, limits, the audit."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from server.access.rate_limits import RateLimits
 from server.adapters.registry import Adapters
 from server.audit.writer import AuditWriter, open_sink
-from server.conversation.service import ConversationService
+from server.conversation.service import ConversationService, longest_call_s
 from server.core.ports import ChatModel, Embedder
 from server.errors import OrbitError
 from server.guards.manager import GuardManager
@@ -105,6 +105,13 @@ class SharedResources:
                 metered=lambda model: MeteredChatModel(model, self.metrics),
             )
         return self._chat_models[key]
+
+    def background_work(self) -> list[Coroutine[Any, Any, None]]:
+        """What a server does beside answering, until it is cancelled."""
+        work = [self.conversation.serve()]
+        if self.guardrails.trail is not None:
+            work.append(self.guardrails.trail.serve(longest_call_s(self.settings)))
+        return work
 
     async def finish(self, *, deliver: bool = False) -> None:
         """Wait for confirmed calls that are running, before adapters are closed.
