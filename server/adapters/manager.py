@@ -39,7 +39,7 @@ class AdapterManager:
     """Opens the adapters of a server in the background, and opens them anew when asked.
 
     A reloaded adapter answers until the new one is open, or goes on if that cannot be opened.
-    Questions under way are answered by the adapter that they came to.
+    Questions under way are answered by the adapter that they came to; it is closed with the last.
     """
 
     def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
@@ -157,10 +157,16 @@ class AdapterManager:
             task.add_done_callback(self._retiring.discard)
 
     async def _close_later(self, old: Adapter) -> None:
-        """Close an adapter when no turn that began with it can still be under way."""
+        """Close an adapter when the last turn that began with it has ended.
+
+        A turn that was made a task before this one has begun by now, and holds its adapter.
+        """
+        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
-            turn_timeout_s = self._resources.settings.server.turn_timeout_s
-            await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
+            async with asyncio.timeout(turn_timeout_s + old.tool_timeout_s):
+                await old.leases.none_held()
+        except TimeoutError:
+            _log.warning("adapter %s is closed, though a turn still uses it", old.name)
         finally:
             await old.close()
 
