@@ -102,7 +102,8 @@ async def _build(
         verifier=verifier,
     )
     python = PythonCalls(loaded.functions)
-    http = HttpCalls.of(library, egress=egress_policy(adapter), readers=resources.readers)
+    calls = partial(HttpCalls.of, egress=egress_policy(adapter), readers=resources.readers)
+    http = await asyncio.to_thread(calls, library)
     executor = ToolExecutor(registry, http=http, python=python)
     chain = build_chain(
         adapter.name,

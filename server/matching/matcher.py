@@ -191,7 +191,8 @@ class Matcher:
         use_one_thread()
         first = not await asyncio.to_thread(state_dir.exists)
         await asyncio.gather(embedder.warm(), *([store.warm()] if first else []))
-        index = TemplateIndex(adapter, library, embedder.fingerprint, store)
+        named = adapter, library, embedder.fingerprint, store
+        index = await asyncio.to_thread(TemplateIndex, *named)
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
@@ -206,7 +207,7 @@ class Matcher:
             head.size > _INLINE_WEIGHTS,
             embedder,
             speller,
-            ExampleSearch(index, vectors),
+            await asyncio.to_thread(ExampleSearch, index, vectors),
             index.mask,
             words,
             {
