@@ -51,7 +51,8 @@ class Adapter:
 
     A guard's routes are followed with `to_template`, which decides for a template by name,
     and `resolve_adapter`, which finds another adapter. `details` is what readiness reports;
-    `encoder` tells whether questions can be embedded.
+    `encoder` tells whether questions can be embedded; `index_name` names what is kept of the
+    library's vectors.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Adapter:
     proposals: ConfirmationService | None = None
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
+    index_name: str = ""
     leases: Leases = field(default_factory=Leases, init=False, compare=False)
     """Held by whoever uses it across an `await`, from the step in which it was looked up."""
     sensitive_templates: frozenset[str] = field(init=False)

@@ -155,8 +155,12 @@ def _without(text: str, word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """Ranks templates by how likely a question means them. Open with `Matcher.open`."""
+    """Ranks templates by how likely a question means them. Open with `Matcher.open`.
 
+    `index_name` names its collection, and its files in the folder of heads.
+    """
+
+    index_name: str
     _templates: Sequence[str]
     _head: Scorer
     _is_large: bool
@@ -202,6 +206,7 @@ class Matcher:
         words = await LibraryVectors.learn(telling or {}, embedder, state_dir, index.name)
         speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
+            index.name,
             tuple(library.templates),
             head,
             head.size > _INLINE_WEIGHTS,

@@ -70,13 +70,19 @@ class Shop:
         return answer
 
     async def reload(self) -> None:
-        """Reload the orders often, each time from another library."""
+        """Reload the orders often, each time from another library and another domain."""
         for number in range(RELOADS):
             templates = orders(self.origin)
             templates[0]["nl_examples"].append(f"order {'abcdefgh'[number]} please")
-            write_library(self.folder / "orders", templates, DOMAIN)
+            domain = {"domain": DOMAIN["domain"] | {"name": f"orders-{number}"}}
+            write_library(self.folder / "orders", templates, domain)
             self.seen.append(weakref.ref(self.state.adapters.get("orders")))
             await self.state.manager.reload("orders")
+
+    def kept(self) -> list[str]:
+        """The files and folders that are kept for the orders."""
+        data = self.folder / "data"
+        return sorted(path.name for path in data.rglob("orbit-orders-*"))
 
     def alive(self) -> list[bool]:
         return [each() is not None for each in self.seen]
@@ -128,8 +134,13 @@ async def shop_in(folder: Path) -> AsyncIterator[Shop]:
 
 async def test_reloads_leave_one_adapter(tmp_path: Path) -> None:
     async with shop_in(tmp_path) as shop:
+        at_first = shop.kept()
         await shop.reload()
         assert await shop.comes(lambda: not any(shop.alive()))
+        assert await shop.comes(lambda: len(shop.kept()) == len(at_first))
+        assert not {*at_first} & {*shop.kept()}
+        answer = await shop.post("/chat", {"message": "what is in it"})
+        assert "content" in answer
 
 
 @pytest.mark.parametrize("by", ["orders", "front"])
