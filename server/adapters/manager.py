@@ -42,7 +42,7 @@ class AdapterManager:
     """Opens the adapters of a server in the background, and opens them anew when asked.
 
     A reloaded adapter answers until the new one is open, or goes on if that cannot be opened.
-    Questions under way are answered by the adapter that they came to.
+    Questions under way are answered by the adapter that they came to; it is closed with the last.
     """
 
     def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
@@ -52,6 +52,8 @@ class AdapterManager:
         self._changes = resources.guardrails.changes
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
+        self._replaced: list[Adapter] = []
+        self._being_opened: set[str] = set()
         self._reloading = asyncio.Lock()
 
     def open(self, adapter: AdapterSettings) -> None:
@@ -98,6 +100,7 @@ class AdapterManager:
 
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         name = adapter.name
+        self._being_opened.add(name)
         try:
             return await build_adapter(adapter, self._resources)
         except (errors.ProviderError, errors.StoreUnavailable) as down:
@@ -113,6 +116,8 @@ class AdapterManager:
             _log.exception("adapter %s could not be opened", name)
             why = "it could not be opened; the log says why"
             return _OpeningFailed(why, why, unexpected)
+        finally:
+            self._being_opened.discard(name)
 
     async def _keep_trying(self, adapter: AdapterSettings) -> None:
         name, pause_s = adapter.name, _FIRST_RETRY_S
@@ -128,7 +133,7 @@ class AdapterManager:
             _log.warning("adapter %s: %s; trying again in %g s", name, outcome.report, pause_s)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
-        self._adapters.opened(outcome)
+        self._retire(name, self._adapters.opened(outcome))
         self._changes.note(opening, "success")
         _log.info("adapter %s is ready", name)
         await _warm(outcome)
@@ -149,7 +154,7 @@ class AdapterManager:
         if (opening := self._opening.pop(name, None)) is not None:
             await cancel_tasks([opening])
         if written is None:
-            self._retire(self._adapters.remove(name))
+            self._retire(name, self._adapters.remove(name))
             self._resources.guards.forget(name)
             _log.info("adapter %s is closed: it is no longer in the configuration", name)
             return AdapterStatus(name, "closed")
@@ -161,7 +166,7 @@ class AdapterManager:
                 if outcome.passing:
                     self.open(written)
             raise outcome.error
-        self._retire(self._adapters.opened(outcome))
+        self._retire(name, self._adapters.opened(outcome))
         _log.info("adapter %s is reloaded", name)
         await _warm(outcome)
         return self._adapters.status(name)
@@ -175,17 +180,36 @@ class AdapterManager:
             raise refused from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
 
-    def _retire(self, old: Adapter | None) -> None:
-        if old is not None:
-            task = asyncio.create_task(self._close_later(old))
-            self._retiring.add(task)
-            task.add_done_callback(self._retiring.discard)
+    def _retire(self, name: str, replaced: Adapter | None) -> None:
+        """Give back what an adapter that was opened or closed leaves without use."""
+        if replaced is not None:
+            self._replaced.append(replaced)
+        task = asyncio.create_task(self._give_back(name, replaced))
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+    async def _give_back(self, name: str, replaced: Adapter | None) -> None:
+        if replaced is not None:
+            await self._close_later(replaced)
+            self._replaced.remove(replaced)
+            del replaced
+        async with self._reloading:
+            index = self._adapters.index_name(name)
+            if index and name not in self._being_opened:
+                used = {index, *(each.index_name for each in self._replaced if each.name == name)}
+                await self._resources.drop_unused_indexes(name, used)
 
     async def _close_later(self, old: Adapter) -> None:
-        """Close an adapter when no turn that began with it can still be under way."""
+        """Close an adapter when the last turn that began with it has ended.
+
+        A turn that was made a task before this one has begun by now, and holds its adapter.
+        """
+        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
-            turn_timeout_s = self._resources.settings.server.turn_timeout_s
-            await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
+            async with asyncio.timeout(turn_timeout_s + old.tool_timeout_s):
+                await old.leases.none_held()
+        except TimeoutError:
+            _log.warning("adapter %s is closed, though a turn still uses it", old.name)
         finally:
             await old.close()
 
