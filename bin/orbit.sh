@@ -114,7 +114,7 @@ known_extras() {
 key() {
   {
     awk '/^\[/ { keep = ($0 !~ /^\[tool\./ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
-    cat "$requirements/base.txt" "$requirements/$1.txt"
+    cat "$requirements/base.txt" "$requirements/$1.txt" || true
     awk -F '[ .]+' '$1 == "version" { print "(" $3 ", " $4 ")" }' "$venv/pyvenv.cfg"
     printf '%s\n' "$root"
   } 2>/dev/null | cksum

@@ -2,7 +2,7 @@
 
 `base.txt` holds what Orbit needs, `NAME.txt` what the extra NAME needs beside it, and `build.txt`
 what makes the package. One resolution covers all of them, so that a version never depends on the
-extras: `python -m utils.lock UV [OPTIONS OF uv pip compile]`, by utils/scripts/lock-dependencies.sh.
+extras. utils/scripts/lock-dependencies.sh runs it: `python -m utils.lock UV [UV'S OPTIONS]`.
 """
 
 import re
@@ -29,7 +29,7 @@ _EVERYWHERE: Final = frozenset(
         "(sys_platform == 'darwin' or sys_platform == 'linux')",
     }
 )
-"""What `environments` of pyproject.toml says of all packages alike, so that no pin need repeat it."""
+"""What `environments` of pyproject.toml says of all packages alike; no pin need repeat it."""
 _HEADER: Final = """\
 # {what}
 # Made from pyproject.toml by utils/scripts/lock-dependencies.sh. Do not edit.
