@@ -4,6 +4,7 @@
 # command over at once and never touches the network.
 #
 #   ORBIT_PYTHON   the Python to make .venv with, instead of the best on PATH
+#   ORBIT_LOCK     off: install what pip finds now, instead of what requirements/ locks
 #
 # Everything said here goes to standard error, so that the output of a command stays
 # clean. Written for bash 3.2, which is what macOS has.
@@ -24,8 +25,10 @@ venv=$root/.venv
 python=$venv/bin/python
 stamps=$venv/.orbit                # one file for each finished install: "base" and extras
 unfinished=$venv/.orbit-installing # there while an install is under way
+packages=$venv/.orbit-packages     # the names of what the lock brought
 log=$venv/install.log
 lock=$root/.venv.lock
+requirements=$root/requirements
 
 say() { printf '%s\n' "$*" >&2; }
 fail() {
@@ -106,10 +109,12 @@ known_extras() {
     "$root/pyproject.toml"
 }
 
-# What an install depends on: what pyproject.toml says of the package, the Python, the place.
+# What the install named $1 depends on: what pyproject.toml says of the package, the versions
+# locked, the Python, the place.
 key() {
   {
     awk '/^\[/ { keep = ($0 !~ /^\[tool\./ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
+    cat "$requirements/base.txt" "$requirements/$1.txt" || true
     awk -F '[ .]+' '$1 == "version" { print "(" $3 ", " $4 ")" }' "$venv/pyvenv.cfg"
     printf '%s\n' "$root"
   } 2>/dev/null | cksum
@@ -117,7 +122,7 @@ key() {
 
 # Whether the install named $1 was finished, and for what the project is now.
 is_current() {
-  [ ! -e "$unfinished" ] && [ -x "$python" ] && [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$(key)" ]
+  [ ! -e "$unfinished" ] && [ -x "$python" ] && [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$(key "$1")" ]
 }
 
 # Show one readable line for each package on a terminal, and keep all of it in the log.
@@ -152,6 +157,8 @@ make_venv() {
     say "$output"
     fail "$base_python could not make $venv (some systems package this apart, as python3-venv)"
   fi
+  # Until 3.11 a .venv came with it; nothing here needs it.
+  "$python" -m pip --disable-pip-version-check uninstall --quiet --yes setuptools >/dev/null 2>&1 || true
 }
 
 # Have a wheel of llama-cpp-python where pip finds it, for there is none to download.
@@ -162,9 +169,74 @@ compile_llama() {
   export PIP_FIND_LINKS="$wheels${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}" PIP_PREFER_BINARY=1
 }
 
+pip() {
+  "$python" -m pip --no-input --disable-pip-version-check "$@" </dev/null 2>&1
+}
+
+# The requirements of the lock's files $@, one a line, each with its hashes.
+locked() {
+  local name
+  for name in "$@"; do cat "$requirements/$name.txt"; done \
+    | awk '/^[a-z0-9]/ { line = ""; on = 1 } on { more = sub(/\\$/, ""); line = line $0; if (!more) { print line; on = 0 } }'
+}
+
+# Whether to install from the lock. Where it is not made for this Python or system, say so.
+is_locked() {
+  local before
+  [ "${ORBIT_LOCK:-on}" != off ] && [ -f "$requirements/base.txt" ] || return
+  before=$(awk -F "'" '/^environments = / { on = 1 } on && /python_full_version </ { print $2; exit }' "$root/pyproject.toml")
+  "$python" -I -S -c '
+import sys
+before = tuple(map(int, sys.argv[1].split(".")))
+here = sys.version_info < before and sys.platform in ("linux", "darwin")
+sys.exit(not (here and sys.implementation.name == "cpython"))' "$before" && return
+  say "What requirements/ locks is not for $("$python" -I -S -c 'import platform as p; print(p.python_implementation(), p.python_version(), "on", p.system())'): installing what pip finds"
+  return 1
+}
+
+# Install the libraries of the lock's files $@: the versions and files that it names, no others.
+install_locked() {
+  local list=$venv/.orbit-locked.txt
+  # The wheel that is compiled here has a hash of its own.
+  locked "$@" | grep -v '^llama-cpp-python==' >"$list"
+  pip install --progress-bar off --no-deps --require-hashes --requirement "$list" | show_progress || return
+  case " $* " in *" llama-cpp "*)
+    pip install --no-deps --no-index \
+      "$(locked llama-cpp | sed -n 's/^\(llama-cpp-python==[^ ]*\).*/\1/p')" >>"$log" || return
+    ;;
+  esac
+}
+
+# Why the lock has nothing for this machine, in pip's words; fails when that is not the reason.
+no_match() {
+  ! grep -Eq 'DO NOT MATCH THE HASHES|Retrying \(Retry\(' "$log" \
+    && grep -Eo -m 1 'No matching distribution found for [^ ]+|Failed (building wheel for|to build) [^ ]+|metadata-generation-failed|subprocess-exited-with-error' "$log"
+}
+
+# Install the project alone, made with the setuptools of the lock, which then goes.
+install_project() {
+  local tools=$venv/.orbit-build status=0
+  {
+    pip install --no-deps --require-hashes --target "$tools" --requirement "$requirements/build.txt" \
+      && (cd "$root" && PYTHONPATH=$tools pip install --no-deps --no-build-isolation --editable .)
+  } >>"$log" || status=$?
+  rm -rf "$tools"
+  return "$status"
+}
+
+# Remove what an earlier lock brought and the lock's files $@ do not have.
+remove_unlocked() {
+  local gone=""
+  locked "$@" | sed 's/==.*//' | LC_ALL=C sort -u >"$packages.new"
+  [ ! -f "$packages" ] || gone=$(LC_ALL=C comm -23 "$packages" "$packages.new")
+  # shellcheck disable=SC2086 # one word for each package
+  [ -z "$gone" ] || pip uninstall --yes $gone >>"$log" || return
+  mv -f "$packages.new" "$packages"
+}
+
 # Install the project with every extra that it had, and the ones named.
 install() {
-  local extras="" extra begun=$SECONDS status=0
+  local extras="" extra begun=$SECONDS status=0 why=""
   if [ -e "$unfinished" ] || ! "$python" -I -m pip --version >/dev/null 2>&1 \
     || ! "$python" -I -S -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     make_venv
@@ -172,26 +244,44 @@ install() {
   for extra in $(ls "$stamps" 2>/dev/null) "$@"; do
     [ "$extra" = base ] && continue
     known_extras | grep -qx "$extra" || continue
-    case ",$extras," in *",$extra,"*) ;; *) extras=$extras${extras:+,}$extra ;; esac
+    case " $extras " in *" $extra "*) ;; *) extras=$extras${extras:+ }$extra ;; esac
   done
-  case ",$extras," in *,llama-cpp,*) compile_llama ;; esac
-  say "Installing Orbit${extras:+ with $extras} and the libraries it uses (log: $log)"
+  case " $extras " in *" llama-cpp "*) compile_llama ;; esac
+  say "Installing Orbit${extras:+ with ${extras// /,}} and the libraries it uses (log: $log)"
   : >"$log"
   : >"$unfinished"
-  (cd "$root" && "$python" -m pip --no-input --disable-pip-version-check install \
-    --progress-bar off --editable ".${extras:+[$extras]}" </dev/null 2>&1) | show_progress || status=$?
+  # shellcheck disable=SC2086 # one word for each extra
+  if is_locked; then
+    if install_locked base $extras; then
+      install_project && remove_unlocked base $extras || status=$?
+    elif why=$(no_match); then
+      say "What requirements/ locks cannot be installed here ($why): installing what pip finds"
+    else
+      status=1
+    fi
+  else
+    why="no lock"
+  fi
+  if [ -n "$why" ]; then
+    rm -f "$packages"
+    (cd "$root" && pip install --progress-bar off --editable ".${extras:+[${extras// /,}]}") \
+      | show_progress || status=$?
+  fi
   # pip leaves the packages as they were when it fails by itself; only an install that
   # was cut short keeps the mark, and is begun anew from an empty .venv.
   rm -f "$unfinished"
   if [ "$status" != 0 ]; then
     say "pip ended with an error. The last lines of its log:"
     tail -n 15 "$log" | sed 's/^/  /' >&2
+    ! grep -q 'DO NOT MATCH THE HASHES' "$log" \
+      || say "A file is not the one that requirements/ locks: it was damaged or replaced on its way, or your index
+makes its own. With ORBIT_LOCK=off it is installed as it is."
     fail "Orbit could not be installed; the whole log is $log"
   fi
   # Where modules may not be compiled as they are used, each command would do it anew.
   "$python" -m compileall -q "$root/server" >/dev/null || true
   mkdir -p "$stamps"
-  for extra in base $(printf '%s' "$extras" | tr , ' '); do key >"$stamps/$extra"; done
+  for extra in base $extras; do key "$extra" >"$stamps/$extra"; done
   say "Installed in $((SECONDS - begun)) s"
 }
 

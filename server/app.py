@@ -81,8 +81,8 @@ async def _open_state(
         manager = AdapterManager(adapters, resources, reread or (lambda: settings.adapters))
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
-        delivery = asyncio.create_task(resources.conversation.serve())
-        closing.push_async_callback(cancel_tasks, [delivery])
+        behind = [asyncio.create_task(work) for work in resources.background_work()]
+        closing.push_async_callback(cancel_tasks, behind)
         for adapter in enabled:
             manager.open(adapter)
         access, token = settings.access, settings.metrics.token
@@ -92,6 +92,7 @@ async def _open_state(
             guards=resources.guards,
             keys=keys,
             limits=resources.guardrails.limits,
+            changes=resources.guardrails.changes,
             metrics=metrics,
             max_message_chars=settings.server.max_message_chars,
             turn_timeout_s=settings.server.turn_timeout_s,

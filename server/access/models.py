@@ -92,6 +92,13 @@ class NewKey:
     expires_in: timedelta | None = None
     label: str = ""
 
+    def details(self) -> dict[str, Any]:
+        """Return what is asked for, as JSON-ready data, but for what is left out."""
+        lives_s = None if self.expires_in is None else self.expires_in.total_seconds()
+        asked = {"limits": list(self.limits), "expires_in_s": lives_s, "label": self.label}
+        whose = {"user_id": self.user_id, "role": self.role}
+        return whose | {name: value for name, value in asked.items() if value}
+
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
@@ -115,6 +122,10 @@ class KeyRecord:
         if self.expires_at is not None and self.expires_at <= now:
             return "expired"
         return "active"
+
+    def details(self) -> dict[str, Any]:
+        """Return what the key opens, and for whom."""
+        return {"adapter": self.adapter, "user_id": self.user_id, "role": self.role}
 
     def caller(self) -> Caller:
         """Return the holder of this key, as the rest of the server knows them."""

@@ -94,7 +94,7 @@ async def _build(
         resources.store,
         search=settings.matching.search,
         resident_max_vectors=settings.matching.resident_max_vectors,
-        state_dir=settings.data_dir / "heads",
+        state_dir=resources.heads_dir,
         telling=extractor.telling_words(),
     )
     verifier = await asyncio.to_thread(shipped_verifier)
@@ -113,7 +113,8 @@ async def _build(
         verifier=verifier,
     )
     python = PythonCalls(loaded.functions)
-    http = HttpCalls.of(library, egress=egress_policy(adapter), readers=resources.readers)
+    calls = partial(HttpCalls.of, egress=egress_policy(adapter), readers=resources.readers)
+    http = await asyncio.to_thread(calls, library)
     executor = ToolExecutor(registry, http=http, python=python)
     chain = build_chain(
         adapter.name,
@@ -156,6 +157,7 @@ async def _build(
         models=models,
         details=_details(kind, library, embedder, matcher),
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
+        index_name=matcher.index_name,
     )
 
 

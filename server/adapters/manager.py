@@ -10,7 +10,10 @@ from server import errors
 from server.adapters.build import build_adapter
 from server.adapters.registry import Adapters, AdapterStatus
 from server.adapters.resources import SharedResources
+from server.audit.changes import Change
+from server.audit.entry import SERVER
 from server.chat.adapter import Adapter
+from server.core.turn import Caller
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -39,15 +42,18 @@ class AdapterManager:
     """Opens the adapters of a server in the background, and opens them anew when asked.
 
     A reloaded adapter answers until the new one is open, or goes on if that cannot be opened.
-    Questions under way are answered by the adapter that they came to.
+    Questions under way are answered by the adapter that they came to; it is closed with the last.
     """
 
     def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
         self._adapters = adapters
         self._resources = resources
         self._reread = reread
+        self._changes = resources.guardrails.changes
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
+        self._replaced: list[Adapter] = []
+        self._being_opened: set[str] = set()
         self._reloading = asyncio.Lock()
 
     def open(self, adapter: AdapterSettings) -> None:
@@ -55,26 +61,32 @@ class AdapterManager:
         self._adapters.expect(adapter.name)
         self._opening[adapter.name] = asyncio.create_task(self._keep_trying(adapter))
 
-    async def reload(self, name: str) -> AdapterStatus:
+    async def reload(self, name: str, by: Caller, request_id: str = "") -> AdapterStatus:
         """Read an adapter's settings, library and packs again, and answer by them from now on.
 
         One new in the configuration is opened; one taken out of it, or disabled, is closed.
         May raise AdapterUnknown, ReloadRefused, ProviderError or StoreUnavailable.
         """
         async with self._reloading:
-            return await self._reload(name, await self._read_again())
+            change = Change(by, "adapters", "reload", name, request_id=request_id)
+            return await self._reload(name, await self._read_again(change), by, request_id)
 
-    async def reload_all(self) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
+    async def reload_all(
+        self, by: Caller, request_id: str = ""
+    ) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
         """Reload every adapter, and return how each stands, with why it was not reloaded.
 
         May raise ReloadRefused, when the configuration itself cannot be used.
         """
         async with self._reloading:
-            written = await self._read_again()
+            written = await self._read_again(
+                Change(by, "adapters", "reload", request_id=request_id)
+            )
             outcomes: list[tuple[AdapterStatus, errors.OrbitError | None]] = []
             for name in dict.fromkeys((*self._adapters.names, *written)):
                 try:
-                    outcomes.append((await self._reload(name, written), None))
+                    status = await self._reload(name, written, by, request_id)
+                    outcomes.append((status, None))
                 except errors.OrbitError as failed:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
@@ -88,6 +100,7 @@ class AdapterManager:
 
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         name = adapter.name
+        self._being_opened.add(name)
         try:
             return await build_adapter(adapter, self._resources)
         except (errors.ProviderError, errors.StoreUnavailable) as down:
@@ -103,64 +116,100 @@ class AdapterManager:
             _log.exception("adapter %s could not be opened", name)
             why = "it could not be opened; the log says why"
             return _OpeningFailed(why, why, unexpected)
+        finally:
+            self._being_opened.discard(name)
 
     async def _keep_trying(self, adapter: AdapterSettings) -> None:
         name, pause_s = adapter.name, _FIRST_RETRY_S
+        opening, told = Change(SERVER, "adapters", "open", name), ""
         while isinstance(outcome := await self._open(adapter), _OpeningFailed):
             self._adapters.failed(name, outcome.why)
+            if outcome.why != told:
+                told = outcome.why
+                self._changes.note(opening, "error", told)
             if not outcome.passing:
                 _log.error("adapter %s: %s", name, outcome.report)
                 return
             _log.warning("adapter %s: %s; trying again in %g s", name, outcome.report, pause_s)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
-        self._adapters.opened(outcome)
+        self._retire(name, self._adapters.opened(outcome))
+        self._changes.note(opening, "success")
         _log.info("adapter %s is ready", name)
         await _warm(outcome)
 
-    async def _reload(self, name: str, written: dict[str, AdapterSettings]) -> AdapterStatus:
+    async def _reload(
+        self, name: str, written: dict[str, AdapterSettings], by: Caller, request_id: str
+    ) -> AdapterStatus:
         if name not in written and name not in self._adapters.names:
             raise errors.AdapterUnknown(
                 f"there is no enabled adapter {name!r} in the configuration"
             )
+        how = "reload" if name in written else "close"
+        change = Change(by, "adapters", how, name, request_id=request_id)
+        return await self._changes.make(change, lambda: self._replace(name, written.get(name)))
+
+    async def _replace(self, name: str, written: AdapterSettings | None) -> AdapterStatus:
+        """Open an adapter as it is written now, in the place of the one before; close it if not."""
         if (opening := self._opening.pop(name, None)) is not None:
             await cancel_tasks([opening])
-        if name not in written:
-            self._retire(self._adapters.remove(name))
+        if written is None:
+            self._retire(name, self._adapters.remove(name))
             self._resources.guards.forget(name)
             _log.info("adapter %s is closed: it is no longer in the configuration", name)
             return AdapterStatus(name, "closed")
-        outcome = await self._open(written[name])
+        outcome = await self._open(written)
         if isinstance(outcome, _OpeningFailed):
             _log.warning("adapter %s is not reloaded: %s", name, outcome.why)
             if self._adapters.status(name).state != "ready":
                 self._adapters.failed(name, outcome.why)
                 if outcome.passing:
-                    self.open(written[name])
+                    self.open(written)
             raise outcome.error
-        self._retire(self._adapters.opened(outcome))
+        self._retire(name, self._adapters.opened(outcome))
         _log.info("adapter %s is reloaded", name)
         await _warm(outcome)
         return self._adapters.status(name)
 
-    async def _read_again(self) -> dict[str, AdapterSettings]:
+    async def _read_again(self, change: Change) -> dict[str, AdapterSettings]:
         try:
             adapters = await asyncio.to_thread(self._reread)
         except errors.ConfigurationInvalid as broken:
-            raise _reload_refused("the configuration cannot be used", broken) from None
+            refused = _reload_refused("the configuration cannot be used", broken)
+            self._changes.note(change, "error", refused.code)
+            raise refused from None
         return {adapter.name: adapter for adapter in adapters if adapter.enabled}
 
-    def _retire(self, old: Adapter | None) -> None:
-        if old is not None:
-            task = asyncio.create_task(self._close_later(old))
-            self._retiring.add(task)
-            task.add_done_callback(self._retiring.discard)
+    def _retire(self, name: str, replaced: Adapter | None) -> None:
+        """Give back what an adapter that was opened or closed leaves without use."""
+        if replaced is not None:
+            self._replaced.append(replaced)
+        task = asyncio.create_task(self._give_back(name, replaced))
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+    async def _give_back(self, name: str, replaced: Adapter | None) -> None:
+        if replaced is not None:
+            await self._close_later(replaced)
+            self._replaced.remove(replaced)
+            del replaced
+        async with self._reloading:
+            index = self._adapters.index_name(name)
+            if index and name not in self._being_opened:
+                used = {index, *(each.index_name for each in self._replaced if each.name == name)}
+                await self._resources.drop_unused_indexes(name, used)
 
     async def _close_later(self, old: Adapter) -> None:
-        """Close an adapter when no turn that began with it can still be under way."""
+        """Close an adapter when the last turn that began with it has ended.
+
+        A turn that was made a task before this one has begun by now, and holds its adapter.
+        """
+        turn_timeout_s = self._resources.settings.server.turn_timeout_s
         try:
-            turn_timeout_s = self._resources.settings.server.turn_timeout_s
-            await asyncio.sleep(turn_timeout_s + old.tool_timeout_s)
+            async with asyncio.timeout(turn_timeout_s + old.tool_timeout_s):
+                await old.leases.none_held()
+        except TimeoutError:
+            _log.warning("adapter %s is closed, though a turn still uses it", old.name)
         finally:
             await old.close()
 

@@ -59,6 +59,11 @@ class Adapters:
         adapter = self._open.get(name)
         return adapter.rate_limits if adapter is not None else ()
 
+    def index_name(self, name: str) -> str:
+        """Return the name of an adapter's index; nothing for one that is not open."""
+        adapter = self._open.get(name)
+        return adapter.index_name if adapter is not None else ""
+
     def expect(self, name: str) -> None:
         if name not in self.names:
             self.names = (*self.names, name)

@@ -1,16 +1,18 @@
 """What adapters of one server share: encoders, models, the vector store, limits, the audit."""
 
 import asyncio
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 from server.access.rate_limits import RateLimits
 from server.adapters.registry import Adapters
 from server.audit.writer import AuditWriter, open_sink
-from server.conversation.service import ConversationService
+from server.conversation.service import ConversationService, longest_call_s
 from server.core.ports import ChatModel, Embedder
-from server.errors import OrbitError
+from server.errors import IndexUnavailable, OrbitError
 from server.guards.manager import GuardManager
 from server.matching.index.store import TemplateStore
 from server.metrics.metrics import Metrics
@@ -22,6 +24,8 @@ from server.responses.readers import ResponseReaders
 from server.settings.models import Settings
 from server.storage.files import make_private
 from server.tools.policy.chain import Guardrails
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -105,6 +109,26 @@ class SharedResources:
                 metered=lambda model: MeteredChatModel(model, self.metrics),
             )
         return self._chat_models[key]
+
+    def background_work(self) -> list[Coroutine[Any, Any, None]]:
+        """What a server does beside answering, until it is cancelled."""
+        work = [self.conversation.serve()]
+        if self.guardrails.trail is not None:
+            work.append(self.guardrails.trail.serve(longest_call_s(self.settings)))
+        return work
+
+    @property
+    def heads_dir(self) -> Path:
+        return self.settings.data_dir / "heads"
+
+    async def drop_unused_indexes(self, adapter: str, used: Collection[str]) -> None:
+        """Drop the vectors of an adapter's earlier domains and encoders, and what they taught."""
+        try:
+            for name in await self.store.drop_unused(adapter, used):
+                for path in self.heads_dir.glob(f"{name}.*"):
+                    path.unlink(missing_ok=True)
+        except (IndexUnavailable, OSError) as failed:
+            _log.warning("adapter %s: its earlier vectors cannot be deleted: %s", adapter, failed)
 
     async def finish(self, *, deliver: bool = False) -> None:
         """Wait for confirmed calls that are running, before adapters are closed.

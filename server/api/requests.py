@@ -18,6 +18,7 @@ from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
+from server.audit.changes import ChangeRecorder
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
@@ -43,6 +44,7 @@ class ApiState:
     guards: GuardManager
     keys: KeyStore
     limits: RateLimits
+    changes: ChangeRecorder
     metrics: Metrics
     max_message_chars: int
     turn_timeout_s: float

@@ -1,13 +1,15 @@
 """The audit as JSON lines, put aside by size."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from server.audit.entry import GENESIS, AuditEntry, AuditSeal
+from server.audit.entry import GENESIS, AuditEntry, AuditSeal, End, Head, Settling
+from server.audit.head import KeptHead
 from server.errors import StoreUnavailable
 from server.storage.files import make_private, written_whole
 
@@ -16,7 +18,10 @@ try:
 except ImportError:  # not on Windows, where one process alone may write
     fcntl = None  # type: ignore[assignment]
 
+_log = logging.getLogger(__name__)
+
 _CHAIN: Final = ("number", "previous", "digest")
+_USUAL_TAIL: Final = 64_000
 _LONGEST_LINE: Final = 4_000_000
 _OWNER_ONLY: Final = 0o600
 
@@ -24,54 +29,90 @@ _OWNER_ONLY: Final = 0o600
 class FileSink:
     """One object a line, on one machine. `audit.jsonl.1` was put aside before `.2`."""
 
-    def __init__(self, path: Path, seal: AuditSeal, *, max_bytes: int, keep: int) -> None:
+    def __init__(
+        self, path: Path, seal: AuditSeal, head: KeptHead, *, max_bytes: int, keep: int
+    ) -> None:
         """Raises `StoreUnavailable` when the folder cannot be used. Blocks."""
-        self._path, self._seal = path, seal
+        self._path, self._seal, self._head = path, seal, head
         self._max_bytes, self._keep = max_bytes, keep
         self._end_path = path.with_name(f"{path.name}.end")
+        self.one_server = head.one_server
         try:
             make_private(path.parent)
-            self._finish_line()
         except OSError as failed:
             raise _unusable(path, failed) from failed
 
-    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        try:
-            with self._locked():
-                self._rotate()
-                entries = self._seal.entries(events, *self._last())
-                lines = [json.dumps(e.to_dict(), separators=(",", ":")) for e in entries]
-                _append_text(self._path, "\n".join(lines) + "\n")
-                number, digest = entries[-1].number, entries[-1].digest
-                end = {"number": number, "digest": digest, "seal": self._seal.end(number, digest)}
-                with written_whole(self._end_path, durable=True) as file:
-                    file.write(json.dumps(end).encode())
-        except OSError as failed:
-            raise _unusable(self._path, failed) from failed
+    def append(
+        self, events: Sequence[Mapping[str, Any]], *, settling: Settling | None = None
+    ) -> None:
+        with self._head.lock() as head:
+            if not head.allows(settling):
+                return
+            try:
+                with self._locked():
+                    self._cut_unfinished()
+                    last = self._last_written()
+                    entries = self._seal.following(events, last, self.end(), head.end)
+                    if entries:
+                        self._rotate()
+                        self._write(entries)
+            except OSError as failed:
+                raise _unusable(self._path, failed) from failed
+            if entries or settling:
+                head.move(entries, last[0], settling)
 
-    def entries(self) -> Iterator[AuditEntry]:
-        for path in [*self._rotated_files(), self._path]:
-            if not path.exists():
-                continue
+    def _write(self, entries: Sequence[AuditEntry]) -> None:
+        lines = [json.dumps(e.to_dict(), separators=(",", ":")) for e in entries]
+        size = self._path.stat().st_size if self._path.exists() else 0
+        try:
+            _append_text(self._path, "\n".join(lines) + "\n")
+            end = self._seal.end(entries[-1].number, entries[-1].digest)
+            with written_whole(self._end_path, durable=True) as file:
+                file.write(json.dumps(end._asdict()).encode())
+        except OSError:
+            if self._path.is_file():  # all of them or none
+                os.truncate(self._path, size)
+            raise
+
+    def entries(self, *, after: int = 0) -> Iterator[AuditEntry]:
+        for path in self._files(after):
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for line in lines:
-                    yield _entry(line)
+                    if not line.endswith("\n"):
+                        return  # it is being written, or was when a crash came
+                    entry = _entry(line)
+                    if entry.number > after or not after:
+                        yield entry
+
+    def _files(self, after: int) -> list[Path]:
+        """Return the files with entries of higher numbers, oldest first."""
+        found: list[Path] = []
+        for path in (self._path, *reversed(self._rotated_files())):
+            if path.exists():
+                found.insert(0, path)
+                with path.open(encoding="utf-8", errors="replace") as lines:
+                    if 0 < _entry(lines.readline()).number <= after:
+                        break
+        return found
 
     def holds_first(self) -> bool:
         aside = self._rotated_files()
         return not aside or aside[0].name == f"{self._path.name}.1"
 
-    def end(self) -> tuple[int, str, str] | None:
+    def end(self) -> End | None:
         try:
             found = json.loads(self._end_path.read_text(encoding="utf-8"))
-            return int(found["number"]), str(found["digest"]), str(found["seal"])
+            return End(int(found["number"]), str(found["digest"]), str(found["seal"]))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
-            return 0, "", ""
+            return End(0, "", "")
+
+    def head(self) -> Head | None:
+        return self._head.read()
 
     def close(self) -> None:
-        return None
+        self._head.close()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -85,25 +126,13 @@ class FileSink:
         finally:
             os.close(descriptor)
 
-    def _last(self) -> tuple[int, str]:
-        """Return the last entry: the sealed end, or what a crash left after it.
-
-        Lines that are gone are never written over: the gap stays to be found.
-        """
-        written = self._last_written()
-        end = self.end()
-        if end is not None and end[2] == self._seal.end(end[0], end[1]) and end[0] >= written[0]:
-            return end[0], end[1]
-        return written
-
     def _last_written(self) -> tuple[int, str]:
+        """Return number and digest of the last line that is an entry."""
         for path in [self._path, *reversed(self._rotated_files())]:
-            if path.exists() and path.stat().st_size:
-                with path.open("rb") as file:
-                    file.seek(max(0, path.stat().st_size - _LONGEST_LINE))
-                    line = file.read().rstrip(b"\n").rpartition(b"\n")[2]
-                last = _entry(line.decode("utf-8", "replace"))
-                return last.number, last.digest
+            for length in (_USUAL_TAIL, _LONGEST_LINE) if path.exists() else ():
+                for line in reversed(_tail(path, length)[1].splitlines()):
+                    if (last := _entry(line.decode("utf-8", "replace"))).number:
+                        return last.number, last.digest
         return 0, GENESIS
 
     def _rotate(self) -> None:
@@ -119,10 +148,23 @@ class FileSink:
         found = self._path.parent.glob(f"{self._path.name}.*")
         return sorted((p for p in found if p.suffix[1:].isdigit()), key=lambda p: int(p.suffix[1:]))
 
-    def _finish_line(self) -> None:
-        """End a line that a crash left half written, so that the next one is readable."""
-        if self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n"):
-            _append_text(self._path, "\n")
+    def _cut_unfinished(self) -> None:
+        """Cut off a last line that a crash left half written: nobody was told that it is there."""
+        if not self._path.exists():
+            return
+        if _tail(self._path, 1)[1] in (b"", b"\n"):
+            return
+        begin, tail = _tail(self._path, _LONGEST_LINE)
+        os.truncate(self._path, begin + tail.rfind(b"\n") + 1)
+        _log.warning("the last line of %s was not written to its end", self._path)
+
+
+def _tail(path: Path, length: int) -> tuple[int, bytes]:
+    """Return the last bytes of a file, and where they begin."""
+    with path.open("rb") as file:
+        begin = max(0, file.seek(0, os.SEEK_END) - length)
+        file.seek(begin)
+        return begin, file.read()
 
 
 def _entry(line: str) -> AuditEntry:

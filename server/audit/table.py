@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from server.audit.entry import GENESIS, AuditEntry, AuditSeal
+from server.audit import head
+from server.audit.entry import GENESIS, AuditEntry, AuditSeal, End, Head, Settling
 from server.storage.database import open_database, unavailable
 
 _METADATA: Final = sa.MetaData()
@@ -36,52 +38,49 @@ _END: Final = sa.Table(
     sa.Column("digest", sa.String(64), nullable=False),
     sa.Column("seal", sa.String(64), nullable=False),
 )
+_INSERT: Final = ENTRIES.insert()
+_NEWEST: Final = (
+    sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(ENTRIES.c.number.desc()).limit(1)
+)
+_READ_END: Final = sa.select(_END)
+_SEAL: Final = _END.update().values({name: sa.bindparam(name) for name in End._fields})
 _SHOWN: Final = ("at", "adapter", "key_id", "user_id", "template_id", "outcome")
 
 
 class TableSink:
-    """Entries in a database. Several servers may write into one: the end is locked."""
+    """Entries in the database of keys. Several servers may write into one: its head is locked."""
 
     def __init__(self, url: str, seal: AuditSeal, *, migrate: bool = True) -> None:
         """Raises `StoreUnavailable` when the database cannot be used. Blocks."""
         self._engine = open_database(url, migrate=migrate)
         self._seal = seal
+        self.one_server = self._engine.dialect.name == "sqlite"
+
+    def append(
+        self, events: Sequence[Mapping[str, Any]], *, settling: Settling | None = None
+    ) -> None:
         try:
             with self._engine.begin() as connection:
-                self._begin_chain(connection)
-        except sa.exc.DBAPIError as failure:
-            self._engine.dispose()
-            raise unavailable(self._engine, failure) from failure
-
-    def _begin_chain(self, connection: sa.Connection) -> None:
-        if connection.execute(sa.select(_END.c.id)).first() is not None:
-            return
-        seal = self._seal.end(0, GENESIS)
-        try:
-            with connection.begin_nested():
-                connection.execute(_END.insert().values(id=1, number=0, digest=GENESIS, seal=seal))
-        except sa.exc.IntegrityError:
-            pass  # another server began it in the meantime
-
-    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
-        try:
-            with self._engine.begin() as connection:
-                # An update takes the write lock before the end is read, on every database.
-                connection.execute(_END.update().values(id=_END.c.id))
-                number, digest = connection.execute(sa.select(_END.c.number, _END.c.digest)).one()
-                entries = self._seal.entries(events, number, digest)
-                connection.execute(ENTRIES.insert(), [_to_row(entry) for entry in entries])
-                number, digest = entries[-1].number, entries[-1].digest
-                seal = self._seal.end(number, digest)
-                connection.execute(_END.update().values(number=number, digest=digest, seal=seal))
+                lock = head.HeadLock.take(connection, "sql", self._seal)
+                if not lock.allows(settling):
+                    return
+                found = connection.execute(_NEWEST).first()
+                last = (0, GENESIS) if found is None else (found.number, found.digest)
+                entries = self._seal.following(events, last, _read_end(connection), lock.end)
+                if entries:
+                    connection.execute(_INSERT, [_to_row(entry) for entry in entries])
+                if entries or settling:
+                    end = lock.move(entries, last[0], settling)
+                    if end is not None and not connection.execute(_SEAL, end._asdict()).rowcount:
+                        connection.execute(_END.insert(), {"id": 1, **end._asdict()})
         except sa.exc.DBAPIError as failure:
             raise unavailable(self._engine, failure) from failure
 
-    def entries(self) -> Iterator[AuditEntry]:
-        last = 0
+    def entries(self, *, after: int = 0) -> Iterator[AuditEntry]:
+        last = after
         while True:
             query = sa.select(ENTRIES).where(ENTRIES.c.number > last).order_by(ENTRIES.c.number)
-            with self._engine.connect() as connection:
+            with self._reading() as connection:
                 rows = connection.execute(query.limit(_BATCH)).mappings().all()
             if not rows:
                 return
@@ -91,15 +90,31 @@ class TableSink:
     def holds_first(self) -> bool:
         return True
 
-    def end(self) -> tuple[int, str, str] | None:
-        with self._engine.connect() as connection:
-            found = connection.execute(sa.select(_END)).mappings().first()
-        if found is None or (found["number"] == 0 and found["digest"] == GENESIS):
-            return None
-        return found["number"], found["digest"], found["seal"]
+    def end(self) -> End | None:
+        with self._reading() as connection:
+            return _read_end(connection)
+
+    def head(self) -> Head | None:
+        with self._reading() as connection:
+            return head.read_head(connection, "sql")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except sa.exc.DBAPIError as failure:
+            raise unavailable(self._engine, failure) from failure
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _read_end(connection: sa.Connection) -> End | None:
+    row = connection.execute(_READ_END).mappings().first()
+    if row is None or (row["number"] == 0 and row["digest"] == GENESIS):
+        return None
+    return End(row["number"], row["digest"], row["seal"])
 
 
 def _to_row(entry: AuditEntry) -> dict[str, Any]:

@@ -3,46 +3,64 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final
+from secrets import token_hex
+from typing import Any, Final, TypeVar
 
-from server.audit.entry import AuditSeal, Event, Sink, to_row
+from server.audit.entry import AuditEntry, AuditSeal, Event, Settling, Sink, to_row
 from server.audit.file import FileSink
+from server.audit.head import KeptHead
 from server.audit.table import TableSink
 from server.errors import OrbitError, StoreUnavailable, ValueRefused
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
-from server.storage.database import STORE_TIMEOUT_S
+from server.storage.database import BATCH_TIMEOUT_S, STORE_TIMEOUT_S
 from server.storage.files import load_or_create_secret
-from server.storage.threads import BlockingCalls
+from server.storage.threads import BlockingCalls, CallTimedOut
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+
 _WRITE_EVERY_S: Final = 0.2
+_SETTLE_EVERY_S: Final = 300.0
+_UNFINISHED: Final = "the server was ended before it wrote how: whether it was done is not known"
 
 
 class AuditWriter:
-    """Writes events to a sink, in the order in which they came."""
+    """Writes events to a sink, in the order in which they came.
+
+    What cannot be written waits until it can be, and what must be written first waits behind it.
+    """
 
     def __init__(
         self, sink: Sink, metrics: Metrics | None = None, *, timeout_s: float = STORE_TIMEOUT_S
     ) -> None:
         """`timeout_s` is how long anybody waits for the sink."""
         self._sink = sink
-        self._metrics = metrics
         self._timeout_s = timeout_s
         self._noted = itertools.count()
+        self._last_noted = -1
         self._behind = WriteBehind[int, Event](
             self._write_noted, what="audit events", every_s=_WRITE_EVERY_S, metrics=metrics
         )
         self._calls = BlockingCalls(threads=1)  # one entry follows the other
+        self._scans = BlockingCalls(threads=1)
         self._writing: set[asyncio.Task[None]] = set()
+        self._process = token_hex(6)
+        self._call_numbers = itertools.count(1)
+
+    def new_call_id(self) -> str:
+        """Return what the entries of one call, or of one change, shall have in common."""
+        return f"{self._process}-{next(self._call_numbers)}"
 
     def note(self, event: Event) -> None:
-        """Write an event soon. One that cannot be written is logged, and lost."""
-        self._behind.note(next(self._noted), event)
+        """Write an event soon."""
+        self._last_noted = next(self._noted)
+        self._behind.note(self._last_noted, event)
 
     async def write(self, event: Event) -> None:
         """Write an event after all that were noted, and return when it is written.
@@ -50,39 +68,114 @@ class AuditWriter:
         Raises `StoreUnavailable`: it could not be, or not in time. One that is late is left out,
         unless its writing had begun.
         """
-        deadline_s = asyncio.get_running_loop().time() + self._timeout_s
-        task = asyncio.create_task(self._write_by(event, deadline_s))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-        done, _ = await asyncio.wait({task}, timeout=self._timeout_s)
+        late = False
+
+        async def write_in_time() -> None:
+            last = self._last_noted
+            await self.flush()
+            if self._behind.get(last) is not None:
+                raise StoreUnavailable("the audit is behind, and cannot be written at the moment")
+            if not late:
+                await self._append([event])
+
+        task = self._start(write_in_time())
+        task.add_done_callback(_look_at_failure)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._timeout_s)
+        finally:
+            late = True
         if not done:
-            task.add_done_callback(_tell_if_it_fails)
             raise StoreUnavailable("the audit is not written in time")
         task.result()
 
-    async def _write_by(self, event: Event, deadline_s: float) -> None:
-        await self.flush()
-        if asyncio.get_running_loop().time() < deadline_s:
-            await self._append([event])
+    async def record(self, event: Event) -> None:
+        """Write an event of what has happened, and return when it is written.
+
+        One that cannot be written in time waits with those that were noted.
+        """
+        self.note(event)
+        await self.written()
+
+    async def written(self) -> None:
+        """Return when everything noted so far is written, or when that takes too long."""
+        last = self._last_noted
+        await asyncio.wait({self._start(self.flush())}, timeout=self._timeout_s)
+        if self._behind.get(last) is not None:
+            _log.warning("an answer goes out before its entry in the audit is written")
+
+    def _start(self, writing: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Begin to write, in a task that nobody who leaves takes with them."""
+        task = asyncio.create_task(writing)
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        return task
 
     async def flush(self) -> None:
         """Return when everything noted so far has been tried."""
         await self._behind.flush()
 
+    async def serve(self, longest_call_s: float) -> None:
+        """Tell of entries that are gone, and end what other processes began; until cancelled.
+
+        A sink that one server at a time writes to has no other at the start, so that whatever is
+        unfinished there stays so; else what began longer ago than any call may take.
+        """
+        everything = self._sink.one_server
+        while True:
+            try:
+                await self._calls.run(partial(self._sink.append, []))
+                await self._settle(timedelta() if everything else timedelta(seconds=longest_call_s))
+                everything = False
+            except (StoreUnavailable, CallTimedOut, OSError) as failed:
+                _log.warning("unfinished calls in the audit are not looked for yet: %s", failed)
+            await asyncio.sleep(_SETTLE_EVERY_S)
+
+    async def _settle(self, age: timedelta) -> None:
+        head = await self._scan(self._sink.head)
+        if head is None:
+            return
+        began_before = (datetime.now(UTC) - age).isoformat(timespec="milliseconds")
+        left, settled = await self._scan(partial(self._unfinished, head.settled, began_before))
+        if settled == head.settled and not left:
+            return
+        rows = [_interrupted(entry) for entry in left]
+        settling = Settling(head.settled, settled)
+        await self._calls.run(partial(self._sink.append, rows, settling=settling))
+        if rows:
+            _log.warning("%d calls in the audit had begun and were not seen to end", len(rows))
+
+    async def _scan(self, job: Callable[[], _T]) -> _T:
+        return await self._scans.run(job, timeout_s=BATCH_TIMEOUT_S)
+
+    def _unfinished(self, settled: int, began_before: str) -> tuple[list[AuditEntry], int]:
+        """Return what other processes left unfinished, and up to where all else has ended."""
+        open_calls: dict[str, AuditEntry] = {}
+        last = settled
+        for entry in self._sink.entries(after=settled):
+            last = max(last, entry.number)
+            call_id = entry.event.get("call_id")
+            if not isinstance(call_id, str):
+                continue
+            if entry.event.get("outcome") == "started":
+                open_calls[call_id] = entry
+            else:
+                open_calls.pop(call_id, None)
+        left = [
+            entry
+            for call_id, entry in open_calls.items()
+            if not call_id.startswith(self._process) and str(entry.event.get("at")) <= began_before
+        ]
+        waiting = {entry.number for entry in open_calls.values()} - {e.number for e in left}
+        return left, min(waiting, default=last + 1) - 1
+
     async def close(self) -> None:
         await self._behind.close(within_s=self._timeout_s)
         self._calls.close()
+        self._scans.close()
         self._sink.close()
 
     async def _write_noted(self, noted: Mapping[int, Event]) -> None:
-        try:
-            await self._append(list(noted.values()))
-        except ValueRefused:
-            raise  # each is then tried alone
-        except StoreUnavailable as failed:
-            _log.error("%d audit events are lost: %s", len(noted), failed)
-            if self._metrics is not None:
-                self._metrics.values_lost("audit events", len(noted))
+        await self._append(list(noted.values()))
 
     async def _append(self, events: Sequence[Event]) -> None:
         await self._calls.run(partial(self._append_rows, events))
@@ -96,9 +189,15 @@ class AuditWriter:
             raise ValueRefused(f"the audit cannot be written: {failed}") from failed
 
 
-def _tell_if_it_fails(late: "asyncio.Task[None]") -> None:
-    if not late.cancelled() and (failed := late.exception()) is not None:
-        _log.error("an audit event is lost: %s", failed)
+def _interrupted(started: AuditEntry) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {**started.event, "at": now, "outcome": "interrupted", "reason": _UNFINISHED}
+
+
+def _look_at_failure(written: "asyncio.Task[None]") -> None:
+    """Whoever waited may have left, so that a failure would be reported as unseen."""
+    if not written.cancelled():
+        written.exception()
 
 
 def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
@@ -116,4 +215,5 @@ def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
         return TableSink(settings.database_url, seal, migrate=settings.may_migrate), seal
     path = audit.path or settings.data_dir / "audit" / "audit.jsonl"
     size = audit.max_file_mb * 1_000_000
-    return FileSink(path, seal, max_bytes=size, keep=audit.keep_files), seal
+    head = KeptHead(settings.database_url, "jsonl", seal, migrate=settings.may_migrate)
+    return FileSink(path, seal, head, max_bytes=size, keep=audit.keep_files), seal

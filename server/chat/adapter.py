@@ -1,6 +1,8 @@
 """An adapter that is open: everything one turn needs, in one place."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,13 +22,37 @@ from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
 
 
-@dataclass(frozen=True, slots=True)
+class Leases:
+    """Counts the turns that use an adapter, so that it is closed when the last has ended."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._none_held = asyncio.Event()
+        self._none_held.set()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        self._held += 1
+        self._none_held.clear()
+        try:
+            yield
+        finally:
+            self._held -= 1
+            if not self._held:
+                self._none_held.set()
+
+    async def none_held(self) -> None:
+        await self._none_held.wait()
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Adapter:
     """What is None is left out of a turn; without `proposals`, what needs a yes is refused.
 
     A guard's routes are followed with `to_template`, which decides for a template by name,
     and `resolve_adapter`, which finds another adapter. `details` is what readiness reports;
-    `encoder` tells whether questions can be embedded.
+    `encoder` tells whether questions can be embedded; `index_name` names what is kept of the
+    library's vectors.
     """
 
     name: str
@@ -49,6 +75,9 @@ class Adapter:
     proposals: ConfirmationService | None = None
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
+    index_name: str = ""
+    leases: Leases = field(default_factory=Leases, init=False, compare=False)
+    """Held by whoever uses it across an `await`, from the step in which it was looked up."""
     sensitive_templates: frozenset[str] = field(init=False)
     """The templates with parameters that must not be shown."""
 

@@ -174,7 +174,18 @@ async def _run_held_call(
     seal: str | None,
     trace: Trace,
 ) -> Resolution:
-    held = await confirmations.claim(turn.caller, turn.session_id, proposal_id, seal=seal)
+    with adapter.leases.hold():  # whoever asked may have left
+        held = await confirmations.claim(turn.caller, turn.session_id, proposal_id, seal=seal)
+        return await _run_claimed_call(adapter, turn, confirmations, held, trace)
+
+
+async def _run_claimed_call(
+    adapter: Adapter,
+    turn: Turn,
+    confirmations: ConfirmationService,
+    held: PendingCall,
+    trace: Trace,
+) -> Resolution:
     try:
         owner = _adapter_of(adapter, held)
     except (AdapterUnavailable, AdapterUnknown):
@@ -186,7 +197,8 @@ async def _run_held_call(
         adapter.metrics.proposal(adapter.name, "changed")
         changed = ProposalNotExecuted("changed", held.proposal_id, origin=held.origin)
         return Resolution(owner, changed)
-    outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
+    with owner.leases.hold():
+        outcome = await _execute_held_call(owner, turn, confirmations, held, template, trace)
     status: FinalState = "done"
     if outcome.refusal is not None:
         status = "held" if outcome.outcome in _LATER else "refused"

@@ -8,6 +8,7 @@ Each stage is timed into the turn's trace. Deciding runs nothing.
 
 import asyncio
 import logging
+from contextlib import ExitStack
 from dataclasses import replace
 
 from server.chat.adapter import Adapter
@@ -59,9 +60,11 @@ async def run_turn(
     """
     trace = Trace()
     try:
-        async with asyncio.timeout(timeout_s) as limit:
-            deadline = TurnDeadline(limit.when() or 0.0, listener)
-            answer = await _answer_turn(adapter, turn, trace, deadline)
+        with ExitStack() as leases:
+            leases.enter_context(adapter.leases.hold())
+            async with asyncio.timeout(timeout_s) as limit:
+                deadline = TurnDeadline(limit.when() or 0.0, listener)
+                answer = await _answer_turn(adapter, turn, trace, deadline, leases)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     _count_answer(adapter, turn, answer)
@@ -107,14 +110,14 @@ async def _answer_several(
 
 
 async def _answer_turn(
-    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline
+    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline, leases: ExitStack
 ) -> Answer:
     if turn.continues:
         turn = await load_history(adapter, turn, trace)
 
     guarded = GuardOutcome(adapter)
     if adapter.guard is not None:
-        guarded = await guard_turn(adapter, turn, trace)
+        guarded = await guard_turn(adapter, turn, trace, leases)
     by, decision = guarded.adapter, guarded.decision
 
     if decision is None and turn.context.held is not None:
@@ -226,12 +229,13 @@ async def run_confirmation(
     """
     trace = Trace()
     try:
-        async with asyncio.timeout(timeout_s):
-            turn = await load_history(adapter, turn, trace)
-            resolution = await resolve_proposal(
-                adapter, turn, proposal_id, trace, accept=accept, seal=seal
-            )
-            answer = await _answer_resolution(adapter, turn, resolution, trace)
+        with adapter.leases.hold():
+            async with asyncio.timeout(timeout_s):
+                turn = await load_history(adapter, turn, trace)
+                resolution = await resolve_proposal(
+                    adapter, turn, proposal_id, trace, accept=accept, seal=seal
+                )
+                answer = await _answer_resolution(adapter, turn, resolution, trace)
     except TimeoutError:
         raise TurnTimedOut(
             f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"

@@ -1,6 +1,7 @@
 """What is learnt of a question before anything is decided: its guard's verdict and its intent."""
 
 import logging
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
@@ -24,9 +25,11 @@ class GuardOutcome:
 
 
 async def guard_turn(
-    adapter: Adapter, turn: Turn, trace: Trace, *, routed: bool = False
+    adapter: Adapter, turn: Turn, trace: Trace, leases: ExitStack, *, routed: bool = False
 ) -> GuardOutcome:
     """Let the adapter's guard judge, and follow where it leads: once, never in circles.
+
+    `leases` hold the adapter that it leads to as well.
 
     Raises:
         AdapterUnknown, AdapterUnavailable: it leads to an adapter that does not serve.
@@ -47,7 +50,8 @@ async def guard_turn(
             f"the guard leads to adapter {verdict.route.adapter!r}, which only a server opens"
         )
     other = adapter.resolve_adapter(verdict.route.adapter or "")
-    there = await guard_turn(other, turn, trace, routed=True)
+    leases.enter_context(other.leases.hold())
+    there = await guard_turn(other, turn, trace, leases, routed=True)
     return there if isinstance(there.decision, Blocked) else replace(there, verdict=verdict)
 
 

@@ -1,16 +1,17 @@
 """`audit`: what was called and refused, and whether the record of it is whole."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from server.cli import options
 from server.cli.output import CommandGroup, fail, print_result, print_text, say
+from server.core.json import to_json
 
 if TYPE_CHECKING:
     from server.audit.entry import AuditEntry, AuditSeal, Sink
@@ -22,7 +23,7 @@ audit_app = typer.Typer(
 )
 
 _POLL_S = 1.0
-_SHOWN = ("at", "outcome", "template_id", "user_id", "role", "key_id", "reason")
+_SHOWN = ("at", "outcome", "what", "user_id", "role", "key_id", "reason")
 
 Wanted = str | None
 Lines = Annotated[int, typer.Option("--lines", metavar="N", min=1, help="How many at most.")]
@@ -55,6 +56,7 @@ def search(
     key: Annotated[Wanted, options.option("KEYID", "Calls with that key.")] = None,
     template: Annotated[Wanted, options.option("ID", "Calls of that template.")] = None,
     outcome: Annotated[Wanted, options.option("NAME", "Calls that ended so.")] = None,
+    kind: Annotated[Wanted, options.option("KIND", "Either call or change.")] = None,
     request: Annotated[Wanted, options.option("ID", "The calls of that request.")] = None,
     since: Annotated[Wanted, options.option("TIME", "Such as 2025-03-04T10:00.")] = None,
     until: Annotated[Wanted, options.option("TIME", "Before that time.")] = None,
@@ -71,6 +73,7 @@ def search(
         "template_id": template,
         "outcome": outcome,
         "request_id": request,
+        "kind": kind,
     }
     given = {name: value for name, value in wanted.items() if value is not None}
     begin, end = _utc_time(since), _utc_time(until)
@@ -78,7 +81,7 @@ def search(
         entries = [
             entry
             for entry in sink.entries()
-            if all(entry.event.get(name) == value for name, value in given.items())
+            if all(({"kind": "call"} | dict(entry.event)).get(n) == v for n, v in given.items())
             and begin <= (at := str(entry.event.get("at", "")))
             and (not end or at < end)
         ]
@@ -126,9 +129,23 @@ def _show(entries: "list[AuditEntry]", *, as_json: bool) -> None:
 
 
 def _line(entry: "AuditEntry") -> str:
-    values = [entry.event.get(name) for name in _SHOWN]
+    event = {"what": entry.event.get("template_id"), **entry.event}
+    if event.get("kind") == "change":  # it has no template
+        event["what"] = f"{event.get('tool')} {event.get('operation')}"
+        event["reason"] = " ".join(_change_details(event))
+    values = [event.get(name) for name in _SHOWN]
     cells = ["-" if value in (None, "") else _printable(str(value)) for value in values]
     return "  ".join([str(entry.number), *cells])
+
+
+def _change_details(event: "Mapping[str, Any]") -> "Iterator[str]":
+    if event.get("adapter"):
+        yield f"adapter={event['adapter']}"
+    for name, value in event.get("arguments", {}).items():
+        if value not in (None, "", []):
+            yield f"{name}={value if isinstance(value, str) else to_json(value)}"
+    if event.get("reason"):
+        yield f"({event['reason']})"
 
 
 def _printable(text: str) -> str:

@@ -1,7 +1,6 @@
 """`guards`: see what guards did, try them out, and change them, with or without a server."""
 
 import asyncio
-import getpass
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 import typer
 
 from server.cli import options
+from server.cli.changes import open_recorder, operator
 from server.cli.output import CommandGroup, fail, print_json, print_result, say
 from server.errors import ConfigurationInvalid
 
@@ -294,13 +294,16 @@ def _text_change(
 
 def _change(guarded: GuardedAdapter, kind: "Kind", **what: Any) -> None:
     """Make a change if it fits the guard as it is with the changes before it."""
+    from server.audit import changes as audit
     from server.guards.changes import Change, check_change, with_changes
 
-    by = f"command of {getpass.getuser()}"
-    change = Change(guarded.adapter.name, kind, by=by, **what)
+    by = operator()
+    change = Change(guarded.adapter.name, kind, by=f"command of {by.user_id}", **what)
+    audited = audit.Change(by, "guards", kind, change.guard, change.details())
 
     async def make_change(store: "GuardStore", name: str) -> "Change":
         check_change(with_changes(guarded.packs, await store.changes(name)), change)
-        return await store.add_change(change)
+        async with open_recorder(guarded.found.settings) as changes:
+            return await changes.make(audited, lambda: store.add_change(change))
 
     say(f"{guarded.in_store(make_change)}; a running server takes it up within seconds")

@@ -1,18 +1,20 @@
 """`keys`: make, list, end and replace API keys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
-from server.access.models import KeyRecord, issued_id, sample_name
+from server.access.models import KeyRecord, is_key_id, issued_id, sample_name
 from server.cli import options
+from server.cli.changes import open_recorder, operator
 from server.cli.output import CommandGroup, fail, print_json, print_text, say
 from server.cli.runfile import read_running, url_of
 from server.cli.server_messages import curl, example_question
+from server.core.redaction import REDACTED
 from server.errors import RequestInvalid
 
 if TYPE_CHECKING:
@@ -62,7 +64,14 @@ def create(
         check_role(role, settings.access.roles.names)
     except RequestInvalid as unknown:
         say(f"warning: {unknown}; it counts as a guest")
-    raw, record = _in_store(settings, lambda store: store.create(new))
+    raw, record = _changed(
+        settings,
+        "create",
+        lambda store: store.create(new),
+        lambda made: {"key_id": made[1].key_id},
+        adapter=adapter,
+        arguments=new.details(),
+    )
     _show_key(settings, raw, record, as_json=as_json)
 
 
@@ -79,7 +88,13 @@ def sample(
     if not settings.access.sample_keys:
         fail("sample keys are switched off (access.sample_keys); use keys create")
     raw = sample_name(adapter)
-    record = _in_store(settings, lambda store: store.create_sample(adapter, raw))
+    record = _changed(
+        settings,
+        "sample",
+        lambda store: store.create_sample(adapter, raw),
+        lambda made: {"key_id": made.key_id},
+        adapter=adapter,
+    )
     _show_key(settings, raw, record, as_json=as_json)
 
 
@@ -110,7 +125,13 @@ def revoke(
     """End a key for good. A running server refuses it within seconds."""
     settings = options.configured(config, data=data).settings
     key_id = issued_id(key_id) or key_id  # whoever found a leaked key has it whole
-    record = _in_store(settings, lambda store: store.revoke(key_id))
+    record = _changed(
+        settings,
+        "revoke",
+        lambda store: store.revoke(key_id),
+        lambda made: made.details(),
+        arguments=_named(key_id),
+    )
     if as_json:
         print_json(record.to_dict(datetime.now(UTC)))
     else:
@@ -131,7 +152,13 @@ def rotate(
     lasting = None if grace is None else parse_lifetime(grace)
     settings = options.configured(config, data=data).settings
     key_id = issued_id(key_id) or key_id
-    raw, record = _in_store(settings, lambda store: store.rotate(key_id, grace=lasting))
+    raw, record = _changed(
+        settings,
+        "rotate",
+        lambda store: store.rotate(key_id, grace=lasting),
+        lambda made: made[1].details() | {"new_key_id": made[1].key_id},
+        arguments=_named(key_id) | {"grace": grace},
+    )
     old = "ends at once" if grace is None else f"goes on for {grace}, or until it expires"
     say(f"The old key {old}.")
     _show_key(settings, raw, record, as_json=as_json)
@@ -150,6 +177,32 @@ def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[T]]) -
             await store.close()
 
     return asyncio.run(run())
+
+
+def _changed(
+    settings: "Settings",
+    how: str,
+    job: Callable[["KeyStore"], Awaitable[T]],
+    describe: Callable[[T], Mapping[str, Any]],
+    *,
+    adapter: str = "",
+    arguments: Mapping[str, Any] | None = None,
+) -> T:
+    """Make a change to keys, and write it into the audit."""
+    from server.audit.changes import Change
+
+    change = Change(operator(), "keys", how, adapter, arguments or {})
+
+    async def run(store: "KeyStore") -> T:
+        async with open_recorder(settings) as changes:
+            return await changes.make(change, lambda: job(store), describe)
+
+    return _in_store(settings, run)
+
+
+def _named(key_id: str) -> dict[str, Any]:
+    """Return the id that was typed, unless it could be a misspelt key."""
+    return {"key_id": key_id if is_key_id(key_id) else REDACTED}
 
 
 def _check_adapter(settings: "Settings", name: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 import socket
 from types import FrameType
@@ -44,8 +45,10 @@ def serve(
 def _serve(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
     import uvloop
 
+    from server.cli.allocator import limit_arenas
     from server.cli.logs import set_up_logging
 
+    limit_arenas(os.environ)
     set_up_logging(found.settings.logging)
     gc.disable()  # a start makes much and throws away little, until `_collect_again`
     load_ahead(found.settings, found.settings.adapters)

@@ -43,11 +43,10 @@ class ConversationService:
         """
         conversation = settings.conversation
         found, _ = load_or_create_secret(settings.secret_path)
-        longest_tool_s = max((a.config.agent.tool_timeout for a in settings.adapters), default=0.0)
         limits = Limits(
             conversation.proposal_expires_after_s,
             conversation.max_held_per_key,
-            longest_run_s=settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S,
+            longest_run_s=longest_call_s(settings),
         )
         shipped_replies()
         url, timeout_s, migrate = (
@@ -95,6 +94,12 @@ class ConversationService:
             await self.delivery.close()
         await self.store.close()
         await self.database.close()
+
+
+def longest_call_s(settings: Settings) -> float:
+    """Return after how many seconds no call can be running that began before."""
+    longest_tool_s = max((a.config.agent.tool_timeout for a in settings.adapters), default=0.0)
+    return settings.server.turn_timeout_s + longest_tool_s + _MARGIN_S
 
 
 async def _log_failure(work: Awaitable[object]) -> None:

@@ -46,14 +46,13 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         data: dict[str, Any] = {"id": self.id, "guard": self.guard, "kind": self.kind}
-        optional = {
-            "category": self.category or None,
-            "text": self.text or None,
-            "number": self.number,
-            "by": self.by or None,
-            "at": self.at.isoformat() if self.at else None,
-        }
-        return data | {name: value for name, value in optional.items() if value is not None}
+        made = {"by": self.by or None, "at": self.at.isoformat() if self.at else None}
+        return data | self.details() | {k: value for k, value in made.items() if value is not None}
+
+    def details(self) -> dict[str, Any]:
+        """Return what the kind of change needs."""
+        given = {"category": self.category, "text": self.text, "number": self.number}
+        return {name: value for name, value in given.items() if value not in ("", None)}
 
     def __str__(self) -> str:
         number = "" if self.number is None else f" {self.number:g}"

@@ -144,9 +144,14 @@ def _threshold(odds: Numbers, own: NDArray[np.bool_]) -> float:
 
 _log = logging.getLogger(__name__)
 
+_MOST_KEPT: Final = 5_000
+
 
 class ExampleVectors:
-    """Vectors of examples as one encoder makes them, in a folder."""
+    """Vectors of examples as one encoder makes them, in a folder: those that were used last.
+
+    Guards share the file, so that none of them knows which vectors no guard needs any more.
+    """
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         name = hashlib.blake2b(embedder.fingerprint.encode(), digest_size=8).hexdigest()
@@ -158,15 +163,18 @@ class ExampleVectors:
         """Return (len(texts), d) unit rows, in their order, or raise `ProviderError`."""
         if self._known is None:
             self._known = await asyncio.to_thread(self._read)
-        known = self._known
-        missing = [text for text in dict.fromkeys(texts) if _key(text) not in known]
+        keys = [_key(text) for text in texts]
+        rows = {key: self._known[key] for key in keys if key in self._known}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
         if missing:
-            rows = await self._embedder.embed(missing)
-            known |= {_key(text): row for text, row in zip(missing, rows, strict=True)}
-            await asyncio.to_thread(self._write, dict(known))
+            new = await self._embedder.embed(list(missing.values()))
+            rows |= zip(missing, new, strict=True)
+            others = [(key, row) for key, row in self._known.items() if key not in rows]
+            self._known = dict(others[max(0, len(rows) + len(others) - _MOST_KEPT) :]) | rows
+            await asyncio.to_thread(self._write, self._known)
         if not texts:
             return np.empty((0, 0), np.float32)
-        return np.vstack([known[_key(text)] for text in texts]).astype(np.float32)
+        return np.vstack([rows[key] for key in keys]).astype(np.float32)
 
     def _read(self) -> dict[str, Vectors]:
         try:

@@ -155,8 +155,12 @@ def _without(text: str, word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """Ranks templates by how likely a question means them. Open with `Matcher.open`."""
+    """Ranks templates by how likely a question means them. Open with `Matcher.open`.
 
+    `index_name` names its collection, and its files in the folder of heads.
+    """
+
+    index_name: str
     _templates: Sequence[str]
     _head: Scorer
     _is_large: bool
@@ -191,7 +195,8 @@ class Matcher:
         use_one_thread()
         first = not await asyncio.to_thread(state_dir.exists)
         await asyncio.gather(embedder.warm(), *([store.warm()] if first else []))
-        index = TemplateIndex(adapter, library, embedder.fingerprint, store)
+        named = adapter, library, embedder.fingerprint, store
+        index = await asyncio.to_thread(TemplateIndex, *named)
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
@@ -201,12 +206,13 @@ class Matcher:
         words = await LibraryVectors.learn(telling or {}, embedder, state_dir, index.name)
         speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
+            index.name,
             tuple(library.templates),
             head,
             head.size > _INLINE_WEIGHTS,
             embedder,
             speller,
-            ExampleSearch(index, vectors),
+            await asyncio.to_thread(ExampleSearch, index, vectors),
             index.mask,
             words,
             {

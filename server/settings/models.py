@@ -232,7 +232,7 @@ class AuditSettings(Strict):
     failing_reads: Literal["allow", "deny"] = "allow"
     """What happens to calls that only read while nothing can be written down."""
     failing_writes: Literal["allow", "deny"] = "deny"
-    """The same for calls that change something."""
+    """The same for calls that change something, and for changes to keys, guards and adapters."""
 
 
 class AccessSettings(Strict):

@@ -237,6 +237,8 @@ def _use_wal(connection: Any, _pool_record: object) -> None:
     try:
         while not _set_wal(cursor, last=monotonic() > until_s):
             sleep(0.01)
+        # The default nearly everywhere: what was committed outlasts a power failure.
+        cursor.execute("PRAGMA synchronous=FULL")
     finally:
         cursor.close()
 

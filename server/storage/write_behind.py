@@ -15,6 +15,9 @@ V = TypeVar("V")
 
 _CLOSE_WITHIN_S: Final = 5.0
 
+_RETRY_S: Final = 1.0
+"""Least pause before the next attempt, while the database is away."""
+
 _MOST_WAITING: Final = 50_000
 """Values that wait at most; when the database is away for long, the oldest go."""
 
@@ -45,6 +48,7 @@ class WriteBehind(Generic[K, V]):
         self._writing: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._overflowing = False
+        self._away = False
 
     def note(self, key: K, value: V) -> None:
         """Write `value` with the next batch."""
@@ -79,7 +83,10 @@ class WriteBehind(Generic[K, V]):
                 self._under_way = {}
             if left:
                 self._waiting = left | self._waiting
-                self._start_timer()
+                self._start_timer(max(self._every_s, _RETRY_S))
+            elif self._away:
+                self._away = False
+                _log.info("the %s that waited for the database are written", self._what)
 
     async def _write_each(self, batch: dict[K, V]) -> dict[K, V]:
         """Write a batch, one by one when it is refused; return what is to be tried again."""
@@ -87,7 +94,9 @@ class WriteBehind(Generic[K, V]):
             await self._write(batch)
         except Exception as failure:  # a value may be anything, and so may go wrong in any way
             if _is_away(failure):
-                _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
+                if not self._away:  # told once, however often it is tried
+                    _log.warning("%d %s are not written yet: %s", len(batch), self._what, failure)
+                self._away = True
                 return batch
             if len(batch) == 1:
                 why = f"{type(failure).__name__}: {failure}"
@@ -100,18 +109,19 @@ class WriteBehind(Generic[K, V]):
             return left
         return {}
 
-    def _count_lost(self) -> None:
+    def _count_lost(self, count: int = 1) -> None:
         if self._metrics is not None:
-            self._metrics.values_lost(self._what)
+            self._metrics.values_lost(self._what, count)
 
     async def close(self, *, within_s: float = _CLOSE_WITHIN_S) -> None:
         """Write what waits, and stop; what is not written in time is lost, and told."""
         closing = asyncio.create_task(self._finish())
         done, _ = await asyncio.wait({closing}, timeout=within_s)
-        if not done:
-            count = len(self._waiting) + len(self._under_way)
-            closing.cancel()
+        if count := len(self._waiting) + len(self._under_way):
             _log.error("%d %s could not be written at the end, and may be lost", count, self._what)
+            self._count_lost(count)
+        if not done:
+            closing.cancel()
         await asyncio.gather(closing, return_exceptions=not done)
         if self._timer is not None:
             self._timer.cancel()
@@ -121,10 +131,10 @@ class WriteBehind(Generic[K, V]):
             await self._writing
         await self.flush()
 
-    def _start_timer(self) -> None:
+    def _start_timer(self, after_s: float | None = None) -> None:
         if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._every_s, self._start_writing)
+            pause_s = self._every_s if after_s is None else after_s
+            self._timer = asyncio.get_running_loop().call_later(pause_s, self._start_writing)
 
     def _start_writing(self) -> None:
         self._timer = None

@@ -13,10 +13,12 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.core.turn import Caller
-from server.errors import KeyRevoked
+from server.errors import KeyRevoked, StoreUnavailable
 from server.settings.loader import load_settings
+from server.settings.models import Settings
 from tests.api.conftest import Edge
 from tests.support.api import running
+from tests.support.audit import audited, changes
 
 pytestmark = pytest.mark.anyio
 
@@ -121,6 +123,48 @@ async def test_what_was_asked_for_a_key_is_what_it_opens(office: Office) -> None
     assert await office.edge.keys.authenticate(made["key"]) == Caller(
         made["key_id"], "arithmetic", "pia", "premium", ("60/minute", "5/second")
     )
+
+
+async def test_changes_to_keys_are_audited_without_any_key(office: Office, tmp_path: Path) -> None:
+    made = await office.make(user_id="pia", limits=["60/minute"], label="kiosk")
+    fresh = (await office.ask("POST", f"/{made['key_id']}/rotate", {"grace": "1h"})).json()
+    await office.ask("POST", f"/{fresh['key_id']}/revoke")
+    await office.ask("POST", "/0123456789ab/revoke")
+    settings = Settings(data_dir=tmp_path, adapters=())
+    assert changes(settings, "keys") == [
+        ("create", "success"), ("rotate", "success"), ("revoke", "success"), ("revoke", "error"),
+    ]  # fmt: skip
+    events = audited(settings, kind="change", tool="keys")
+    assert {(e["key_id"], e["user_id"], e["role"]) for e in events} == {
+        (office.key_id, "ana", "admin")
+    }
+    ended = [(e["adapter"], e["arguments"]) for e in events if e["outcome"] == "success"]
+    pia = {"user_id": "pia", "role": "user"}
+    assert ended == [
+        ("arithmetic", pia | {"limits": ["60/minute"], "label": "kiosk", "key_id": made["key_id"]}),
+        ("arithmetic",
+         pia | {"key_id": made["key_id"], "grace": "1h", "new_key_id": fresh["key_id"]}),
+        ("arithmetic", pia | {"key_id": fresh["key_id"]}),
+    ]  # fmt: skip
+    for raw in (made["key"], fresh["key"], office.raw):
+        assert raw.rpartition("_")[2] not in str(events)
+
+
+async def test_a_key_is_not_made_while_that_cannot_be_written_down(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(event: object) -> None:
+        raise StoreUnavailable("the audit at /srv/secret is away")
+
+    trail = office.edge.state.changes.trail
+    assert trail is not None
+    before = len(await office.listed())
+    with monkeypatch.context() as audit:
+        audit.setattr(trail, "write", away)
+        response = await office.ask("POST", body={"adapter": "arithmetic"})
+    message = "changes are written down when they are made, and that cannot be now"
+    assert refusal(response) == (503, "store_unavailable", message)
+    assert len(await office.listed()) == before
 
 
 async def test_a_key_asked_for_in_few_words_is_an_ordinary_one(office: Office) -> None:

@@ -1,6 +1,7 @@
 """What is kept of calls, and what is found when somebody changes it."""
 
 import asyncio
+import errno
 import json
 import os
 import time
@@ -16,9 +17,12 @@ import sqlalchemy as sa
 
 from server.audit.entry import AuditSeal, Event, Sink, to_row, verify_chain
 from server.audit.file import FileSink
+from server.audit.head import KeptHead
 from server.audit.table import ENTRIES, TableSink
 from server.audit.writer import AuditWriter
 from server.errors import StoreUnavailable
+from server.metrics.metrics import Metrics
+from server.storage.database import open_engine
 
 SEAL = AuditSeal(b"k" * 32)
 EVENT = Event(
@@ -42,7 +46,8 @@ def table(folder: Path) -> TableSink:
 
 
 def file(folder: Path, *, max_bytes: int = 10**9, keep: int = 100) -> FileSink:
-    return FileSink(folder / "audit.jsonl", SEAL, max_bytes=max_bytes, keep=keep)
+    head = KeptHead(f"sqlite:///{folder / 'keys.db'}", "jsonl", SEAL)
+    return FileSink(folder / "audit.jsonl", SEAL, head, max_bytes=max_bytes, keep=keep)
 
 
 SINKS: list[Callable[[Path], Sink]] = [table, file]
@@ -78,6 +83,8 @@ def test_a_trail_reads_back_as_it_was_written(
         "proposed_by": "system",
         "proposal_id": None,
         "arguments": {"a": 1, "b": "é"},
+        "kind": "call",
+        "call_id": None,
     }
     assert verify_chain(sink, SEAL).problems == ()
     sink.close()
@@ -122,7 +129,7 @@ NUMBER = ENTRIES.c.number
         (ENTRIES.delete().where(NUMBER < 4), "the entries before 4 are missing"),
         (ENTRIES.delete().where(NUMBER > 7),
          "the trail ends with entry 7, and was sealed at entry 10"),
-        (ENTRIES.delete(), "all 10 entries are missing"),
+        (ENTRIES.delete(), "all 10 entries are missing: the trail was sealed at entry 10"),
         (ENTRIES.update().where(NUMBER == 10).values(number=11), "entry 11 was altered"),
         (sa.text("UPDATE audit_end SET number = 7"), "the seal of the trail's end was altered"),
         (sa.text("DELETE FROM audit_end"), "the seal of the trail's end is missing"),
@@ -149,7 +156,7 @@ def _without(place: slice) -> Callable[[list[str]], list[str]]:
         (_without(slice(3, 4)), "between entries 3 and 5 some are missing"),
         (_without(slice(0, 2)), "the entries before 3 are missing"),
         (_without(slice(8, 10)), "the trail ends with entry 8, and was sealed at entry 10"),
-        (_without(slice(0, 10)), "all 10 entries are missing"),
+        (_without(slice(0, 10)), "all 10 entries are missing: the trail was sealed at entry 10"),
         (lambda lines: [line.replace('"r4"', '"r9"') for line in lines], "entry 5 was altered"),
         (lambda lines: [*lines[:4], lines[5], lines[4], *lines[6:]],
          "between entries 4 and 6 some are missing"),
@@ -180,6 +187,17 @@ def test_what_was_cut_off_stays_missing_after_more_is_written(
     sink.close()
 
 
+def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'audit.db'}")
+    with engine.connect() as connection:
+        modes = [
+            connection.execute(sa.text(f"PRAGMA {name}")).scalar_one()
+            for name in ("journal_mode", "synchronous")
+        ]
+    engine.dispose()
+    assert modes == ["wal", 2]  # FULL
+
+
 def test_full_files_are_put_aside_and_old_ones_deleted(tmp_path: Path) -> None:
     sink = fill(file(tmp_path, max_bytes=1500, keep=2), 30)
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -191,13 +209,35 @@ def test_full_files_are_put_aside_and_old_ones_deleted(tmp_path: Path) -> None:
     assert verdict.problems == ()
 
 
-def test_a_line_that_a_crash_cut_is_ended_and_told(tmp_path: Path) -> None:
+def test_a_line_that_a_crash_cut_is_no_entry_and_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     fill(file(tmp_path), 3)
     with (tmp_path / "audit.jsonl").open("a") as lines:
         lines.write('{"number": 4, "previ')
+    assert verify_chain(file(tmp_path), SEAL).problems == ()
     sink = fill(file(tmp_path), 1)
-    assert [entry.number for entry in sink.entries()] == [1, 2, 3, 0, 4]
-    assert "entry 0 was altered" in verify_chain(sink, SEAL).problems
+    assert [entry.number for entry in sink.entries()] == [1, 2, 3, 4]
+    assert verify_chain(sink, SEAL).problems == ()
+    assert "was not written to its end" in caplog.text
+
+
+def test_a_disk_that_fills_in_the_middle_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = fill(file(tmp_path), 3)
+
+    def full(path: Path, text: str) -> None:
+        path.write_text(path.read_text() + text[: len(text) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("server.audit.file._append_text", full)
+        with pytest.raises(StoreUnavailable, match="No space left"):
+            fill(sink, 1)
+    fill(sink, 1)
+    verdict = verify_chain(sink, SEAL)
+    assert (verdict.entries, verdict.problems) == (4, ())
 
 
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
@@ -285,25 +325,52 @@ def test_whoever_waits_finds_all_that_came_before_written_in_order(tmp_path: Pat
     assert asyncio.run(run()) == numbers
 
 
-def test_a_sink_that_fails_is_told_of_and_serves_again(
+def named(number: int) -> Event:
+    return replace(EVENT, request_id=f"r{number}")
+
+
+def test_what_cannot_be_written_is_told_and_written_later_in_order(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sink = file(tmp_path)
+    sink, metrics = file(tmp_path), Metrics()
     (tmp_path / "audit.jsonl").mkdir()
 
     async def run() -> None:
-        trail = AuditWriter(sink)
+        trail = AuditWriter(sink, metrics)
         with pytest.raises(StoreUnavailable, match="cannot be written"):
-            await trail.write(EVENT)
-        trail.note(EVENT)
-        await trail.flush()
+            await trail.write(named(0))
+        for number in (1, 2):
+            trail.note(named(number))
+            await trail.flush()
+        await trail.record(named(3))
+        with pytest.raises(StoreUnavailable, match="is behind"):
+            await trail.write(named(4))
         (tmp_path / "audit.jsonl").rmdir()
-        await trail.write(EVENT)
+        await trail.write(named(5))
         await trail.close()
 
     asyncio.run(run())
-    assert "1 audit events are lost: the audit at" in caplog.text
-    assert verify_chain(file(tmp_path), SEAL).entries == 1
+    written = [entry.event["request_id"] for entry in file(tmp_path).entries()]
+    assert written == ["r1", "r2", "r3", "r5"]
+    assert caplog.text.count("audit events are not written yet: the audit at") == 1
+    assert b'orbit_values_lost_total{what="audit events"}' not in metrics.text()
+
+
+def test_what_cannot_be_written_before_the_end_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sink, metrics = file(tmp_path), Metrics()
+    (tmp_path / "audit.jsonl").mkdir()
+
+    async def run() -> None:
+        trail = AuditWriter(sink, metrics)
+        for number in range(3):
+            trail.note(named(number))
+        await trail.close()
+
+    asyncio.run(run())
+    assert "3 audit events could not be written at the end, and may be lost" in caplog.text
+    assert b'orbit_values_lost_total{what="audit events"} 3.0' in metrics.text()
 
 
 def test_long_arguments_are_cut(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`keys` on the command line: what goes to which stream, and what is refused."""
 
 import asyncio
+import getpass
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from typer.testing import CliRunner, Result
 from server.access.keys import KeyStore
 from server.cli.keys import keys_app
 from server.core.turn import Caller
+from server.settings.loader import load_settings
+from tests.support.audit import audited, changes
 
 ROOT = Path(__file__).parents[2]
 
@@ -238,3 +241,34 @@ def test_keys_need_neither_the_encoder_nor_the_vector_store(project: Path) -> No
         check=True,
     )
     assert shown.stdout.splitlines()[-1] == "[]"
+
+
+def test_changes_by_command_are_audited_by_whom_the_system_knows(project: Path) -> None:
+    made = json.loads(keys(project, "create", "--adapter", "weather", "--json").stdout)
+    fresh = json.loads(keys(project, "rotate", made["key_id"], "--json").stdout)
+    keys(project, "sample", "--adapter", "intent-agent-example")
+    misspelt = fresh["key"][:-1]
+    assert keys(project, "revoke", misspelt).exit_code == 1
+    assert keys(project, "revoke", fresh["key"]).exit_code == 0
+    loaded = load_settings(project / "config" / "config.yaml", {})
+    assert loaded.settings is not None
+    assert changes(loaded.settings, "keys") == [
+        ("create", "success"), ("rotate", "success"), ("sample", "success"),
+        ("revoke", "error"), ("revoke", "success"),
+    ]  # fmt: skip
+    events = audited(loaded.settings, kind="change")
+    assert {(e["key_id"], e["user_id"], e["role"]) for e in events} == {
+        ("", getpass.getuser(), "command line")
+    }
+    for raw in (made["key"], misspelt):
+        assert raw.rpartition("_")[2] not in str(events)
+
+
+def test_nothing_is_audited_where_nothing_is_kept(project: Path) -> None:
+    config = project / "config" / "config.yaml"
+    config.write_text(CONFIG + "access: {audit: {sink: 'off'}}\n")
+    assert keys(project, "create", "--adapter", "weather").exit_code == 0
+    config.write_text(CONFIG)
+    loaded = load_settings(config, {})
+    assert loaded.settings is not None
+    assert audited(loaded.settings) == []

@@ -1,10 +1,12 @@
 """bin/orbit.sh on a small project of its own: a real venv, a real pip, no network."""
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +107,24 @@ def clean_environment() -> dict[str, str]:
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_CACHE_DIR": "1",
     }
+
+
+def write_wheel(folder: Path, name: str, version: str, *needs: str) -> str:
+    """Write a wheel of one module, and return the line that locks it."""
+    about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": "",
+        f"{info}/METADATA": about + "".join(f"Requires-Dist: {need}\n" for need in needs),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for inside, text in files.items():
+            wheel.writestr(inside, text)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"{name}=={version} \\\n    --hash=sha256:{digest}\n    # for orbit-server\n"
 
 
 def write_project(root: Path) -> Project:
@@ -292,3 +312,87 @@ def test_a_python_without_its_optimisations_is_taken_only_where_there_is_no_othe
     made = project.run("install", PATH=os.pathsep.join(map(str, folders)))
     taken = fast if found == "optimised" else slow
     assert made.stderr.splitlines()[0].endswith(f" ({taken})")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A project with a lock, and the folder where pip finds wheels."""
+
+    project: Project
+    wheels: Path
+
+    def lock(self, name: str, *pins: str) -> None:
+        folder = self.project.root / "requirements"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.txt").write_text("# Made by hand.\n" + "".join(pins))
+
+    def install(self, *args: str, lock: str = "on") -> str:
+        """Install, and return what was said."""
+        links = str(self.wheels)
+        done = self.project.run("install", *args, PIP_FIND_LINKS=links, ORBIT_LOCK=lock)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def packages(self) -> set[str]:
+        (site,) = (self.project.root / ".venv" / "lib").glob("python3*/site-packages")
+        found = (path.name.removesuffix(".dist-info") for path in site.glob("*.dist-info"))
+        return {name for name in found if not name.startswith(("pip-", "orbit_server-"))}
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Locked:
+    root = tmp_path_factory.mktemp("locked")
+    locked = Locked(write_project(root / "my project"), root / "wheels")
+    locked.wheels.mkdir()
+    pyproject = locked.project.root / "pyproject.toml"
+    newest = "environments = [\"python_full_version < '4.0' and sys_platform == 'linux'\"]"
+    pyproject.write_text(f"{PYPROJECT}\n[tool.uv]\n{newest}\n")
+    locked.lock("build", write_wheel(locked.wheels, "maker", "1"))
+    write_wheel(locked.wheels, "thing", "2")
+    locked.lock("base", write_wheel(locked.wheels, "thing", "1", "heavy"))
+    locked.lock("extra-one", write_wheel(locked.wheels, "more", "1"))
+    locked.lock("test")
+    assert " what pip finds" not in locked.install()
+    return locked
+
+
+def test_what_is_locked_is_installed_and_nothing_that_it_asks_for(locked: Locked) -> None:
+    assert locked.packages() == {"thing-1"}
+    locked.install("extra-one")
+    assert locked.packages() == {"thing-1", "more-1"}
+
+
+def test_a_changed_lock_installs_again_and_removes_what_it_dropped(locked: Locked) -> None:
+    own = write_wheel(locked.wheels, "own", "1").partition(" ")[0]
+    pip = [str(locked.project.root / ".venv" / "bin" / "pip"), "install", "--quiet"]
+    links = ["--find-links", str(locked.wheels)]
+    subprocess.run([*pip, *links, own], env=clean_environment(), check=True)
+    locked.lock("base", write_wheel(locked.wheels, "other", "1"))
+    assert "Installed in " in locked.install()
+    assert locked.packages() == {"other-1", "more-1", "own-1"}
+    assert "Installed in " not in locked.install()
+
+
+def test_a_lock_that_has_nothing_for_this_machine_is_left(locked: Locked) -> None:
+    thing = write_wheel(locked.wheels, "thing", "1")
+    locked.lock("base", thing.replace("thing==1", "thing==3"))
+    assert (
+        "What requirements/ locks cannot be installed here (No matching distribution found for "
+        "thing==3): installing what pip finds\n"
+    ) in locked.install()
+    locked.lock("base", thing)
+    pyproject = locked.project.root / "pyproject.toml"
+    said = pyproject.read_text()
+    pyproject.write_text(said.replace("'4.0'", "'3.11'"))
+    assert "What requirements/ locks is not for CPython 3." in locked.install()
+    pyproject.write_text(said)
+
+
+def test_another_file_than_the_locked_one_is_refused(locked: Locked) -> None:
+    locked.lock("base", write_wheel(locked.wheels, "swapped", "1"))
+    write_wheel(locked.wheels, "swapped", "1", "thing")
+    refused = locked.project.run("install", PIP_FIND_LINKS=str(locked.wheels))
+    assert refused.returncode == 1
+    assert "A file is not the one that requirements/ locks: it was damaged" in refused.stderr
+    assert "swapped-1" not in locked.packages()
+    assert "Installed in " in locked.install(lock="off")

@@ -15,6 +15,7 @@ from server.access.models import NewKey
 from server.cli.options import configured
 from server.providers.embeddings import watched
 from tests.support.api import running
+from tests.support.audit import audited
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 
@@ -208,3 +209,32 @@ async def test_an_adapter_is_not_ready_while_its_encoder_is_down(
             served.statuses[:] = [500]
             assert (await readiness())[:2] == (503, "unavailable")
             assert await readiness() == (200, "ready", "")
+
+
+async def test_what_becomes_of_adapters_is_audited(tmp_path: Path) -> None:
+    library = write_library(tmp_path / "sums")
+    both = adapter("sums", library), adapter("old", library)
+    async with serving(tmp_path, *both) as server:
+        await server.reload()
+        write_library(library, [{**PERCENTAGE, "tool_operation": "percent"}])
+        await server.reload()
+        write_library(library)
+        configure(tmp_path, [adapter("sums", library)])
+        await server.admin_call("POST", "/admin/reload")
+        (tmp_path / "config.yaml").write_text("adapters: [{nmae: sums}]")
+        await server.reload()
+        settings = configure(tmp_path, both).settings
+    found = [e for e in audited(settings, tool="adapters") if e["outcome"] != "started"]
+    rows = [(e["role"], e["operation"], e["adapter"], e["outcome"]) for e in found]
+    assert sorted(rows[:2]) == [
+        ("server", "open", "old", "success"),
+        ("server", "open", "sums", "success"),
+    ]
+    assert rows[2:] == [
+        ("admin", "reload", "sums", "success"),
+        ("admin", "reload", "sums", "error"),
+        ("admin", "reload", "sums", "success"),
+        ("admin", "close", "old", "success"),
+        ("admin", "reload", "sums", "error"),
+    ]
+    assert [e["reason"] for e in found if e["outcome"] == "error"] == ["reload_refused"] * 2

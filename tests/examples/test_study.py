@@ -14,11 +14,10 @@ import yaml
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.audit.entry import verify_chain
-from server.audit.writer import open_sink
 from server.settings.loader import load_settings
 from server.settings.models import Settings
 from tests.support.api import running
+from tests.support.audit import audited
 
 pytestmark = pytest.mark.anyio
 
@@ -53,13 +52,7 @@ class Study:
         return answer["content"], metadata.get("policy", {}).get("outcome", status)
 
     def audit(self) -> list[dict[str, Any]]:
-        opened = open_sink(self.settings)
-        assert opened is not None
-        sink, seal = opened
-        entries = [dict(entry.event) for entry in sink.entries()]
-        assert verify_chain(sink, seal).problems == ()
-        sink.close()
-        return entries
+        return audited(self.settings, kind="call")
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The `guards` commands, on a data folder that no server uses."""
 
+import getpass
 import json
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from server.cli.guards import guards_app
-from tests.guards.desk import FOLDER
+from tests.guards.desk import FOLDER, settings_in
+from tests.support.audit import audited
 
 
 def run(data: Path, *arguments: str) -> tuple[int, str]:
@@ -30,6 +32,12 @@ def test_changes_are_made_checked_and_listed(tmp_path: Path) -> None:
         ("remove_pattern", "zebra", None),
     ]
     assert all(row["by"].startswith("command of ") for row in rows)
+    events = audited(settings_in(tmp_path), kind="change", tool="guards", outcome="success")
+    assert [(e["adapter"], e["operation"], e["arguments"]) for e in events] == [
+        (row["guard"], row["kind"], {k: row[k] for k in ("category", "text", "number") if k in row})
+        for row in rows
+    ]
+    assert {e["user_id"] for e in events} == {getpass.getuser()}
 
 
 @pytest.mark.parametrize(

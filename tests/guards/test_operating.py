@@ -10,6 +10,7 @@ from server.guards import manager as keeping
 from server.guards.changes import Change
 from server.guards.store import GuardStore
 from tests.guards.desk import FOLDER, Desk, open_desk, settings_in
+from tests.support.audit import changes
 
 pytestmark = pytest.mark.anyio
 GUARD = "/litecoin-help"
@@ -56,6 +57,7 @@ async def test_changes_hold_at_once_and_after_a_restart(data: Path) -> None:
             "forget_question",
             "reset_threshold",
         ]
+    assert changes(settings_in(data), "guards") == [(kind, "success") for kind in kinds]
 
 
 async def test_an_example_teaches_and_a_similar_question_can_be_allowed(data: Path) -> None:

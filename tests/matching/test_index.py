@@ -80,11 +80,22 @@ async def test_order_and_repetition_change_nothing(store: TemplateStore) -> None
     assert await synced(turned, store, embedder) == SyncReport(0, ALL, 0)
 
 
-async def test_another_encoder_rebuilds_and_the_old_vectors_go(store: TemplateStore) -> None:
-    await synced(TRAVEL, store, FakeEmbedder())
-    for other in (FakeEmbedder(revision="2"), FakeEmbedder(dimensions=8)):
-        assert await synced(TRAVEL, store, other) == SyncReport(ALL, 0, 0)
-        assert list((await collections(store)).values()) == [ALL]
+async def test_another_encoder_or_domain_rebuilds_and_the_old_vectors_can_go(
+    store: TemplateStore,
+) -> None:
+    first = FakeEmbedder()
+    elsewhere = library_of(PLACES, domain="elsewhere")
+    await synced(TRAVEL, store, first, "other")
+    used = [collection_name("travel", "travel", first.fingerprint)]
+    await synced(TRAVEL, store, first)
+    for library, encoder in ((TRAVEL, FakeEmbedder(revision="2")), (elsewhere, first)):
+        assert await synced(library, store, encoder) == SyncReport(ALL, 0, 0)
+        used.append(collection_name("travel", library.domain.name, encoder.fingerprint))
+    assert await store.drop_unused("travel", used) == []
+    assert sorted(await store.drop_unused("travel", used[2:])) == sorted(used[:2])
+    assert [store.generation(name) is None for name in used] == [True, True, False]
+    kept = {used[2], collection_name("other", "travel", first.fingerprint)}
+    assert set(await collections(store)) == kept
 
 
 async def test_adapters_and_domains_do_not_share(store: TemplateStore) -> None:

@@ -1,13 +1,8 @@
 """Chroma in the process and Chroma on a server, and what is said when neither answers."""
 
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -17,32 +12,13 @@ from server.matching.index.template_index import SyncReport, TemplateIndex
 from server.matching.matcher import Matcher
 from server.settings.models import VectorStoreSettings
 from tests.matching.libraries import PLACES, library_of
+from tests.support.chroma import chroma_server
 from tests.support.fake_embedder import FakeEmbedder
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
 TRAVEL = library_of(PLACES)
-
-
-@contextmanager
-def chroma_server(path: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """A ChromaDB server of its own, on loopback: its port, and its process."""
-    port = free_port()
-    command = [str(Path(sys.executable).with_name("chroma")), "run", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--path", str(path)]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as server:
-        try:
-            for _ in range(600):
-                try:
-                    httpx.get(f"http://127.0.0.1:{port}/api/v2/heartbeat").raise_for_status()
-                    break
-                except httpx.HTTPError:
-                    time.sleep(0.05)
-            yield port, server
-        finally:
-            server.terminate()
 
 
 @pytest.fixture(scope="module")

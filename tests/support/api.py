@@ -40,6 +40,7 @@ async def api_state(
         guards=resources.guards,
         keys=keys,
         limits=resources.guardrails.limits,
+        changes=resources.guardrails.changes,
         metrics=resources.metrics,
         **(defaults | options),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server.adapters.registry import AdapterStatus
@@ -59,15 +59,16 @@ async def get_adapter(state: State, name: str, _: Admin) -> Response:
 
 
 @admin_router.post("/adapters/{name}/reload", summary="Read an adapter's files again")
-async def reload_adapter(state: State, name: str, _: Admin) -> Response:
+async def reload_adapter(request: Request, state: State, name: str, admin: Admin) -> Response:
     """Answer by the files as they are now. What cannot be used changes nothing."""
-    return json_response(describe_status(await state.manager.reload(name)))
+    status = await state.manager.reload(name, admin, request.state.request_id)
+    return json_response(describe_status(status))
 
 
 @admin_router.post("/reload", summary="Read the files of every adapter again")
-async def reload_adapters(state: State, _: Admin) -> Response:
+async def reload_adapters(request: Request, state: State, admin: Admin) -> Response:
     """One that cannot be reloaded goes on as it was, and keeps none of the others from it."""
-    outcomes = await state.manager.reload_all()
+    outcomes = await state.manager.reload_all(admin, request.state.request_id)
     return json_response({"adapters": [_reload_row(status, why) for status, why in outcomes]})
 
 

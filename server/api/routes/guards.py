@@ -10,6 +10,7 @@ from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, State, read_body
 from server.api.schemas import EXAMPLES, refusals, request_body
+from server.audit import changes as audit
 from server.core.turn import Caller
 from server.guards.changes import Change, Kind
 
@@ -92,8 +93,11 @@ async def list_changes(state: State, adapter: str, _: Admin) -> Response:
     openapi_extra=request_body(ChangeRequest),
 )
 async def create_change(request: Request, state: State, adapter: str, admin: Admin) -> Response:
-    asked = read_body(ChangeRequest, await request.body())
-    change = await state.guards.change(asked.by(admin, adapter))
+    asked = read_body(ChangeRequest, await request.body()).by(admin, adapter)
+    made = audit.Change(
+        admin, "guards", asked.kind, adapter, asked.details(), request.state.request_id
+    )
+    change = await state.changes.make(made, lambda: state.guards.change(asked))
     return json_response(change.to_dict(), 201)
 
 

@@ -1,8 +1,9 @@
 """`/admin/keys`: list, make, end and replace keys while the server runs."""
 
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
@@ -14,6 +15,7 @@ from server.api.auth import Admin
 from server.api.error_responses import json_response
 from server.api.requests import State, read_body
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
+from server.audit.changes import Change
 from server.core.turn import Caller
 from server.errors import KeyIsOwn, KeyNotFound, RequestInvalid
 
@@ -86,7 +88,10 @@ async def create_key(request: Request, state: State, admin: Admin) -> Response:
     new = new_key(**dict(asked))
     check_adapter(new.adapter, state.adapters.names)
     check_role(new.role, state.roles)
-    raw, record = await state.keys.create(new)
+    change = _change(request, admin, "create", new.adapter, new.details())
+    raw, record = await state.changes.make(
+        change, lambda: state.keys.create(new), lambda made: {"key_id": made[1].key_id}
+    )
     _log_change(admin, "made", record)
     return _key_response(raw, record, 201)
 
@@ -105,7 +110,8 @@ async def revoke_key(request: Request, state: State, key_id: str, admin: Admin) 
             f"{key_id} is the key that asks: another admin key may end it, or send "
             '{"myself": true} if it shall end itself'
         )
-    record = await state.keys.revoke(key_id)
+    change = _change(request, admin, "revoke", "", {"key_id": key_id})
+    record = await state.changes.make(change, lambda: state.keys.revoke(key_id), KeyRecord.details)
     _log_change(admin, "revoked", record)
     return json_response(record.to_dict(datetime.now(UTC)))
 
@@ -120,9 +126,20 @@ async def rotate_key(request: Request, state: State, key_id: str, admin: Admin) 
     asked = read_body(RotateRequest, await request.body() or b"{}")
     grace = None if asked.grace is None else parse_lifetime(asked.grace)
     _check_id(key_id)
-    raw, record = await state.keys.rotate(key_id, grace=grace)
+    change = _change(request, admin, "rotate", "", {"key_id": key_id, "grace": asked.grace})
+    raw, record = await state.changes.make(
+        change,
+        lambda: state.keys.rotate(key_id, grace=grace),
+        lambda made: made[1].details() | {"new_key_id": made[1].key_id},
+    )
     _log_change(admin, f"rotated {key_id} into", record)
     return _key_response(raw, record, 200)
+
+
+def _change(
+    request: Request, admin: Caller, how: str, adapter: str, arguments: Mapping[str, Any]
+) -> Change:
+    return Change(admin, "keys", how, adapter, arguments, request.state.request_id)
 
 
 def _check_id(key_id: str) -> None:

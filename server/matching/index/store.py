@@ -7,9 +7,10 @@ import asyncio
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import uuid4
@@ -21,9 +22,12 @@ from server.settings.models import VectorStoreSettings
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 T = TypeVar("T")
+
+OWNER: Final = "orbit_adapter"
+"""The key of a collection's metadata that says whose it is."""
 
 _TIMEOUT_S: Final = 60.0
 _DATABASE: Final = "chroma.sqlite3"
@@ -71,6 +75,26 @@ class TemplateStore:
 
     def _marker(self, collection: str) -> Path:
         return self._path / f"{collection}.generation"
+
+    async def drop_unused(self, adapter: str, used: Collection[str]) -> list[str]:
+        """Drop an adapter's collections that are not `used`, and return their names.
+
+        Nothing is dropped where other processes may use them, nor before the client is open:
+        whatever makes a collection opens it.
+        """
+        if self.is_shared or self._client is None:
+            return []
+        return await self.run(partial(self._drop_unused, adapter=adapter, used=used))
+
+    def _drop_unused(self, client: "ClientAPI", adapter: str, used: Collection[str]) -> list[str]:
+        dropped = []
+        for collection in client.list_collections():
+            owner = (collection.metadata or {}).get(OWNER)
+            if owner == adapter and collection.name not in used:
+                client.delete_collection(collection.name)
+                self._marker(collection.name).unlink(missing_ok=True)
+                dropped.append(collection.name)
+        return dropped
 
     async def warm(self) -> None:
         """Import Chroma and open the client, which takes a second or two."""
@@ -161,7 +185,7 @@ def collection_name(adapter: str, domain: str, fingerprint: str) -> str:
     return f"orbit-{readable}-{hashlib.blake2b(parts, digest_size=8).hexdigest()}"
 
 
-def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "Collection":
+def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "ChromaCollection":
     """Return the collection of that name, made when there is none.
 
     Its space is the inner product: Chroma's cosine would change unit vectors in the last bit.

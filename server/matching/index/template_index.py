@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexUnavailable
 from server.library.model import Library, Template
-from server.matching.index.store import TemplateStore, collection_name, open_collection
+from server.matching.index.store import OWNER, TemplateStore, collection_name, open_collection
 from server.matching.masking import ValueMask
 from server.storage.files import written_whole
 
@@ -91,8 +91,11 @@ class TemplateIndex:
         self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
         self._store = store
         self._collection: Collection | None = None
-        self._owner = {"orbit_adapter": adapter, "orbit_domain": library.domain.name}
-        self._about = self._owner | {"orbit_encoder": fingerprint}
+        self._about = {
+            OWNER: adapter,
+            "orbit_domain": library.domain.name,
+            "orbit_encoder": fingerprint,
+        }
 
     async def sync(self, embedder: Embedder) -> SyncReport:
         """Embed what is missing, take out what the library no longer has.
@@ -135,18 +138,7 @@ class TemplateIndex:
         return self._collection
 
     def _stored_ids(self, client: "ClientAPI") -> set[str]:
-        if not self._store.is_shared:
-            self._drop_other_encoders(client)
         return set(self._open(client).get(include=[])["ids"])
-
-    def _drop_other_encoders(self, client: "ClientAPI") -> None:
-        """Drop vectors of other encoders, which replicas of a Chroma server may still use."""
-        for collection in client.list_collections():
-            about = collection.metadata or {}
-            same = all(about.get(key) == value for key, value in self._owner.items())
-            if same and collection.name != self.name:
-                self._store.renew_generation(collection.name)
-                client.delete_collection(collection.name)
 
     def _write(
         self, client: "ClientAPI", batch: Sequence[tuple[str, IndexEntry]], vectors: Vectors

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, Protocol
 
 from server.access.rate_limits import RateLimits
+from server.audit.changes import ChangeRecorder
 from server.audit.entry import Event
 from server.audit.writer import AuditWriter
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
@@ -70,30 +71,67 @@ class AuditRecorder:
 
     async def record_start(
         self, proposal: Proposal, checks: TemplateChecks, arguments: Mapping[str, Any]
-    ) -> Refusal | None:
-        """Write that a call is about to run, where it must not run without a record."""
+    ) -> tuple[Proposal, Refusal | None]:
+        """Write that a call is about to run, where it must not run without a record.
+
+        Return the proposal as it is to be recorded from now on.
+        """
         template = checks.template
         failing = self.failing_writes if template.effect == "write" else self.failing_reads
         if self.trail is None or not template.policy.log_invocations or failing == "allow":
-            return None
+            return proposal, None
+        proposal = replace(proposal, call_id=self.trail.new_call_id())
         shown = _visible_arguments(checks.redactor, arguments)
         try:
             await self.trail.write(self._event(proposal, "started", shown))
         except StoreUnavailable:
-            return Refusal(
-                "audit_unavailable", "this is written down when it is done, and cannot be now"
-            )
-        return None
+            why = "this is written down when it is done, and cannot be now"
+            return proposal, Refusal("audit_unavailable", why)
+        except BaseException as failure:
+            self.record_interruption(proposal, checks, arguments, failure, ran=False)
+            raise
+        return proposal, None
 
-    def record_end(self, proposal: Proposal, template: Template | None, ended: CallOutcome) -> None:
-        """Note how a call ended. Refusals are noted even where calls are not."""
-        if self.trail is None:
+    def record_refusal(self, proposal: Proposal, ended: CallOutcome) -> None:
+        """Note a refusal, also of calls that are not recorded."""
+        if self.trail is not None:
+            self.trail.note(self._ended(proposal, ended))
+
+    async def record_refused_start(self, proposal: Proposal) -> None:
+        """Return when it is written that a call which was entered as started did not run."""
+        if self.trail is not None and proposal.call_id is not None:
+            await self.trail.written()
+
+    async def record_end(self, proposal: Proposal, template: Template, ended: CallOutcome) -> None:
+        """Note how a call ended; where its start was written, return when that is, too."""
+        if self.trail is None or not template.policy.log_invocations:
             return
-        if template and not template.policy.log_invocations and not ended.refusal:
+        event = self._ended(proposal, ended)
+        if proposal.call_id is None:
+            self.trail.note(event)
+        else:
+            await self.trail.record(event)
+
+    def record_interruption(
+        self,
+        proposal: Proposal,
+        checks: TemplateChecks,
+        arguments: Mapping[str, Any],
+        failure: BaseException,
+        *,
+        ran: bool,
+    ) -> None:
+        """Note that a call was given up: whoever asked left, its time was over, or it failed."""
+        if self.trail is None or not checks.template.policy.log_invocations:
             return
+        shown = _visible_arguments(checks.redactor, arguments)
+        done = "whether it was done is not known" if ran else "nothing was done"
+        reason = f"given up ({type(failure).__name__}): {done}"
+        self.trail.note(self._event(proposal, "interrupted", shown, reason))
+
+    def _ended(self, proposal: Proposal, ended: CallOutcome) -> Event:
         reason, taken_ms = ended.result.error_message or "", ended.result.execution_time_ms
-        shown = ended.call.arguments
-        self.trail.note(self._event(proposal, ended.outcome, shown, reason, taken_ms))
+        return self._event(proposal, ended.outcome, ended.call.arguments, reason, taken_ms)
 
     def _event(
         self,
@@ -121,6 +159,7 @@ class AuditRecorder:
             proposal.proposed_by,
             arguments,
             proposal.proposal_id,
+            call_id=proposal.call_id,
         )
 
 
@@ -160,17 +199,18 @@ class PolicyChain:
             call = replace(call, arguments=arguments)
             refused = self._refused(replace(proposal, call=call), checks, refusal)
             return replace(refused, to_confirm=call)
-        refusal = await self.recorder.record_start(proposal, checks, arguments)
-        if refusal is None and checks.limited:
-            refusal = await self.rates.look(template, caller, count=True)
-        if refusal is None and proposal.commit is not None:
-            try:
-                await proposal.commit()
-            except StoreUnavailable:
-                why = "what is confirmed is written down before it is done, and cannot be now"
-                refusal = Refusal("commit_unavailable", why)
+        proposal, refusal = await self.recorder.record_start(proposal, checks, arguments)
         if refusal is not None:
             return self._refused(proposal, checks, refusal)
+        try:
+            refusal = await self._count_and_commit(proposal, checks)
+        except BaseException as failure:
+            self.recorder.record_interruption(proposal, checks, arguments, failure, ran=False)
+            raise
+        if refusal is not None:
+            refused = self._refused(proposal, checks, refusal)
+            await self.recorder.record_refused_start(proposal)
+            return refused
         return await self._run(proposal, checks, arguments, system, timeout_s)
 
     def open_to(
@@ -197,6 +237,19 @@ class PolicyChain:
     async def aclose(self) -> None:
         await self.runner.aclose()
 
+    async def _count_and_commit(self, proposal: Proposal, checks: TemplateChecks) -> Refusal | None:
+        if checks.limited:
+            refusal = await self.rates.look(checks.template, proposal.caller, count=True)
+            if refusal is not None:
+                return refusal
+        if proposal.commit is not None:
+            try:
+                await proposal.commit()
+            except StoreUnavailable:
+                why = "what is confirmed is written down before it is done, and cannot be now"
+                return Refusal("commit_unavailable", why)
+        return None
+
     async def _run(
         self,
         proposal: Proposal,
@@ -212,14 +265,18 @@ class PolicyChain:
             # What the server itself adds is not shown as an argument of whoever asked.
             sources = {**asked.sources, **dict.fromkeys(system, Source("system"))}
             call = replace(asked, arguments={**arguments, **system}, sources=sources)
-        result = await self.runner.execute(call, timeout_s=timeout_s)
+        try:
+            result = await self.runner.execute(call, timeout_s=timeout_s)
+        except BaseException as failure:
+            self.recorder.record_interruption(proposal, checks, arguments, failure, ran=True)
+            raise
         secrets, shown = NO_SECRETS, asked
         if redactor.paths:
             secrets = redactor.secrets(call.arguments)
             shown = _visible_call(redactor, asked)
             result = _visible_result(redactor, secrets, result, call.arguments)
         ended = CallOutcome(result, shown, _OUTCOMES[result.status], None, secrets)
-        self.recorder.record_end(proposal, template, ended)
+        await self.recorder.record_end(proposal, template, ended)
         return ended
 
     def _refused(
@@ -244,7 +301,7 @@ class PolicyChain:
             error_message=refusal.message,
         )
         ended = CallOutcome(result, shown, refusal.outcome, refusal, secrets)
-        self.recorder.record_end(proposal, checks.template if checks else None, ended)
+        self.recorder.record_refusal(proposal, ended)
         return ended
 
 
@@ -287,6 +344,10 @@ class Guardrails:
     limits: RateLimits
     trail: AuditWriter | None = None
     access: AccessSettings = field(default_factory=AccessSettings)
+
+    @property
+    def changes(self) -> ChangeRecorder:
+        return ChangeRecorder(self.trail, self.access.audit.failing_writes)
 
     async def close(self) -> None:
         if self.trail is not None:

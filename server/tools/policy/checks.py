@@ -24,6 +24,7 @@ Outcome = Literal[
     "success",
     "error",
     "timeout",
+    "interrupted",
     "tool_unknown",
     "intent_forbids",
     "auth_required",
@@ -45,7 +46,7 @@ class Proposal:
     `must_confirm` asks for the user's yes whatever the template says. `confirmed` is set by
     whoever held the call until it came, and `commit` is then called last, just before the
     tool: where it raises `StoreUnavailable`, nothing runs. `proposal_id` is what the call is,
-    or would be, held as.
+    or would be, held as. `call_id` is the chain's own: the audit has that the call began.
     """
 
     call: ToolCall
@@ -56,6 +57,7 @@ class Proposal:
     must_confirm: bool = False
     confirmed: bool = False
     proposal_id: str | None = None
+    call_id: str | None = None
     commit: Callable[[], Awaitable[None]] | None = None
 
 

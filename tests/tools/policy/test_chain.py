@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from server.access.rate_limits import RateLimits
+from server.audit.entry import Settling
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.settings.models import AccessSettings, AuditSettings, RolesSettings
@@ -191,17 +192,26 @@ async def test_every_call_and_refusal_is_written_down(tmp_path: Path) -> None:
         "proposed_by": "system",
         "arguments": {"text": "x"},
         "proposal_id": None,
+        "kind": "call",
+        "call_id": None,
     }
 
 
 class FullDisk:
     """A sink that cannot write."""
 
-    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
+    one_server = True
+
+    def append(
+        self, events: Sequence[Mapping[str, Any]], *, settling: Settling | None = None
+    ) -> None:
         raise StoreUnavailable("no space left")
 
-    def entries(self) -> Any:
+    def entries(self, *, after: int = 0) -> Any:
         return iter(())
+
+    def head(self) -> None:
+        return None
 
     def holds_first(self) -> bool:
         return True
