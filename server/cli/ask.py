@@ -1,6 +1,7 @@
 """`ask` and `explain`: one question, in process, with no server and no key."""
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -11,7 +12,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from server.cli import options
-from server.cli.encoders import load_ahead
 from server.cli.marked_sentence import obstacle, print_marked
 from server.cli.output import fail, print_json, print_result, say
 from server.core.decision import Answer, Trace
@@ -75,6 +75,7 @@ def _answer(
 ) -> tuple[Answer, str]:
     if not question.strip():
         fail("the question is empty")
+    gc.disable()  # a process this short has nothing to gain from looking for garbage
     session_id = uuid4().hex
     found = options.configured_at(place, config, data=data)
     return asyncio.run(_ask(found, adapter, question, session_id, yes=yes)), session_id
@@ -84,7 +85,6 @@ async def _ask(
     found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
     settings, chosen = found.settings, found.adapter(adapter)
-    load_ahead(settings, [chosen])
     from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation, SeveralEndings
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from server.cli import options
-from server.cli.encoders import load_ahead
 from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
@@ -145,8 +144,6 @@ def _check_library(
 
 async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
     """Ask the examples of each adapter, and return what is said of those that fail."""
-    for one in found:
-        load_ahead(one.settings or Settings(), [one.adapter])
     from server.evaluation.asked_examples import ask_examples
     from server.evaluation.example_report import KINDS, problems_of, summary
     from server.evaluation.rehearsals import open_rehearsals

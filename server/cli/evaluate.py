@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from server.cli import options
-from server.cli.encoders import load_ahead
 from server.cli.output import fail, print_result, say
 from server.core.suggestions import unknown
 
@@ -112,7 +111,6 @@ def eval_library(
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         # A library that is only tried out leaves nothing behind.
         placed = found if domain is None else found.with_data_dir(Path(scratch))
-        load_ahead(placed.settings, [chosen])
         from server.evaluation.measuring import LibraryTrial
 
         trial = LibraryTrial(placed.settings, placed.environ, chosen, path)

@@ -9,7 +9,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from server.cli import options
-from server.cli.encoders import load_ahead
 from server.cli.output import say
 from server.cli.ports import listen
 from server.cli.runfile import Launch, recorded
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from server.adapters.manager import Reread
+    from server.settings.models import Settings
 
 
 def serve(
@@ -51,7 +51,7 @@ def _serve(found: options.Configured, listening: socket.socket, reread: "Reread"
     limit_arenas(os.environ)
     set_up_logging(found.settings.logging)
     gc.disable()  # a start makes much and throws away little, until `_collect_again`
-    load_ahead(found.settings, found.settings.adapters)
+    _load_ahead(found.settings)
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
@@ -93,6 +93,17 @@ async def _collect_again(api: "FastAPI") -> None:
     await api.state.api.adapters.every_one_tried()
     gc.freeze()
     gc.enable()
+
+
+def _load_ahead(settings: "Settings") -> None:
+    """Begin to load models, which takes longest, while the rest of the server is imported."""
+    from server.providers.embeddings.local import PROVIDER
+    from server.providers.embeddings.local_models import load_ahead
+
+    threads = PROVIDER.options_in(settings.embeddings.section("local"), {}).threads
+    for adapter in settings.adapters:
+        if adapter.enabled and adapter.embedding_provider == "local":
+            load_ahead(adapter.embedding_model, threads)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
