@@ -31,7 +31,9 @@ from server.storage.database import (
     STORE_TIMEOUT_S,
     Database,
     create_tables,
+    is_empty,
     open_engine,
+    unavailable,
     utc_now,
 )
 from server.storage.files import load_or_create_secret
@@ -232,18 +234,32 @@ class KeyStore:
 def _prepare(url: str, secret_path: Path) -> tuple[sa.Engine, KeyIssuer]:
     found, created = load_or_create_secret(secret_path)
     engine = open_engine(url)
+    if not created and is_empty(engine):
+        _log.warning(
+            "%s is new, though there is a secret for keys that were made before: if there were "
+            "any, restore both from a backup, or make the keys again",
+            engine.url.database,
+        )
     create_tables(engine, queries.KEYS.metadata)
-    if created:
-        with engine.connect() as connection:
-            orphans = queries.count(connection)
-        if orphans:
-            _log.warning(
-                "%s was missing and has been made anew: none of the %d keys in the database "
-                "works with it; restore the file from a backup, or make the keys again",
-                secret_path,
-                orphans,
-            )
+    orphans = _count_keys(engine)
+    if created and orphans:
+        _log.warning(
+            "%s was missing and has been made anew: none of the %d keys in the database "
+            "works with it; restore the file from a backup, or make the keys again",
+            secret_path,
+            orphans,
+        )
     return engine, KeyIssuer(found)
+
+
+def _count_keys(engine: sa.Engine) -> int:
+    """Raise `StoreUnavailable` at once where no key could be checked."""
+    try:
+        with engine.connect() as connection:
+            return queries.count(connection)
+    except sa.exc.DBAPIError as failure:
+        engine.dispose()
+        raise unavailable(engine, failure) from failure
 
 
 def _refuse_unusable(record: KeyRecord, now: datetime, *, sample_allowed: bool) -> None:

@@ -1,5 +1,6 @@
 """A database that is worked with in threads, one transaction for each job."""
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -38,6 +39,9 @@ _NETWORK_TIMEOUTS: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+
+_SIGNS_OF_DAMAGE: Final = ("disk image is malformed", "file is not a database")
+"""What SQLite says of a file that is not as it wrote it."""
 
 utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
 """The clock of everything that is stored."""
@@ -166,6 +170,14 @@ def open_engine(url: str) -> sa.Engine:
         ) from None
 
 
+def is_empty(engine: sa.Engine) -> bool:
+    """Return whether the database is a file that nothing was written to yet. Blocks."""
+    file = engine.url.database
+    if engine.dialect.name != "sqlite" or not file or not Path(file).is_file():
+        return False
+    return Path(file).stat().st_size == 0
+
+
 def create_tables(engine: sa.Engine, *tables: sa.MetaData) -> None:
     """Make the tables that are not there; the engine is closed when that fails. Blocks.
 
@@ -189,6 +201,14 @@ def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailab
     reason = " ".join(str(failure.orig).split())
     if isinstance(failure, sa.exc.DataError | sa.exc.IntegrityError):
         return ValueRefused(f"the database at {place} does not take a value: {reason}")
+    file = engine.url.database
+    if engine.dialect.name == "sqlite" and file and not os.access(Path(file).parent, os.W_OK):
+        reason += f"; {Path(file).parent} can only be read"
+    if any(sign in reason for sign in _SIGNS_OF_DAMAGE):
+        reason += (
+            "; restore it from a backup, together with the secret, or move it away to start over "
+            "(every key made so far then stops working)"
+        )
     return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")
 
 
