@@ -1,0 +1,97 @@
+"""What holds of a server whatever is done to it, claimed the same way by every test."""
+
+import http.client
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+
+from tests.chaos.process import Server
+
+MAX_HEALTH_S = 0.5
+MAX_GROWTH = 1.1
+
+
+@dataclass
+class Claims:
+    """No 500, no traceback, `/health` at once, memory as before, nothing lost, nothing twice.
+
+    `answers` counts status and code of what came back; `problems` are what did not hold.
+    """
+
+    server: Server
+    answers: Counter[tuple[int, str]] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    slowest_health_s: float = 0.0
+    _memory_mb: float = 0.0
+
+    def note(self, answer: httpx.Response) -> httpx.Response:
+        """Take an answer into account; every refusal has the one error shape."""
+        code = ""
+        if answer.status_code >= 400:
+            try:
+                error = answer.json()["error"]
+                code, whole = error["code"], {"code", "message", "request_id"} <= error.keys()
+            except (ValueError, KeyError, TypeError):
+                whole = False
+            if not whole or answer.status_code == 500:
+                where = f"{answer.request.method} {answer.request.url.path}"
+                self.problems.append(f"{where}: {answer.status_code} {answer.text[:200]}")
+        self.answers[answer.status_code, code] += 1
+        return answer
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Ask `/health` without pause, in a thread, as a supervisor would."""
+        over = threading.Event()
+        watching = threading.Thread(target=self._watch, args=(over,))
+        watching.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watching.join()
+
+    def remember_memory(self) -> None:
+        """Take what the server holds now, warm and at rest, for what it must come back to."""
+        self._memory_mb = self.server.memory_mb()
+
+    def check(self) -> None:
+        """End the server, if it runs, as an operator would; raise for all that did not hold."""
+        if self.server.runs():
+            self._check_memory()
+            if code := self.server.stop():
+                self.problems.append(f"stopped, it ended with exit code {code}")
+        said = self.server.said()
+        if "Traceback" in said:
+            self.problems.append(said[max(0, said.index("Traceback") - 500) :][:3000])
+        if self.slowest_health_s > MAX_HEALTH_S:
+            self.problems.append(f"/health took {self.slowest_health_s:.2f} s")
+        assert self.problems == []
+
+    def _check_memory(self) -> None:
+        if not self._memory_mb:
+            return
+        grown = self.server.memory_mb() / self._memory_mb
+        if grown > MAX_GROWTH:
+            self.problems.append(f"memory is {grown:.2f} times of what it was")
+
+    def _watch(self, over: threading.Event) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        while not over.wait(0.01):
+            since = time.perf_counter()
+            try:
+                connection.request("GET", "/health")
+                answer = connection.getresponse()
+                answer.read()
+            except (OSError, http.client.HTTPException):
+                connection.close()  # it is down, as tests want it to be
+                continue
+            self.slowest_health_s = max(self.slowest_health_s, time.perf_counter() - since)
+            if answer.status != 200:
+                self.problems.append(f"/health: {answer.status}")
+        connection.close()
