@@ -5,8 +5,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 
@@ -71,7 +72,7 @@ class Claims:
             self.problems.append(said[max(0, said.index("Traceback") - 500) :][:3000])
         if self.slowest_health_s > MAX_HEALTH_S:
             self.problems.append(f"/health took {self.slowest_health_s:.2f} s")
-        assert self.problems == []
+        assert not self.problems, "\n".join(self.problems)
 
     def _check_memory(self) -> None:
         if not self._memory_mb:
@@ -80,10 +81,20 @@ class Claims:
         if grown > MAX_GROWTH:
             self.problems.append(f"memory is {grown:.2f} times of what it was")
 
+    def _waited_for_a_core_s(self) -> float:
+        """How long others kept the server's first thread and this one from running at all."""
+        process = self.server.process
+        files = [f"/proc/{process.pid}/schedstat"] if process else []
+        waited_ns = 0
+        for file in [*files, "/proc/thread-self/schedstat"]:
+            with suppress(OSError, IndexError):
+                waited_ns += int(Path(file).read_text().split()[1])
+        return waited_ns / 1e9
+
     def _watch(self, over: threading.Event) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
         while not over.wait(0.01):
-            since = time.perf_counter()
+            since = time.perf_counter() - self._waited_for_a_core_s()
             try:
                 connection.request("GET", "/health")
                 answer = connection.getresponse()
@@ -91,7 +102,8 @@ class Claims:
             except (OSError, http.client.HTTPException):
                 connection.close()  # it is down, as tests want it to be
                 continue
-            self.slowest_health_s = max(self.slowest_health_s, time.perf_counter() - since)
+            took_s = time.perf_counter() - self._waited_for_a_core_s() - since
+            self.slowest_health_s = max(self.slowest_health_s, took_s)
             if answer.status != 200:
                 self.problems.append(f"/health: {answer.status}")
         connection.close()
