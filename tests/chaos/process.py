@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class Server:
     config: Path
     data: Path
     open_files: int | None = None
-    user: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     process: "subprocess.Popen[bytes] | None" = None
 
@@ -49,9 +50,8 @@ class Server:
                 stdout=log,
                 stderr=log,
                 cwd=ROOT,
-                env=_environment(),
+                env={**_environment(), **self.environment},
                 preexec_fn=self._limit,
-                user=self.user,
             )
 
     def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
@@ -59,7 +59,7 @@ class Server:
         return subprocess.run(
             self._command(*command),
             cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, check=False, user=self.user,
+            text=True, check=False,
         )  # fmt: skip
 
     async def ready(self) -> bool:

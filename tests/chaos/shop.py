@@ -119,11 +119,15 @@ class Shop:
                     self.claims.problems.append(f"conversation {session}: {answer.text[:300]}")
         self.ledger.talked.clear()
 
-    async def settle(self) -> None:
-        """Say yes again to everything, and claim that each order was cancelled once."""
+    async def settle(self, *, expired: bool = False) -> None:
+        """Say yes again to everything, and claim that each order was cancelled once.
+
+        With `expired` a yes may come too late for what nobody was told to be done.
+        """
         async with self.client() as client:
             for order in self.ledger.proposed:
                 allowed = {409} if order in self.ledger.done else {200, 409}
+                allowed |= {410} if expired else set()
                 again = await self.confirm(client, order)
                 if again.status_code not in allowed:
                     self.claims.problems.append(f"order {order}: {again.text[:300]}")

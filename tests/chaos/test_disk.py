@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import time
 from pathlib import Path
 
 import anyio
@@ -29,6 +30,7 @@ async def test_a_disk_that_fills_up_under_load(full: bool, tmp_path: Path) -> No
                             await asyncio.sleep(3)
                         assert (503, "store_unavailable") in shop.claims.answers
                     await _cancels_again(shop)
+                    await shop.check_conversations(time.monotonic(), most=50)
                 await shop.settle()
             shop.claims.check()
 

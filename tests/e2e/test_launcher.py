@@ -292,3 +292,9 @@ def test_a_python_without_its_optimisations_is_taken_only_where_there_is_no_othe
     made = project.run("install", PATH=os.pathsep.join(map(str, folders)))
     taken = fast if found == "optimised" else slow
     assert made.stderr.splitlines()[0].endswith(f" ({taken})")
+
+
+def test_the_whole_check_refuses_what_it_does_not_know() -> None:
+    check = ROOT / ".ci" / "run"
+    done = subprocess.run(["bash", check, "--ful"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: .ci/run [--full]\n")
