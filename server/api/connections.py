@@ -324,6 +324,7 @@ class LimitedConnection(HttpToolsProtocol):
         in_between = self.pipeline or (self._is_answering() and self.cycle.response_started)
         if self._is_answering():
             self.cycle.disconnected = True
+            self.cycle.waiting_for_100_continue = False  # nothing can be written after the refusal
             self.cycle.message_event.set()
         if in_between or not self.transport.can_write_eof():
             self.transport.close()

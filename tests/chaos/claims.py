@@ -1,6 +1,7 @@
 """What holds of a server whatever is done to it, claimed the same way by every test."""
 
 import http.client
+import re
 import threading
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ import httpx
 from tests.chaos.process import Server
 
 MAX_HEALTH_S = 0.5
+_TRACEBACK = re.compile(r"^Traceback.*\n(?:[ ].*\n)*.*", re.MULTILINE)
 MAX_GROWTH = 1.1
 
 
@@ -67,9 +69,7 @@ class Claims:
             self._check_memory()
             if code := self.server.stop():
                 self.problems.append(f"stopped, it ended with exit code {code}")
-        said = self.server.said()
-        if "Traceback" in said:
-            self.problems.append(said[max(0, said.index("Traceback") - 500) :][:3000])
+        self.problems += _TRACEBACK.findall(self.server.said())
         if self.slowest_health_s > MAX_HEALTH_S:
             self.problems.append(f"/health took {self.slowest_health_s:.2f} s")
         assert not self.problems, "\n".join(self.problems)
