@@ -306,6 +306,17 @@ async def test_who_waits_to_be_told_to_go_on_is_told_of_a_malformed_body(
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
+async def test_of_many_requests_that_are_none_the_log_tells_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served() as server:
+        answers = [await server.ask(b"no request\r\n\r\n") for _ in range(20)]
+        assert server.ended == {"malformed": 20.0}
+    assert {status(answer) for answer in answers} == {"400"}
+    (message,) = caplog.messages
+    assert message.endswith("ended: what came is not an HTTP/1.1 request")
+
+
 async def test_a_client_that_does_not_read_its_answer_is_let_go() -> None:
     async with served(Answering(size=20_000_000), idle_s=0.2) as server:
         _, writer = await server.connect()
