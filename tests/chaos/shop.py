@@ -47,7 +47,6 @@ class Shop:
     server: Server
     claims: Claims
     key: str
-    key_id: str
     orders: Upstream
     kernel: Upstream
     ledger: Ledger = field(default_factory=Ledger)
@@ -198,17 +197,17 @@ async def opened_shop(
         http = {"http": {"private_hosts": ["127.0.0.1"]}}
         configure(folder, [adapter("shop", library, config=http)], **sections)
         server = Server(folder / "config.yaml", data)
-        key, record = await new_key(server, NewKey("shop", limits=limits))
+        key = await new_key(server, NewKey("shop", limits=limits))
         try:
-            yield Shop(server, Claims(server), key, record, orders, kernel)
+            yield Shop(server, Claims(server), key, orders, kernel)
         finally:
             server.kill()
 
 
-async def new_key(server: Server, new: NewKey) -> tuple[str, str]:
-    """Make a key as the command line does; the key and its id."""
+async def new_key(server: Server, new: NewKey) -> str:
+    """Make a key as the command line does."""
     settings = configured(server.config, data=server.data).settings
     keys = await KeyStore.open(settings.database_url, settings.secret_path)
-    raw, record = await keys.create(new)
+    raw, _ = await keys.create(new)
     await keys.close()
-    return raw, record.key_id
+    return raw

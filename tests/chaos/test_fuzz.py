@@ -70,8 +70,8 @@ async def test_fuzzed_requests(
     count = 50_000 if full else 2_000
     configure(tmp_path, _adapters(tmp_path), access={"wrong_keys": []}, metrics={"enabled": True})
     server = Server(tmp_path / "config.yaml", tmp_path / "data")
-    users = [(await new_key(server, NewKey(name)))[0] for name in ADAPTERS]
-    admin, _ = await new_key(server, NewKey("agent", role="admin"))
+    users = [await new_key(server, NewKey(name)) for name in ADAPTERS]
+    admin = await new_key(server, NewKey("agent", role="admin"))
     fuzzer = Fuzzer(17, Keys(users, admin), _questions())
     fuzzing = Fuzzing(Claims(server), fuzzer)
     server.start()
