@@ -178,7 +178,7 @@ async def test_what_a_server_leased_when_it_ended_is_sent_by_another(tmp_path: P
             now = shop.clock.at
             lease = timedelta(seconds=25)
             leased = await shop.database.run(
-                lambda c: outbox.claim(c, "ended", now, lease=lease, most=8)
+                lambda c: outbox.claim(c, "ended", now, lease=lease, longest=lease, most=8)
             )
             delivery = delivery_of(shop, chosen)
             assert (len(leased), await delivery.deliver_due()) == (1, 0)
