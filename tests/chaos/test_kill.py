@@ -63,9 +63,10 @@ def _check_database(shop: Shop) -> None:
     assert verify_chain(sink, seal).problems == ()
     events = [entry.event for entry in sink.entries()]
     sink.close()
-    started = {
-        event["arguments"]["order"]
-        for event in events
-        if (event["operation"], event["outcome"]) == ("cancel_order", "started")
-    }
-    assert {int(asked.path.split("/")[2]) for asked in shop.orders.asked} <= started
+    writes = [event for event in events if event["operation"] == "cancel_order"]
+    started = {e["call_id"]: e["arguments"]["order"] for e in writes if e["outcome"] == "started"}
+    ended = {e["call_id"]: e["outcome"] for e in writes if e["call_id"] in started}
+    assert {int(asked.path.split("/")[2]) for asked in shop.orders.asked} <= {*started.values()}
+    assert "started" not in ended.values()
+    made = {order for call, order in started.items() if ended[call] == "success"}
+    assert shop.ledger.done <= made
