@@ -6,6 +6,7 @@ import ipaddress
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,22 +52,58 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def _is_for_the_local_model(config: pytest.Config) -> bool:
+CHAOS = Path(__file__).parent / "chaos"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="the long form of tests/chaos")
+
+
+@pytest.fixture
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether the long form is asked for."""
+    return bool(request.config.getoption("--full"))
+
+
+def _asks_for(mark: str, config: pytest.Config) -> bool:
     wanted: str = config.option.markexpr
-    return "local_model" in wanted and "not local_model" not in wanted
+    return mark in wanted and f"not {mark}" not in wanted
+
+
+def _names_chaos(config: pytest.Config) -> bool:
+    folder = config.invocation_params.dir
+    return any((folder / arg.split("::")[0]).is_relative_to(CHAOS) for arg in config.args)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """None for as many workers as there are cores; a model needs them all for itself."""
-    return 0 if _is_for_the_local_model(config) else None
+    """None for as many workers as there are cores; a model needs them all, as chaos does."""
+    alone = _asks_for("local_model", config) or _asks_for("chaos", config) or _names_chaos(config)
+    return 0 if alone else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chaos = [item for item in items if item.path.is_relative_to(CHAOS)]
+    for item in chaos:
+        item.add_marker("chaos")
+    if chaos and not _asks_for("chaos", config) and not _names_chaos(config):
+        config.hook.pytest_deselected(items=chaos)
+        items[:] = [item for item in items if item not in chaos]
+    _skip_local_model(config, items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests have counted."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            terminalreporter.write_line(f"{name}: {value}")
+
+
+def _skip_local_model(config: pytest.Config, items: list[pytest.Item]) -> None:
     marked = [item for item in items if item.get_closest_marker("local_model")]
     if not marked:
         return
-    if _is_for_the_local_model(config):
+    if _asks_for("local_model", config):
         from tests.support.local_model import why_not
 
         reason = why_not()

@@ -30,7 +30,9 @@ from server.storage.database import (
     BATCH_TIMEOUT_S,
     STORE_TIMEOUT_S,
     Database,
+    is_new,
     open_database,
+    unavailable,
     utc_now,
 )
 from server.storage.files import load_or_create_secret
@@ -233,18 +235,33 @@ class KeyStore:
 
 def _prepare(url: str, secret_path: Path, *, migrate: bool) -> tuple[sa.Engine, KeyIssuer]:
     found, created = load_or_create_secret(secret_path)
+    new = is_new(url)
     engine = open_database(url, migrate=migrate)
-    if created:
-        with engine.connect() as connection:
-            orphans = queries.count(connection)
-        if orphans:
-            _log.warning(
-                "%s was missing and has been made anew: none of the %d keys in the database "
-                "works with it; restore the file from a backup, or make the keys again",
-                secret_path,
-                orphans,
-            )
+    if new and not created:
+        _log.warning(
+            "%s is new, though there is a secret for keys that were made before: if there were "
+            "any, restore both from a backup, or make the keys again",
+            engine.url.database,
+        )
+    orphans = _count_keys(engine)
+    if created and orphans:
+        _log.warning(
+            "%s was missing and has been made anew: none of the %d keys in the database "
+            "works with it; restore the file from a backup, or make the keys again",
+            secret_path,
+            orphans,
+        )
     return engine, KeyIssuer(found)
+
+
+def _count_keys(engine: sa.Engine) -> int:
+    """Raise `StoreUnavailable` at once where no key could be checked."""
+    try:
+        with engine.connect() as connection:
+            return queries.count(connection)
+    except sa.exc.DBAPIError as failure:
+        engine.dispose()
+        raise unavailable(engine, failure) from failure
 
 
 def _refuse_unusable(record: KeyRecord, now: datetime, *, sample_allowed: bool) -> None:

@@ -29,6 +29,8 @@ from server.metrics.metrics import Metrics
 from server.settings.models import ConnectionSettings
 
 _log = logging.getLogger(__name__)
+_uvicorn_log = logging.getLogger("uvicorn.error.connections")
+_uvicorn_log.setLevel(logging.ERROR)  # it warns of every request that is none, for ever
 
 _ACCEPTED_AT_ONCE: Final = 1024
 _WITHOUT_DESCRIPTORS_S: Final = 0.5
@@ -41,7 +43,15 @@ _SPARE_DESCRIPTORS: Final = 24
 _MOST_SPARE_DESCRIPTORS: Final = 128
 
 Limit = Literal[
-    "connections", "address", "descriptors", "head_size", "head_time", "body_time", "idle", "unread"
+    "connections",
+    "address",
+    "descriptors",
+    "head_size",
+    "head_time",
+    "body_time",
+    "idle",
+    "unread",
+    "malformed",
 ]
 _WHY: Final[dict[Limit, str]] = {
     "connections": "there are too many connections (server.connections.most)",
@@ -53,6 +63,7 @@ _WHY: Final[dict[Limit, str]] = {
     "body_time": "the body of the request was not there in time (server.connections.body_s)",
     "idle": "nothing was asked for too long (server.connections.idle_s)",
     "unread": "an answer was not read for too long (server.connections.idle_s)",
+    "malformed": "what came is not an HTTP/1.1 request",
 }
 
 
@@ -146,6 +157,7 @@ class LimitedConnection(HttpToolsProtocol):
     ) -> None:
         loop = asyncio.get_running_loop()
         super().__init__(config, server.server_state, {}, loop)
+        self.logger = _uvicorn_log
         self._count = count
         self._host = host
         self._settings = count.settings
@@ -249,6 +261,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._set_deadline()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        self._count.note("malformed", self._host)
         self._refuse(_MALFORMED)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -324,6 +337,7 @@ class LimitedConnection(HttpToolsProtocol):
         in_between = self.pipeline or (self._is_answering() and self.cycle.response_started)
         if self._is_answering():
             self.cycle.disconnected = True
+            self.cycle.waiting_for_100_continue = False  # nothing can be written after the refusal
             self.cycle.message_event.set()
         if in_between or not self.transport.can_write_eof():
             self.transport.close()

@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from server import __version__
@@ -116,7 +117,7 @@ class RequestFrame:
             await error_response(too_large, request_id)(scope, receive, sent)
         except HostForeign as refused:
             await error_response(refused, request_id)(scope, receive, send_with_id)
-        except ClientLeft:
+        except (ClientLeft, ClientDisconnect):
             pass  # in the middle of its body: nobody reads an answer
         except Exception:
             _log.exception("request %s failed", request_id)

@@ -95,10 +95,20 @@ def insert_event(connection: sa.Connection, event: CommitEvent, *, to_deliver: b
 
 
 def claim(
-    connection: sa.Connection, worker: str, now: datetime, *, lease: timedelta, most: int
+    connection: sa.Connection,
+    worker: str,
+    now: datetime,
+    *,
+    lease: timedelta,
+    longest: timedelta,
+    most: int,
 ) -> Sequence[Parcel]:
-    """Lease the events that are due, oldest first; no other server gets them meanwhile."""
-    due = EVENTS.c.due_at <= now
+    """Lease the events that are due, oldest first; no other server gets them meanwhile.
+
+    None is ever put off for longer than `longest`: one that is was so before the clock was set
+    back, and is due.
+    """
+    due = sa.or_(EVENTS.c.due_at <= now, EVENTS.c.due_at > now + longest)
     asked = sa.select(EVENTS.c.id).where(due).order_by(EVENTS.c.at, EVENTS.c.id).limit(most)
     ids = connection.execute(asked).scalars().all()
     leased = {"due_at": now + lease, "leased_by": worker, "attempts": EVENTS.c.attempts + 1}
@@ -265,9 +275,10 @@ class Delivery:
             StoreUnavailable: the table cannot be used.
         """
         lease = timedelta(seconds=self._settings.timeout_s + _LEASE_MARGIN_S)
+        longest = max(lease, timedelta(seconds=self._settings.longest_retry_s))
         now = self._now()
         parcels = await self._database.run(
-            lambda c: claim(c, self._worker, now, lease=lease, most=_AT_ONCE)
+            lambda c: claim(c, self._worker, now, lease=lease, longest=longest, most=_AT_ONCE)
         )
         await asyncio.gather(*map(self._deliver, parcels))
         self._metrics.commits_waiting(await self._database.run(waiting))

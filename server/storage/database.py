@@ -1,5 +1,6 @@
 """A database that is worked with in threads, one transaction for each job."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,9 @@ _NETWORK_TIMEOUTS: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
+
+_SIGNS_OF_DAMAGE: Final = ("disk image is malformed", "file is not a database")
+"""What SQLite says of a file that is not as it wrote it."""
 
 utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
 """The clock of everything that is stored."""
@@ -164,6 +168,18 @@ def open_engine(url: str) -> sa.Engine:
         ) from None
 
 
+def is_new(url: str) -> bool:
+    """Return whether the database is a file that is not there, or that nothing was written to."""
+    try:
+        parsed = sa.make_url(url)
+    except ArgumentError:
+        return False  # who opens it says so
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return False
+    path = Path(str(parsed.database))
+    return not path.is_file() or path.stat().st_size == 0
+
+
 def open_database(url: str, *, migrate: bool = True) -> sa.Engine:
     """Return an engine on the database at a URL, with the tables of this version. Blocks.
 
@@ -195,6 +211,14 @@ def unavailable(engine: sa.Engine, failure: sa.exc.DBAPIError) -> StoreUnavailab
     reason = " ".join(str(failure.orig).split())
     if isinstance(failure, sa.exc.DataError | sa.exc.IntegrityError):
         return ValueRefused(f"the database at {place} does not take a value: {reason}")
+    file = engine.url.database
+    if engine.dialect.name == "sqlite" and file and not os.access(Path(file).parent, os.W_OK):
+        reason += f"; {Path(file).parent} can only be read"
+    if any(sign in reason for sign in _SIGNS_OF_DAMAGE):
+        reason += (
+            "; restore it from a backup, together with the secret, or move it away to start over "
+            "(every key made so far then stops working)"
+        )
     return StoreUnavailable(f"the key store at {place} cannot be used: {reason}")
 
 

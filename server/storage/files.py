@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -15,6 +16,9 @@ from server.errors import ConfigurationInvalid, Location, Problem
 _log = logging.getLogger(__name__)
 
 _LEAST_BYTES: Final = 32
+_DIGITS: Final = 64
+"""What a secret that is made here is written with; one of somebody else's may be any text."""
+_HEXADECIMAL: Final = re.compile(rb"[0-9a-f]+")
 
 
 def make_private(folder: Path) -> None:
@@ -32,7 +36,7 @@ def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> It
 
     Readers find the old content or the new, and only the owner can read it. `durable` waits until
     it is on the disk; with `new` it never replaces a file. Raises `FileExistsError`: with `new`,
-    there is one already.
+    there is one already; or another `OSError`, which names the file.
     """
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
     try:
@@ -42,6 +46,10 @@ def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> It
                 file.flush()
                 os.fsync(file.fileno())
         (os.link if new else os.replace)(draft, path)
+    except OSError as failure:
+        if failure.filename is None:  # as when the disk is full
+            raise OSError(failure.errno, failure.strerror, str(path)) from failure
+        raise
     finally:
         Path(draft).unlink(missing_ok=True)
 
@@ -51,7 +59,7 @@ def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
 
     Of several processes that start at once on an empty folder, one makes the secret and all return
     it. A file that others may read is closed to them, with a warning. Raises
-    `ConfigurationInvalid`: the file cannot be read or made, or is too short to be safe.
+    `ConfigurationInvalid`: the file cannot be read or made, is too short to be safe, or is damaged.
     """
     try:
         created = not path.exists() and _create(path)
@@ -59,20 +67,30 @@ def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
         secret = path.read_bytes().strip()
     except OSError as failure:
         raise _unusable(path, failure.strerror or str(failure)) from failure
-    if len(secret) < _LEAST_BYTES:
+    if problem := _problem_of(secret):
         raise _unusable(
             path,
-            f"it holds {len(secret)} bytes, and {_LEAST_BYTES} is the least; restore it from a "
-            "backup, or delete it to start over (every key made so far then stops working)",
+            f"{problem}; restore it from a backup, or delete it to start over (every key made so "
+            "far then stops working)",
         )
     return secret, created
+
+
+def _problem_of(secret: bytes) -> str | None:
+    if len(secret) < _LEAST_BYTES:
+        return f"it holds {len(secret)} bytes, and {_LEAST_BYTES} is the least"
+    if len(secret) < _DIGITS and _HEXADECIMAL.fullmatch(secret):
+        return f"it holds {len(secret)} of {_DIGITS} hexadecimal digits"
+    if not (secret.isascii() and secret.decode("ascii").isprintable()):
+        return "it holds bytes that are no text, and so is damaged"
+    return None
 
 
 def _create(path: Path) -> bool:
     make_private(path.parent)
     try:
         with written_whole(path, durable=True, new=True) as file:
-            file.write(secrets.token_hex(32).encode() + b"\n")
+            file.write(secrets.token_hex(_DIGITS // 2).encode() + b"\n")
     except FileExistsError:
         return False
     return True

@@ -296,9 +296,16 @@ class SenseReader:
         `empty` are the places of words that bear nothing.
         """
         found, begins = list[Action](), True
+        asked_until = 0
         for index, word in enumerate(words):
+            if index < asked_until:
+                continue
             if word in _CLAUSE_ENDS or word in self._joins:
                 begins = True
+                continue
+            asks = self._requests.at(words, index) if begins else None
+            if asks is not None and self._leads_on(words, asks.last):
+                asked_until = asks.last  # “I want to know” asks to be told, and demands nothing
                 continue
             if begins or (index and words[index - 1] in self._before_verbs):
                 is_noun = (index > 0 and words[index - 1] in self._before_nouns) or list(
@@ -310,6 +317,10 @@ class SenseReader:
         if self._language.text.verbs_last:
             found += self._last_verbs(words, found)
         return found
+
+    def _leads_on(self, words: Sequence[str], last: int) -> bool:
+        """Whether the opening of a request that ends there goes on with what is asked for."""
+        return not self._before_verbs.isdisjoint(words[last - 1 : last + 1])
 
     def _last_verbs(self, words: Sequence[str], found: Sequence[Action]) -> Iterator[Action]:
         """The verbs that clauses end with: das Zimmer auf frei setzen."""

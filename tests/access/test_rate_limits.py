@@ -1,13 +1,8 @@
 """Counting calls: in memory, and in a real Redis."""
 
 import asyncio
-import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import limits
 import pytest
@@ -17,32 +12,16 @@ from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 from server.access.counts import SteadyMemoryStorage
 from server.access.rate_limits import LimitStatus, RateLimits, Window
 from server.errors import StoreUnavailable
-from tests.support.ports import free_port
+from tests.support.redis import redis, why_not
 
-REDIS = shutil.which("redis-server")
-NEEDS_REDIS = pytest.mark.skipif(
-    REDIS is None, reason="there is no redis-server here; Debian's package has that name"
-)
+NEEDS_REDIS = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Redis of our own on a free port."""
-    assert REDIS is not None
-    folder: Path = tmp_path_factory.mktemp("redis")
-    port = free_port()
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    server = subprocess.Popen([REDIS, *options], stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(200):
-            with closing(socket.socket()) as trying:
-                if trying.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        server.terminate()
-        server.wait(10)
+    with redis(tmp_path_factory.mktemp("redis")) as started:
+        yield started.url
 
 
 WINDOWS: list[Window] = ["moving", "fixed"]

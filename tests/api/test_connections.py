@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from server.access.clients import client_of
@@ -274,6 +275,46 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
             '{method="POST",route="unmatched",status="499"}': 1.0
         }
     assert caplog.records == []
+
+
+async def test_a_client_that_leaves_before_what_a_get_has_no_use_for_is_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def reading(scope: Scope, receive: Receive, send: Send) -> None:
+        await Request(scope, receive).body()
+
+    async with served(reading) as server:
+        _, writer = await server.connect()
+        writer.write(GET[:-2] + b"Content-Length: 50\r\n\r\nabc")
+        await asyncio.sleep(0.05)
+        writer.close()
+        await server.emptied()
+        await asyncio.sleep(0.05)
+    assert caplog.records == []
+
+
+async def test_who_waits_to_be_told_to_go_on_is_told_of_a_malformed_body(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    head = (
+        b"POST /chat HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n"
+    )
+    async with served() as server:
+        answer = await server.ask(head + b"\r\nno chunk\r\n")
+        await asyncio.sleep(0.05)
+    assert (status(answer), b'"request_malformed"' in answer) == ("400", True)
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_of_many_requests_that_are_none_the_log_tells_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served() as server:
+        answers = [await server.ask(b"no request\r\n\r\n") for _ in range(20)]
+        assert server.ended == {"malformed": 20.0}
+    assert {status(answer) for answer in answers} == {"400"}
+    (message,) = caplog.messages
+    assert message.endswith("ended: what came is not an HTTP/1.1 request")
 
 
 async def test_a_client_that_does_not_read_its_answer_is_let_go() -> None:

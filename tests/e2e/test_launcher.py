@@ -396,3 +396,9 @@ def test_another_file_than_the_locked_one_is_refused(locked: Locked) -> None:
     assert "A file is not the one that requirements/ locks: it was damaged" in refused.stderr
     assert "swapped-1" not in locked.packages()
     assert "Installed in " in locked.install(lock="off")
+
+
+def test_the_whole_check_refuses_what_it_does_not_know() -> None:
+    check = ROOT / ".ci" / "run"
+    done = subprocess.run(["bash", check, "--ful"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: .ci/run [--full]\n")

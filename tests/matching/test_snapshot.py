@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from server.errors import IndexUnavailable
 from server.matching.index.store import TemplateStore
 from server.matching.index.template_index import load_snapshot, save_snapshot
 from server.matching.matcher import Matcher
@@ -68,6 +69,43 @@ async def test_a_damaged_file_is_read_from_chroma_again(tmp_path: Path, damage: 
     again, asked = await opened(tmp_path)
     assert (asked > 0, again.stats()["reused"]) == (True, 15)
     assert await again.rank("rain", limit=3) == await first.rank("rain", limit=3)
+
+
+@pytest.mark.parametrize("cut_at", [0, 100, 5000, 60_000])
+async def test_a_damaged_chroma_is_put_aside_and_built_anew(
+    tmp_path: Path, cut_at: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, _ = await opened(tmp_path)
+    database = tmp_path / "chroma" / "chroma.sqlite3"
+    whole = database.read_bytes()
+    database.write_bytes(whole[:cut_at] + b"\x55" * (len(whole) - cut_at))
+    (vectors,) = (tmp_path / "heads").glob("*.vectors.npz")
+    vectors.unlink()
+    again, _ = await opened(tmp_path)
+    assert again.stats()["embedded"] == 15
+    assert await again.rank("rain", limit=3) == await first.rank("rain", limit=3)
+    assert (tmp_path / "chroma.damaged" / "chroma.sqlite3").stat().st_size == len(whole)
+    assert f"{tmp_path / 'chroma'} is damaged and is built anew" in caplog.text
+
+
+async def test_a_chroma_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> None:
+    """As on a disk that was full for a while."""
+    store = TemplateStore(VectorStoreSettings(), tmp_path)
+    in_the_way = tmp_path / "chroma" / "chroma.sqlite3"
+    in_the_way.mkdir(parents=True)
+    for _ in range(2):
+        with pytest.raises(IndexUnavailable, match="cannot be opened"):
+            await store.warm()
+    in_the_way.rmdir()
+    await store.warm()
+    await store.close()
+
+
+async def test_without_a_generation_vectors_are_read_again(tmp_path: Path) -> None:
+    await opened(tmp_path)
+    (generation,) = (tmp_path / "chroma").glob("*.generation")
+    generation.write_bytes(b"")
+    assert [(await opened(tmp_path))[1] > 0 for _ in range(2)] == [True, False]
 
 
 def test_vectors_of_other_ids_or_another_state_are_not_taken(tmp_path: Path) -> None:

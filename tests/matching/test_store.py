@@ -95,15 +95,6 @@ async def test_a_key_for_the_server_is_in_no_message(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_a_broken_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "chroma").mkdir()
-    (tmp_path / "chroma" / "chroma.sqlite3").write_bytes(b"this is no database" * 500)
-    store = TemplateStore(VectorStoreSettings(), tmp_path)
-    with pytest.raises(IndexUnavailable, match="cannot be opened"):
-        await store.warm()
-    await store.close()
-
-
 async def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "chroma").write_text("in the way")
     store = TemplateStore(VectorStoreSettings(), tmp_path)

@@ -1,8 +1,9 @@
 """One text that no database takes costs nobody else their conversation."""
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,8 +26,9 @@ from server.errors import StoreUnavailable, ValueRefused
 from server.guards.store import CHANGES, COUNTS, DECISIONS
 from server.metrics.metrics import Metrics
 from server.settings.models import ConversationSettings
-from server.storage.database import UtcTime, open_database
+from server.storage.database import UtcTime, open_database, open_engine
 from server.storage.write_behind import WriteBehind
+from tests.support.postgresql import postgresql, why_not
 
 POISONS = {
     "half a character": "a\ud800b",
@@ -54,10 +56,32 @@ EVENT = Event(
     *("r", "sums", "k", "u", "user", None, "t", "calculator", "add", "success"),
 )
 TEXTS_OF_EVENT = ("user_id", "intent", "reason", "operation", "proposal_id", "request_id")
+LONGEST_USER = 255  # what the table of the audit has room for, and PostgreSQL counts
 
 
-def url(folder: Path) -> str:
-    return f"sqlite:///{folder / 'orbit.db'}"
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgresql() as started:
+        yield started
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database: a file, or a schema of its own."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'orbit.db'}"
+    if why_not() is not None:
+        pytest.skip(str(why_not()))
+    server: str = request.getfixturevalue("server")
+    schema = f"s{next(_schemas)}"
+    engine = open_engine(server)
+    with engine.begin() as connection:
+        connection.execute(sa.schema.CreateSchema(schema))
+    engine.dispose()
+    return f"{server}?options=-csearch_path%3D{schema}"
+
+
+_schemas = itertools.count()
 
 
 def row_of(table: sa.Table) -> dict[str, Any]:
@@ -73,9 +97,11 @@ def row_of(table: sa.Table) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS, ids=lambda each: getattr(each, "name", each))
-def test_every_column_takes_every_text(table: sa.Table, column: str, tmp_path: Path) -> None:
-    engine = open_database(url(tmp_path))
+def test_every_column_takes_every_text(table: sa.Table, column: str, url: str) -> None:
+    """Every one that is not too long for it: PostgreSQL counts."""
+    engine = open_database(url)
     for poison in POISONS.values():
+        poison = poison[: getattr(table.c[column].type, "length", None)]
         value = {"said": poison} if isinstance(table.c[column].type, sa.JSON) else poison
         with engine.begin() as connection:
             connection.execute(table.delete())
@@ -88,28 +114,28 @@ def test_every_column_takes_every_text(table: sa.Table, column: str, tmp_path: P
     engine.dispose()
 
 
-async def _remember(folder: Path, contexts: Mapping[str, ConversationContext]) -> Metrics:
+async def _remember(url: str, contexts: Mapping[str, ConversationContext]) -> Metrics:
     metrics = Metrics()
-    kept = ConversationStore.open(url(folder), ConversationSettings(), metrics=metrics)
+    kept = ConversationStore.open(url, ConversationSettings(), metrics=metrics)
     for session, context in contexts.items():
         await kept.remember(ADA, session, context)
     await kept.close()
     return metrics
 
 
-async def _recalled(folder: Path, *sessions: str) -> list[ConversationContext]:
-    kept = ConversationStore.open(url(folder), ConversationSettings())
+async def _recalled(url: str, *sessions: str) -> list[ConversationContext]:
+    kept = ConversationStore.open(url, ConversationSettings())
     found = [await kept.recall(ADA, session) for session in sessions]
     await kept.close()
     return found
 
 
 @pytest.mark.parametrize("poison", POISONS.values(), ids=POISONS)
-def test_a_conversation_with_any_text_is_remembered(poison: str, tmp_path: Path) -> None:
+def test_a_conversation_with_any_text_is_remembered(poison: str, url: str) -> None:
     done = CompletedCall("t", {"a": poison}, ({"b": poison},), poison, poison)
     said = ConversationContext((Message("user", poison),), done=(done,))
-    asyncio.run(_remember(tmp_path, {"a": SAID, "poisoned": said, "z": SAID}))
-    first, poisoned, last = asyncio.run(_recalled(tmp_path, "a", "poisoned", "z"))
+    asyncio.run(_remember(url, {"a": SAID, "poisoned": said, "z": SAID}))
+    first, poisoned, last = asyncio.run(_recalled(url, "a", "poisoned", "z"))
     assert (first, last) == (SAID, SAID)
     [message] = poisoned.messages
     assert storable_data(message.content) == storable_data(poison)
@@ -119,11 +145,12 @@ def test_a_conversation_with_any_text_is_remembered(poison: str, tmp_path: Path)
 def test_what_cannot_be_written_is_lost_alone_and_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    url = f"sqlite:///{tmp_path / 'orbit.db'}"  # others are written before the answer
     loop: dict[str, Any] = {}
     loop["in"] = loop
     broken = replace(SAID, done=(CompletedCall("t", loop),))
-    metrics = asyncio.run(_remember(tmp_path, {"a": SAID, "broken": broken, "z": SAID}))
-    first, lost, last = asyncio.run(_recalled(tmp_path, "a", "broken", "z"))
+    metrics = asyncio.run(_remember(url, {"a": SAID, "broken": broken, "z": SAID}))
+    first, lost, last = asyncio.run(_recalled(url, "a", "broken", "z"))
     assert (first, lost, last) == (SAID, ConversationContext(), SAID)
     assert "one of the conversations cannot be written, and is lost" in caplog.text
     assert b'orbit_values_lost_total{what="conversations"} 1.0' in metrics.text()
@@ -157,14 +184,14 @@ def test_a_database_that_is_away_loses_nothing(failure: Exception, kept: list[in
 
 
 @pytest.mark.parametrize("poison", POISONS.values(), ids=POISONS)
-def test_the_audit_takes_every_text_and_stays_whole(poison: str, tmp_path: Path) -> None:
+def test_the_audit_takes_every_text_and_stays_whole(poison: str, url: str) -> None:
     seal = AuditSeal(b"s" * 32)
-    sink = TableSink(url(tmp_path), seal)
+    sink = TableSink(url, seal)
 
     async def go() -> None:
         writer = AuditWriter(sink)
         writer.note(EVENT)
-        texts: dict[str, Any] = dict.fromkeys(TEXTS_OF_EVENT, poison)
+        texts: dict[str, Any] = dict.fromkeys(TEXTS_OF_EVENT, poison[:LONGEST_USER])
         writer.note(replace(EVENT, arguments={poison: [poison]}, **texts))
         writer.note(EVENT)
         await writer.flush()
@@ -175,10 +202,8 @@ def test_the_audit_takes_every_text_and_stays_whole(poison: str, tmp_path: Path)
     sink.close()
 
 
-def test_an_event_that_is_refused_is_lost_alone(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    sink = TableSink(url(tmp_path), AuditSeal(b"s" * 32))
+def test_an_event_that_is_refused_is_lost_alone(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    sink = TableSink(url, AuditSeal(b"s" * 32))
     metrics = Metrics()
 
     async def go() -> None:

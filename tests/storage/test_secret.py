@@ -4,11 +4,12 @@ import logging
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from server.errors import ConfigurationInvalid
+from server.errors import ConfigurationInvalid, StoreUnavailable
 from server.storage.database import open_database
 from server.storage.files import load_or_create_secret
 
@@ -68,6 +69,31 @@ def test_a_secret_too_short_to_be_safe_is_refused(tmp_path: Path, content: bytes
         load_or_create_secret(path)
 
 
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda whole: whole[:40], "it holds 40 of 64 hexadecimal digits"),
+        (lambda whole: b"\0" * len(whole), "it holds bytes that are no text"),
+        (lambda whole: b"\xff" + whole[1:], "it holds bytes that are no text"),
+    ],
+)
+def test_a_damaged_secret_is_refused(
+    damage: Callable[[bytes], bytes], says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "secret"
+    load_or_create_secret(path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ConfigurationInvalid, match=f"{says}.*; restore it from a backup"):
+        load_or_create_secret(path)
+
+
+def test_a_secret_of_somebody_elses_is_any_long_text(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(b"A base64 one, such as this: 8J+Yig==\n")
+    path.chmod(0o600)
+    assert load_or_create_secret(path) == (b"A base64 one, such as this: 8J+Yig==", False)
+
+
 def test_a_place_where_no_secret_can_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationInvalid, match="the secret that protects keys cannot be used"):
@@ -96,6 +122,36 @@ def test_a_new_secret_beside_old_keys_is_told(
     assert message.startswith(
         f"{tmp_path}/secret was missing and has been made anew: none of the 1"
     )
+
+
+def test_an_empty_database_beside_an_old_secret_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import asyncio
+
+    from server.access.keys import KeyStore
+
+    async def opened() -> None:
+        await (await KeyStore.open(f"sqlite:///{tmp_path}/orbit.db", tmp_path / "secret")).close()
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(opened())
+        asyncio.run(opened())
+        assert caplog.messages == []
+        (tmp_path / "orbit.db").write_bytes(b"")
+        asyncio.run(opened())
+    (message,) = caplog.messages
+    assert message.startswith(f"{tmp_path}/orbit.db is new, though there is a secret")
+
+
+def test_a_damaged_database_is_refused_at_once(tmp_path: Path) -> None:
+    import asyncio
+
+    from server.access.keys import KeyStore
+
+    (tmp_path / "orbit.db").write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
+    with pytest.raises(StoreUnavailable, match="restore it from a backup, together with the se"):
+        asyncio.run(KeyStore.open(f"sqlite:///{tmp_path}/orbit.db", tmp_path / "secret"))
 
 
 def test_a_database_in_a_folder_that_others_can_read_is_its_owners_alone(tmp_path: Path) -> None:

@@ -38,40 +38,89 @@ def postgresql() -> Iterator[str]:
 @contextmanager
 def postgresql_process() -> Iterator[tuple[str, int]]:
     """The same, with the id of its first process."""
+    with mortal_postgresql() as server:
+        yield server.url, server.pid
+
+
+@contextmanager
+def mortal_postgresql() -> Iterator["PostgreSQL"]:
+    """The same, to be killed and started again."""
     # Not pytest's own folder: PostgreSQL refuses to run as root, who alone may enter that.
     with tempfile.TemporaryDirectory(prefix="orbit-tests-postgresql-") as folder:
-        yield from _started(Path(folder))
+        server = PostgreSQL(Path(folder))
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.end()
 
 
-def _started(folder: Path) -> Iterator[tuple[str, int]]:
-    programs = _programs()
-    assert programs is not None
-    data, password = folder / "cluster", folder / "password"
-    password.write_text(PASSWORD)
-    owner = _owner(folder)
-    subprocess.run(
-        [
-            programs / "initdb", "--pgdata", data, "--username", USER, "--pwfile", password,
-            "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync",
-        ],
-        check=True, capture_output=True, user=owner,
-    )  # fmt: skip
-    port = free_port()
-    log = folder / "log"
-    with log.open("wb") as written:
-        server = subprocess.Popen(
+class PostgreSQL:
+    """One with a folder and a port of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._data = folder / "cluster"
+        self._log = folder / "log"
+        self._owner: str | None = None
+        self._port = free_port()
+        self._server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{self._port}/postgres"
+
+    @property
+    def pid(self) -> int:
+        assert self._server is not None
+        return self._server.pid
+
+    def make(self) -> None:
+        programs, password = _programs(), self._folder / "password"
+        assert programs is not None
+        password.write_text(PASSWORD)
+        self._owner = _owner(self._folder)
+        subprocess.run(
             [
-                programs / "postgres", "-D", data, "-h", "127.0.0.1", "-p", str(port),
-                "-c", f"unix_socket_directories={data}", "-c", "fsync=off",
+                programs / "initdb", "--pgdata", self._data, "--username", USER,
+                "--pwfile", password, "--auth", "scram-sha-256", "--encoding", "UTF8",
+                "--locale", "C", "--no-sync",
             ],
-            stdout=written, stderr=written, user=owner,
+            check=True, capture_output=True, user=self._owner,
         )  # fmt: skip
-    try:
-        _wait_until_it_answers(port, log)
-        yield f"postgresql+psycopg://{USER}:{PASSWORD}@127.0.0.1:{port}/postgres", server.pid
-    finally:
-        server.send_signal(signal.SIGINT)  # without waiting for those who are connected
-        server.wait(20)
+
+    def start(self) -> None:
+        """Start it, and return when it lets somebody in."""
+        programs = _programs()
+        assert programs is not None
+        with self._log.open("ab") as written:
+            self._server = subprocess.Popen(
+                [
+                    programs / "postgres", "-D", self._data, "-h", "127.0.0.1",
+                    "-p", str(self._port), "-c", f"unix_socket_directories={self._data}",
+                    "-c", "fsync=off",
+                ],
+                stdout=written, stderr=written, user=self._owner,
+            )  # fmt: skip
+        _wait_until_it_answers(self._port, self._log)
+
+    def kill(self) -> None:
+        """End it and all that it started, as SIGKILL does."""
+        assert self._server is not None
+        family = [self.pid, *_children(self.pid)]
+        for each in family:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        self._server.wait(20)
+        for each in family[1:]:
+            while Path(f"/proc/{each}").exists():
+                time.sleep(0.01)
+
+    def end(self) -> None:
+        assert self._server is not None
+        self._server.send_signal(signal.SIGINT)  # without waiting for those who are connected
+        self._server.wait(20)
 
 
 @contextmanager

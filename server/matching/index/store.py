@@ -5,11 +5,14 @@ Chroma's client blocks and takes a second to import; both happen on threads of t
 
 import asyncio
 import hashlib
+import logging
 import re
+import shutil
+import sqlite3
 import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +31,8 @@ T = TypeVar("T")
 
 OWNER: Final = "orbit_adapter"
 """The key of a collection's metadata that says whose it is."""
+
+_log = logging.getLogger(__name__)
 
 _TIMEOUT_S: Final = 60.0
 _DATABASE: Final = "chroma.sqlite3"
@@ -63,7 +68,8 @@ class TemplateStore:
         if self.is_shared or not (self._path / _DATABASE).exists():
             return None
         try:
-            return self._marker(collection).read_text("utf-8")
+            # One that is empty was cut short, on a full disk perhaps.
+            return self._marker(collection).read_text("utf-8") or None
         except (OSError, UnicodeDecodeError):
             return None
 
@@ -103,6 +109,7 @@ class TemplateStore:
     async def run(self, work: Callable[["ClientAPI"], T]) -> T:
         """Run `work` with the client, on a thread of the store.
 
+        A folder that turns out to be damaged is put aside, and `work` is done in an empty one.
         Raises `IndexUnavailable` when Chroma cannot be reached, read or written, or is too slow.
         """
         loop = asyncio.get_running_loop()
@@ -118,20 +125,78 @@ class TemplateStore:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _run(self, work: Callable[["ClientAPI"], T]) -> T:
+        client = self._opened()
+        try:
+            return self._work(work, client)
+        except IndexUnavailable:
+            if not self._set_aside(client):
+                raise
+            return self._work(work, self._opened())
+
+    def _work(self, work: Callable[["ClientAPI"], T], client: "ClientAPI") -> T:
         from chromadb.errors import ChromaError
 
-        try:
-            with self._opening:
-                if self._client is None:
-                    self._client = self._open()
-                client = self._client
-        except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as failure:
-            # An address that does not answer is a ValueError to Chroma.
-            raise self._unavailable("opened", failure) from failure
         try:
             return work(client)
         except (ChromaError, httpx.HTTPError, OSError) as failure:
             raise self._unavailable("used", failure) from failure
+
+    def _opened(self) -> "ClientAPI":
+        with self._opening:
+            if self._client is None:
+                self._client = self._open_or_rebuild()
+            return self._client
+
+    def _open_or_rebuild(self) -> "ClientAPI":
+        try:
+            return self._try_to_open()
+        except IndexUnavailable:
+            if not self._is_damaged():
+                raise
+            self._move_aside()
+            return self._try_to_open()
+
+    def _try_to_open(self) -> "ClientAPI":
+        from chromadb.api.shared_system_client import SharedSystemClient
+        from chromadb.errors import ChromaError
+
+        try:
+            return self._open()
+        except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as failure:
+            # An address that does not answer is a ValueError to Chroma. It would go on with
+            # what it has of a folder that it could not open.
+            SharedSystemClient.clear_system_cache()
+            raise self._unavailable("opened", failure) from failure
+
+    def _set_aside(self, client: "ClientAPI") -> bool:
+        """Put a folder that turns out to be damaged aside; False when it is not."""
+        with self._opening:
+            if self._client is not client:
+                return True  # another thread did
+            if not self._is_damaged():
+                return False
+            self._close_client()
+            self._move_aside()
+        return True
+
+    def _is_damaged(self) -> bool:
+        if self.is_shared or not (self._path / _DATABASE).exists():
+            return False
+        try:
+            with closing(sqlite3.connect(self._path / _DATABASE)) as database:
+                return bool(database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
+        except sqlite3.DatabaseError as failure:
+            return failure.sqlite_errorcode in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+    def _move_aside(self) -> None:
+        """Everything in the folder is made of the libraries, so that it can be made anew."""
+        aside = self._path.with_name(f"{self._path.name}.damaged")
+        try:
+            shutil.rmtree(aside, ignore_errors=True)
+            self._path.rename(aside)
+        except OSError as failure:
+            raise self._unavailable("opened: it is damaged, and cannot be moved", failure) from None
+        _log.warning("%s is damaged and is built anew; what was there is in %s", self._path, aside)
 
     def _unavailable(self, what: str, failure: Exception) -> IndexUnavailable:
         said = next(iter(str(failure).splitlines()), "") or type(failure).__name__
@@ -161,6 +226,9 @@ class TemplateStore:
 
     def _close(self) -> None:
         self._threads.shutdown(wait=True)
+        self._close_client()
+
+    def _close_client(self) -> None:
         client, self._client = self._client, None
         if client is None:
             return

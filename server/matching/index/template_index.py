@@ -90,7 +90,7 @@ class TemplateIndex:
         self.entries = tuple(dict.fromkeys(entries))
         self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
         self._store = store
-        self._collection: Collection | None = None
+        self._collection: tuple[ClientAPI, Collection] | None = None
         self._about = {
             OWNER: adapter,
             "orbit_domain": library.domain.name,
@@ -120,9 +120,13 @@ class TemplateIndex:
         return self._store.generation(self.name)
 
     def mark_generation(self) -> None:
-        """Name the state the vectors are in, when it has no name yet. Blocks."""
-        if self.generation is None:
+        """Name the state the vectors are in, when it has no name yet and can get one. Blocks."""
+        if self.generation is not None:
+            return
+        try:
             self._store.renew_generation(self.name)
+        except OSError as full:
+            _log.warning("the next start reads all vectors again: %s", full)
 
     async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
         """Return vectors of some ids or all entries, (n, d), in order, or raise `VectorsLost`."""
@@ -133,9 +137,9 @@ class TemplateIndex:
         return np.vstack(parts)
 
     def _open(self, client: "ClientAPI") -> "Collection":
-        if self._collection is None:
-            self._collection = open_collection(client, self.name, self._about)
-        return self._collection
+        if self._collection is None or self._collection[0] is not client:
+            self._collection = client, open_collection(client, self.name, self._about)
+        return self._collection[1]
 
     def _stored_ids(self, client: "ClientAPI") -> set[str]:
         return set(self._open(client).get(include=[])["ids"])

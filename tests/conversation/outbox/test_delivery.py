@@ -108,6 +108,19 @@ async def test_one_that_is_not_taken_is_sent_again_later_and_later(tmp_path: Pat
             await delivery.close()
 
 
+async def test_one_of_before_the_clock_was_set_back_is_sent_all_the_same(tmp_path: Path) -> None:
+    async with receiver(500) as hook:
+        chosen = settings(hook.origin)
+        async with floor(tmp_path, commits=chosen) as shop:
+            await committed(shop, "all")
+            delivery = delivery_of(shop, chosen)
+            for _ in range(2):  # before it was ever tried, and while it waits to be tried again
+                shop.clock.at -= timedelta(days=1)
+                assert await delivery.deliver_due() == 1
+            assert await delivery.deliver_due() == 0
+            await delivery.close()
+
+
 async def test_one_that_nobody_takes_is_given_up_at_last(tmp_path: Path) -> None:
     async with receiver(*[500] * 5) as hook:
         chosen = settings(hook.origin)
@@ -165,7 +178,7 @@ async def test_what_a_server_leased_when_it_ended_is_sent_by_another(tmp_path: P
             now = shop.clock.at
             lease = timedelta(seconds=25)
             leased = await shop.database.run(
-                lambda c: outbox.claim(c, "ended", now, lease=lease, most=8)
+                lambda c: outbox.claim(c, "ended", now, lease=lease, longest=lease, most=8)
             )
             delivery = delivery_of(shop, chosen)
             assert (len(leased), await delivery.deliver_due()) == (1, 0)
