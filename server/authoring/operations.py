@@ -24,12 +24,14 @@ class ResponseShape:
     items: str = ""
     fields: dict[str, str] = field(default_factory=dict)
     total: str = ""
+    many: bool = False
+    """Whether it is a list."""
 
 
 def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> ResponseShape:
     shape = flat(document, _good_schema(document, operation))
     if type_of(shape) == "array":
-        return ResponseShape(fields=_response_fields(document, shape.get("items")))
+        return ResponseShape(fields=_response_fields(document, shape.get("items")), many=True)
     properties = {
         str(name): flat(document, each) for name, each in mapping(shape.get("properties")).items()
     }
@@ -38,7 +40,7 @@ def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> Respo
     if len(lists) == 1 and len(properties) <= _MAX_WRAPPER:
         total = next((name for name in _TOTALS if name in properties), "")
         fields = _response_fields(document, properties[lists[0]].get("items"))
-        return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "")
+        return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "", many=True)
     if len(nested) == 1 and len(properties) <= _MAX_WRAPPER:
         return ResponseShape(_quoted(nested[0]), _response_fields(document, properties[nested[0]]))
     return ResponseShape(fields=_response_fields(document, shape))
@@ -78,6 +80,8 @@ _FORM: Final = "application/x-www-form-urlencoded"
 _OWN_HEADERS: Final = frozenset(("accept", "content-type", "authorization", "user-agent"))
 _SEPARATORS: Final = {"csv": ",", "ssv": " ", "pipes": "|", "multi": ""}
 _MAX_OPTIONAL_FIELDS: Final = 8
+_MAX_DEPTH: Final = 2
+"""Objects in a body whose fields are parameters of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,20 +260,38 @@ def _fields(
             document, "body", place, shape, required=required, description="", example=given
         )
         return True, [replace(whole, type="object" if type_of(shape) == "string" else whole.type)]
+    return False, _flat_fields(document, place, shape, mapping(given), ())
+
+
+def _flat_fields(
+    document: ApiDocument,
+    place: Place,
+    shape: Mapping[str, Any],
+    given: Mapping[str, Any],
+    within: tuple[str, ...],
+) -> list[ApiParameter]:
+    """Every field of an object, those of objects in it as well; `within` is where it stands."""
     needed = set(map(str, items(shape.get("required"))))
-    examples = mapping(given) or mapping(shape.get("example"))
-    fields = []
-    optional = 0
-    for wire, each in properties.items():
-        if flat(document, each).get("readOnly") is True:
+    examples = given or mapping(shape.get("example"))
+    fields: list[ApiParameter] = []
+    for wire, each in mapping(shape.get("properties")).items():
+        inner = flat(document, each)
+        if inner.get("readOnly") is True:
+            continue
+        properties = mapping(inner.get("properties"))
+        if properties and place == "body" and len(within) < _MAX_DEPTH:
+            below = _flat_fields(
+                document, place, inner, mapping(examples.get(wire)), (*within, str(wire))
+            )
+            optional = wire not in needed
+            fields += [replace(f, required=f.required and not optional) for f in below]
             continue
         found = parameter_from(
             document, wire, place, each, required=wire in needed, example=examples.get(wire)
         )
-        if not found.required:
-            nested = found.type == "object" or found.item_type in ("object", "array")
-            if nested or optional >= _MAX_OPTIONAL_FIELDS:
-                continue
-            optional += 1
-        fields.append(found)
-    return False, fields
+        if not found.required and (found.type == "object" or found.item_type in _NESTED):
+            continue
+        name = identifier("_".join((*within[-1:], str(wire)))) if within else found.name
+        fields.append(replace(found, name=name, within=within))
+    kept = [f for f in fields if not f.required][:_MAX_OPTIONAL_FIELDS]
+    return [f for f in fields if f.required or f in kept]
