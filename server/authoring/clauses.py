@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from server.authoring.phrases import (
+    LeadWords,
     is_plural,
     name_words,
     phrases,
@@ -39,7 +40,8 @@ class Clause:
 
 def label_of(parameter: ApiParameter) -> str:
     """What a parameter is called in a sentence."""
-    spoken_words = [word for word in name_words(parameter.name) if word not in phrases().owned]
+    left_out = phrases().owned | (phrases().hollow if parameter.type == "boolean" else set())
+    spoken_words = [word for word in name_words(parameter.name) if word not in left_out]
     return " ".join(spoken_words) or parameter.name
 
 
@@ -119,7 +121,10 @@ def join_clauses(clauses: Sequence[str]) -> str:
 def at_the_end(parameter: ApiParameter, clause: Clause) -> str:
     """A clause at the end of a command, for one that stands before a noun."""
     if parameter.enum:
-        label, value = label_of(parameter), clause.before
+        label = label_of(parameter)
+        value = clause.before.removesuffix(f" {label}")
+        if (label not in phrases().purposes) and (led := _lead_of(parameter)) is not None:
+            return led.says[0].format(value=value, label=label, rest="", role="")
         kind_of, _, kind = label.rpartition(" ")
         if kind_of and kind in phrases().nouns_of_kind:
             return f"for {with_article(f'{value} {kind_of}')}"
@@ -169,6 +174,8 @@ def _choice(
         return None
     if text.split(" ")[0] in known.prepositions:
         return Clause(given, after=f"that are {text}", are=text)
+    if label in known.levels:
+        return Clause(given, before=f"{text} {label}")
     if own & known.states and text.islower():
         return Clause(given, before=text, are=text)
     if not text.islower() and len(own) > 1:
@@ -182,21 +189,25 @@ def _choice(
 def _led(parameter: ApiParameter, text: str, turn: int) -> str:
     known = phrases()
     label = label_of(parameter)
-    parts = label.split(" ")
-    for lead in known.leads:
-        if lead.words & set(parts) and (not lead.types or parameter.type in lead.types):
-            rest = " ".join(part for part in parts if part not in lead.words)
-            says = lead.says[turn % len(lead.says)]
-            if "{rest}" in says and not rest:
-                continue
-            if "sorted" in says and text.endswith("est"):
-                return f"{text} first"
-            role = rest if rest in known.prepositions or rest in ("before", "after") else "on"
+    lead = _lead_of(parameter)
+    if lead is not None:
+        rest = " ".join(part for part in label.split(" ") if part not in lead.words)
+        says = lead.says[turn % len(lead.says)]
+        if "sorted" in says and text.endswith("est"):
+            return f"{text} first"
+        if rest or "{rest}" not in says:
+            role = rest if rest in ("before", "after") else "on"
             return says.format(value=text, label=label, rest=rest, role=role)
     if parameter.type == "integer" and is_plural(label):
         return (f"with {text} {label}", f", {text} {label}")[turn % 2]
     common = known.by_type.get(parameter.type, known.by_type["any"])
     return common[turn % len(common)].format(value=text, label=label)
+
+
+def _lead_of(parameter: ApiParameter) -> LeadWords | None:
+    parts = set(label_of(parameter).split(" "))
+    leads = (lead for lead in phrases().leads if lead.words & parts)
+    return next((x for x in leads if not x.types or parameter.type in x.types), None)
 
 
 def _place(parameter: ApiParameter, text: str) -> str:

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from server.authoring.authentication import Authentication
 from server.authoring.clauses import is_span, plural_values
-from server.authoring.document import ApiDocument, items, mapping
-from server.authoring.examples import counter_examples_of, examples_of, questions_of
+from server.authoring.document import ApiDocument
+from server.authoring.examples import answer_of, counter_examples_of, examples_of, questions_of
 from server.authoring.naming import first_sentence, short_name, words
 from server.authoring.operations import ApiOperation, read_operations
 from server.authoring.patterns import patterns_of
@@ -39,9 +40,7 @@ def draft_library(document: ApiDocument) -> Draft:
     notes = list(operations.notes)
     base_url = document.base_url
     name = short_name(document.title, urlsplit(base_url).netloc)
-    authentication, note = _authentication(document, name.upper())
-    if note:
-        notes.append(note)
+    authentication = Authentication.of(document, name.upper())
     url_variable = f"{name.upper()}_API_URL"
     if not base_url:
         notes.append(f"the document names no server: set {url_variable}")
@@ -50,24 +49,27 @@ def draft_library(document: ApiDocument) -> Draft:
         "description": _escape(first_sentence(document.description) or document.title),
         "api_config": {"base_url": f"${{{url_variable}:-{base_url or 'http://localhost'}}}"},
     }
-    if authentication:
-        domain["authentication"] = authentication
+    if authentication.common:
+        domain["authentication"] = authentication.common
     found = _with_shared_values(operations.found)
     nouns = Nouns.of(found)
     subjects = {o.id: subject_of(o, nouns) for o in found}
     written = _examples(subjects)
-    templates = [_template(o, subjects[o.id], written[o.id]) for o in found]
-    for template in templates:
-        counters = counter_examples_of(subjects[template["id"]], subjects.values())
+    templates = [_escape(_template(o, subjects[o.id], written[o.id])) for o in found]
+    for operation, template in zip(found, templates, strict=True):
+        counters = counter_examples_of(subjects[operation.id], subjects.values())
         if counters:
-            template["counter_examples"] = list(counters)
+            template["counter_examples"] = _escape(counters)
+        own = authentication.own(operation)
+        if own is not None:
+            template["authentication"] = own
     questions = _questions(found, subjects, written)
     return Draft(
         name=name,
         domain=domain,
-        templates=_escape({"templates": templates}),
+        templates={"templates": templates},
         questions=_escape({"questions": questions}),
-        notes=tuple(notes),
+        notes=(*notes, *authentication.notes),
         base_url=base_url,
     )
 
@@ -124,6 +126,9 @@ def _template(operation: ApiOperation, subject: Subject, asked: list[str]) -> Da
     shape = operation.response
     reading = {"items": shape.items, "fields": shape.fields, "total": shape.total}
     template["response_mapping"] = {name: part for name, part in reading.items() if part}
+    answer = answer_of(subject)
+    if answer and operation.method != "GET" and not shape.fields:
+        template["response_template"] = answer
     template["effect"] = "read" if operation.method == "GET" else "write"
     template["tags"] = list(operation.tags)
     return {name: part for name, part in template.items() if part}
@@ -142,7 +147,8 @@ def _body(parameters: Iterable[ApiParameter]) -> Data:
 
 def example_of(parameter: ApiParameter, subject: Subject) -> Any:
     """The value of a parameter in the first examples; the end of a time is not its beginning."""
-    value = value_of(parameter)
+    own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
+    value = value_of(own)
     if any(is_span(start, parameter) for start in subject.parameters):
         return f"{later(value, 0)}{value[10:]}"
     return value
@@ -190,30 +196,6 @@ def _questions(
             arguments = {"arguments": dict(question.arguments)} if question.arguments else {}
             questions.append({"ask": question.ask, "template": operation.id, **arguments})
     return questions + [{"ask": ask, "template": None} for ask in phrases().off_topic]
-
-
-def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
-    schemes = schemes or mapping(document.data.get("securityDefinitions"))
-    wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]
-    for name in [*wanted, *schemes]:
-        scheme = document.resolve(schemes.get(name))
-        kind, place = scheme.get("type"), scheme.get("in")
-        http = str(scheme.get("scheme", "")).lower()
-        if kind == "apiKey" and place in ("header", "query"):
-            key = f"${{{prefix}_API_KEY:-}}"
-            return {"type": "api_key", "name": scheme.get("name"), "in": place, "key": key}, ""
-        if kind == "basic" or (kind == "http" and http == "basic"):
-            user = f"${{{prefix}_API_USER:-}}"
-            password = f"${{{prefix}_API_PASSWORD:-}}"
-            return {"type": "basic", "username": user, "password": password}, ""
-        if kind in ("oauth2", "openIdConnect") or (kind == "http" and http == "bearer"):
-            token = f"{prefix}_API_TOKEN"
-            note = "" if kind == "http" else f"put an access token into {token}; none is fetched"
-            return {"type": "bearer", "token": f"${{{token}:-}}"}, note
-    if schemes:
-        return {}, f"authentication {', '.join(map(str, schemes))} is left out: it is not supported"
-    return {}, ""
 
 
 def _escape(value: Any) -> Any:

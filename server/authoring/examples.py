@@ -69,6 +69,20 @@ def counter_examples_of(subject: Subject, others: Iterable[Subject]) -> tuple[st
     return tuple(each.ask for each in _Writer(subject, 0).fill(frames))
 
 
+def answer_of(subject: Subject) -> str:
+    """What to answer where the service says nothing; empty where a result says it better."""
+    if not subject.owner or len(subject.references) != 1:
+        return ""
+    it = f"{subject.noun} {{{{ {subject.owner} }}}}"
+    it = it[:1].upper() + it[1:]
+    if subject.kind in ("act", "delete") and subject.do.startswith(f"{subject.verb} {{"):
+        return f"{it} was {participle(subject.verb)}."
+    changed = [p for p in subject.parameters if p.required and p.name != subject.owner]
+    if subject.kind == "set" and len(changed) == 1:
+        return f"{it} is {{{{ {changed[0].name} }}}} now."
+    return ""
+
+
 def _different(asked: Iterator[ExampleQuestion]) -> Iterator[ExampleQuestion]:
     seen: set[str] = set()
     for each in asked:
@@ -350,6 +364,8 @@ class _Writer:
         for clause in clauses:
             arguments |= clause.arguments
         named = {p.name: p for p in subject.parameters if p.name in subject.references}
+        if "{like}" in frame and subject.verb not in phrases().alike:
+            frame = frame.replace("{like} {it}", "{do}")
         text = frame
         if "{do" not in frame:
             shown = any(name in frame for name in ("{it}", "{its}", "{owner}", "{owners}"))

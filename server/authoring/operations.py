@@ -99,6 +99,8 @@ class ApiOperation:
     whole_body: bool
     """The body is one parameter, not fields of its own."""
     response: ResponseShape
+    security: Any = None
+    """How it knows its callers, where that is not as for all operations."""
 
 
 @dataclass(slots=True)
@@ -165,6 +167,7 @@ def _operation(
         body=kind,
         whole_body=whole,
         response=response_shape(document, operation),
+        security=operation.get("security"),
     )
 
 

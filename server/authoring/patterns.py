@@ -7,6 +7,7 @@ from server.authoring.naming import words
 from server.authoring.phrases import phrases
 from server.authoring.schema import ApiParameter
 from server.authoring.subjects import Subject
+from server.authoring.values import shape_of_code
 
 _NAME: Final = r"(?-i:\p{Lu})[\pL'’-]+"
 _NAMES: Final = rf"{_NAME}(?:\s+(?:(?:de|da|di|du|van|von|der|den|la|le)\s+)*{_NAME})*"
@@ -26,6 +27,12 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
         return [_FIRST_OF_TWO if is_first else _LAST_OF_TWO]
     if parameter.type == "string" and set(words(parameter.name).split()) & phrases().makers:
         return [rf"\bby\s+({_NAMES})"]
+    own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
+    if own.is_code:
+        shape = shape_of_code(parameter.example)
+        noun = _spaced(references.get(parameter.name, words(parameter.name)).split(" ")[-1])
+        named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
+        return [named, rf"\b({shape})\b" if shape else r"\b([A-Za-z]+-?\d[\w-]*)"]
     label = _spaced(words(parameter.name))
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:

@@ -60,6 +60,7 @@ class Phrases(_Part):
     unspoken: frozenset[str]
     limits: frozenset[str]
     states: frozenset[str]
+    levels: frozenset[str]
     nouns_of_kind: frozenset[str]
     purposes: frozenset[str]
     identifiers: frozenset[str]
@@ -67,6 +68,8 @@ class Phrases(_Part):
     qualities: frozenset[str]
     quality_endings: tuple[str, ...]
     owned: frozenset[str]
+    hollow: frozenset[str]
+    changing: frozenset[str]
     before_nouns: frozenset[str]
     prepositions: frozenset[str]
     seeing: frozenset[str]
@@ -80,6 +83,7 @@ class Phrases(_Part):
     separable: Mapping[str, str]
     grammar: Grammar
     values: tuple[ValueWords, ...]
+    codes: tuple[str, ...]
     dates: tuple[str, ...]
     off_topic: tuple[str, ...]
 
@@ -185,7 +189,8 @@ def bare(verb: str) -> str:
 def said(value: object) -> str:
     """A value of a closed list as it is said: in use, for in_use."""
     text = str(value)
-    return text if text.isupper() or any(map(str.isdigit, text)) else words(text)
+    as_it_is = text.isupper() or " " in text or any(map(str.isdigit, text))
+    return text if as_it_is or text.istitle() else words(text)
 
 
 def name_words(name: str) -> list[str]:

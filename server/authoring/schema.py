@@ -40,6 +40,8 @@ class ApiParameter:
     """What its values look like, where RE2 can read it."""
     others: tuple[str, ...] = ()
     """Further values of such a parameter in the document."""
+    is_code: bool = False
+    """Whether it is a text that says which one: digits, and letters among them."""
     within: tuple[str, ...] = ()
     """The objects of the body that it stands in, from the outermost one."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal
 
@@ -88,7 +88,10 @@ class Nouns:
         steps = operation.path.split("/")
         own = "{" + parameter.name + "}"
         if own in steps:
-            return _named(parameter.name, self.of_path("/".join(steps[: steps.index(own)])))
+            at = steps.index(own)
+            if at and steps[at - 1].startswith("{"):
+                return _without_identifier(parameter.name)[0]
+            return _named(parameter.name, self.of_path("/".join(steps[:at])))
         telling, rest = _without_identifier(parameter.name)
         is_identifier = bool(rest) and (parameter.type == "integer" or rest != "number")
         if is_identifier and not telling:
@@ -108,6 +111,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         for p in operation.parameters
         if p.required or (p.place != "header" and p.name not in unspoken)
     )
+    parameters = tuple(replace(p, is_code=_is_code(p)) for p in parameters)
     references = {
         p.name: noun
         for p in parameters
@@ -130,6 +134,8 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     verb = _verb_of(summary, reading=reading)
     named = _object_of(summary, reading=reading)
     kind = _kind(operation, ends_in_parameter=ends_in_parameter, owner=owner, tail=tail)
+    if kind in ("update", "set") and verb and verb not in phrases().changing and owner:
+        kind = "act"
     if kind == "act" and owner:
         noun = references[owner]
         verb = tail if is_verb(tail) else verb
@@ -148,7 +154,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     if reading:
         do = ""
     elif own:
-        do = _anchored(own, references, operation)
+        do = _without_parameters(_anchored(own, references, operation), parameters)
     elif kind in ("act", "delete", "update", "set", "part") and owner:
         do = f"{verb} {{{owner}}}"
     else:
@@ -224,6 +230,16 @@ def _kind(operation: ApiOperation, *, ends_in_parameter: bool, owner: str, tail:
         choices = [p for p in body if p.enum or p.type == "boolean"]
         return "set" if len(body) == 1 and choices else "update" if not _refers(body) else "act"
     return "update" if body else "act"
+
+
+def _is_code(parameter: ApiParameter) -> bool:
+    """Whether a text that may be any is known by its digits."""
+    if parameter.type != "string" or parameter.enum or parameter.pattern:
+        return False
+    if isinstance(parameter.example, str) and parameter.example:
+        return any(map(str.isdigit, parameter.example)) and " " not in parameter.example
+    ends = _without_identifier(parameter.name)[1]
+    return bool(ends) and ends not in ("slug", "key", "ref", "reference")
 
 
 def _refers(parameters: Sequence[ApiParameter]) -> bool:
@@ -302,6 +318,13 @@ def _object_of(summary: str, *, reading: bool) -> str:
         if plain not in _ARTICLES and (found or plain not in phrases().before_nouns):
             found.append(word if word.isupper() else plain)
     return " ".join(found)
+
+
+def _without_parameters(text: str, parameters: Sequence[ApiParameter]) -> str:
+    """A command without the end that only names a parameter: `with a resolution`."""
+    labels = "|".join(re.escape(words(p.name)) for p in parameters if p.place != "path")
+    ending = rf"\s+(?:with|for|by|of|to)\s+(?:an?|the|its|some|a new)\s+(?:{labels})$"
+    return re.sub(ending, "", text) if labels else text
 
 
 def _anchored(text: str, references: Mapping[str, str], operation: ApiOperation) -> str:

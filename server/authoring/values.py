@@ -24,6 +24,8 @@ _CLASSES: Final[Mapping[str, str]] = {
 _PIECE: Final = re.compile(
     r"\\(?P<escape>.)|\[(?P<set>[^\]]+)\]|(?P<group>\((?:\?:)?)|(?P<close>\))|(?P<other>.)"
 )
+_CODE: Final = re.compile(r"(?=.*[0-9]{2})(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{2,}[A-Za-z0-9]")
+"""What is written like the number of a thing: V-0042, not Atlas or 12."""
 _TIMES: Final = ("07:30", "14:15", "09:45", "18:00")
 _COUNT: Final = re.compile(r"\{(\d+)(?:,\d*)?\}|[?*+]")
 
@@ -49,7 +51,8 @@ def value_of(parameter: ApiParameter, turn: int = 0) -> Any:
 
 def is_free(parameter: ApiParameter) -> bool:
     """Whether its values are any text."""
-    return parameter.type == "string" and not (parameter.enum or parameter.pattern)
+    known = parameter.enum or parameter.pattern or parameter.is_code
+    return parameter.type == "string" and not known
 
 
 def spoken(value: Any, parameter: ApiParameter, turn: int = 0) -> str:
@@ -84,6 +87,22 @@ def is_usable(value: Any, parameter: ApiParameter) -> bool:
         and not set(value) & set("\"'“”‘’,;{}$\\")
         and PARAMETER_TYPES[parameter.type].belongs(value)
     )
+
+
+def shape_of_code(example: Any) -> str:
+    """The pattern of codes like an example, letters and digits as it has them; empty for others.
+
+    A number of an example may have a digit more or less in other codes.
+    """
+    if not isinstance(example, str) or not _CODE.fullmatch(example):
+        return ""
+    shape = ""
+    for run in re.findall(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]", example):
+        if run.isdigit():
+            shape += f"[0-9]{{{max(1, len(run) - 1)},{len(run) + 1}}}"
+        else:
+            shape += f"[A-Za-z]{{{len(run)}}}" if run.isalpha() else f"{re.escape(run)}?"
+    return shape
 
 
 def like_pattern(pattern: str, seed: str) -> str | None:
@@ -212,6 +231,10 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
         text = like_pattern(parameter.pattern, f"{parameter.name}:{turn}")
         if text is not None:
             return text
+    if parameter.is_code:
+        known_codes = phrases().codes
+        code = str(given) if given is not None else known_codes[turn % len(known_codes)]
+        return _like_code(code, f"{parameter.name}:{turn}")
     if given is not None and not (parameter.others or _pool(parameter)):
         return str(given)
     known: list[str] = [] if given is None else [str(given)]
@@ -224,6 +247,16 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
     if parameter.min_length and len(text) < parameter.min_length:
         text = text * (1 + parameter.min_length // len(text))
     return text[: parameter.max_length] if parameter.max_length else text
+
+
+def _like_code(example: str, seed: str) -> str:
+    """Another code: the letters of an example with other digits."""
+    dice = crc32(seed.encode())
+    written = ""
+    for letter in example:
+        dice = (dice * 1_103_515_245 + 12_345) % 2**31
+        written += str((dice >> 8) % 10) if letter.isdigit() else letter
+    return written
 
 
 def _pool(parameter: ApiParameter) -> tuple[str, ...]:
