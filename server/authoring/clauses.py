@@ -40,7 +40,7 @@ class Clause:
 
 def label_of(parameter: ApiParameter) -> str:
     """What a parameter is called in a sentence."""
-    left_out = phrases().owned | (phrases().hollow if parameter.type == "boolean" else set())
+    left_out = phrases().owned | (phrases().hollow if parameter.type == "boolean" else {"filter"})
     spoken_words = [word for word in name_words(parameter.name) if word not in left_out]
     return " ".join(spoken_words) or parameter.name
 
@@ -123,7 +123,8 @@ def at_the_end(parameter: ApiParameter, clause: Clause) -> str:
     if parameter.enum:
         label = label_of(parameter)
         value = clause.before.removesuffix(f" {label}")
-        if (label not in phrases().purposes) and (led := _lead_of(parameter)) is not None:
+        plain = phrases().purposes | phrases().states
+        if label not in plain and (led := _lead_of(parameter)) is not None:
             return led.says[0].format(value=value, label=label, rest="", role="")
         kind_of, _, kind = label.rpartition(" ")
         if kind_of and kind in phrases().nouns_of_kind:
@@ -216,8 +217,12 @@ def _place(parameter: ApiParameter, text: str) -> str:
     return led if led.startswith("in ") else ""
 
 
-def plural_values(values: Sequence[Any]) -> dict[str, list[str]]:
+def spellings_of(parameter: ApiParameter) -> dict[str, list[str]]:
     """Other spellings of the values of a list: `in use` for in_use, suites for suite."""
+    if parameter.type == "boolean":
+        return {}
+    values = parameter.enum
+    no_things = {*label_of(parameter).split(" ")} & (phrases().states | phrases().levels)
     spellings: dict[str, list[str]] = {}
     taken = {str(value).lower() for value in values}
     for value in values:
@@ -226,7 +231,8 @@ def plural_values(values: Sequence[Any]) -> dict[str, list[str]]:
         first, _, rest = text.partition(" ")
         if first in phrases().prepositions and rest and " " not in rest:
             more.append(f"{first} the {rest}")
-        if text.isalpha() and text.islower():
+        is_thing = text.isalpha() and text.islower() and not (no_things or is_quality(text))
+        if is_thing:
             more.append(plural(text) if not is_plural(text) else singular(text))
         kept = [each for each in dict.fromkeys(more) if each.lower() not in taken and each != value]
         taken |= set(kept)

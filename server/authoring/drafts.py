@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from server.authoring.authentication import Authentication
-from server.authoring.clauses import is_span, plural_values
+from server.authoring.clauses import is_span, spellings_of
 from server.authoring.document import ApiDocument
 from server.authoring.examples import answer_of, counter_examples_of, examples_of, questions_of
 from server.authoring.naming import first_sentence, short_name, words
@@ -155,7 +155,6 @@ def example_of(parameter: ApiParameter, subject: Subject) -> Any:
 
 
 def _parameter(parameter: ApiParameter, subject: Subject) -> Data:
-    spellings = {} if parameter.type == "boolean" else plural_values(parameter.enum)
     data: Data = {
         "name": parameter.name,
         "type": parameter.type,
@@ -163,7 +162,7 @@ def _parameter(parameter: ApiParameter, subject: Subject) -> Data:
         "required": parameter.required,
         "default": parameter.default,
         "enum": list(parameter.enum) or None,
-        "synonyms": spellings or None,
+        "synonyms": spellings_of(parameter) or None,
         "ge": parameter.minimum,
         "le": parameter.maximum,
         "min_length": parameter.min_length,

@@ -110,6 +110,8 @@ class _Writer:
 
     def write(self) -> Iterator[ExampleQuestion]:
         subject, kind = self._subject, self._subject.kind
+        if not subject.owner and kind in ("set", "update", "delete"):
+            kind = "act"
         match kind:
             case "list":
                 yield from self._listing()
@@ -133,20 +135,23 @@ class _Writer:
 
     def question(self) -> Iterator[ExampleQuestion]:
         subject, frames = self._subject, phrases().questions
-        match subject.kind:
+        kind = subject.kind
+        if not subject.owner and kind in ("set", "update", "delete"):
+            kind = "act"
+        match kind:
             case "list":
                 if not subject.owner:
                     yield from self._some(frames["list"])
                 else:
                     yield from self._seeing(frames["parts"], plain=True)
             case "part" | "about":
-                yield from self._seeing(frames[subject.kind])
+                yield from self._seeing(frames[kind])
             case "get":
                 yield from self._seeing(frames["get"])
             case "set" | "update":
-                yield from self._changing(frames[subject.kind])
+                yield from self._changing(frames[kind])
             case "create" | "act" | "delete":
-                yield from self._doing(frames[subject.kind])
+                yield from self._doing(frames[kind])
 
     def _some(self, frames: Iterable[str]) -> Iterator[ExampleQuestion]:
         """A list with one filter, each time another."""

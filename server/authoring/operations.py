@@ -263,7 +263,7 @@ def _fields(
             document, "body", place, shape, required=required, description="", example=given
         )
         return True, [replace(whole, type="object" if type_of(shape) == "string" else whole.type)]
-    return False, _flat_fields(document, place, shape, mapping(given), ())
+    return False, _flat_fields(document, place, shape, mapping(given))
 
 
 def _flat_fields(
@@ -271,9 +271,14 @@ def _flat_fields(
     place: Place,
     shape: Mapping[str, Any],
     given: Mapping[str, Any],
-    within: tuple[str, ...],
+    within: tuple[str, ...] = (),
+    above: tuple[frozenset[str], ...] = (),
 ) -> list[ApiParameter]:
-    """Every field of an object, those of objects in it as well; `within` is where it stands."""
+    """Every field of an object, those of objects in it as well.
+
+    `within` is where it stands, `above` the names of the fields of each object that it is in.
+    """
+    above = (*above, frozenset(mapping(shape.get("properties"))))
     needed = set(map(str, items(shape.get("required"))))
     examples = given or mapping(shape.get("example"))
     fields: list[ApiParameter] = []
@@ -282,10 +287,10 @@ def _flat_fields(
         if inner.get("readOnly") is True:
             continue
         properties = mapping(inner.get("properties"))
-        if properties and place == "body" and len(within) < _MAX_DEPTH:
-            below = _flat_fields(
-                document, place, inner, mapping(examples.get(wire)), (*within, str(wire))
-            )
+        is_new = bool(properties) and frozenset(properties) not in above
+        if is_new and place == "body" and len(within) < _MAX_DEPTH:
+            inside = mapping(examples.get(wire))
+            below = _flat_fields(document, place, inner, inside, (*within, str(wire)), above)
             optional = wire not in needed
             fields += [replace(f, required=f.required and not optional) for f in below]
             continue

@@ -87,6 +87,11 @@ class Phrases(_Part):
     dates: tuple[str, ...]
     off_topic: tuple[str, ...]
 
+    @property
+    def person_names(self) -> tuple[str, ...]:
+        """Names of people."""
+        return next(each.values for each in self.values if "person" in each.words)
+
 
 @cache
 def phrases() -> Phrases:

@@ -124,11 +124,9 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     last = statics[-1] if statics else words(operation.id)
     ends_in_parameter = bool(steps) and steps[-1].startswith("{")
     tail = phrases().separable.get(words(last).replace(" ", ""), words(last))
-    noun = (
-        references.get(owner, "")
-        if ends_in_parameter
-        else nouns.of_path(operation.path.rstrip("/"))
-    ) or _noun(last)
+    many = operation.method == "GET" and operation.response.many
+    by_path = nouns.of_path(operation.path.rstrip("/"))
+    noun = (references.get(owner, "") if ends_in_parameter and not many else by_path) or _noun(last)
     summary = _summary(operation)
     reading = operation.method == "GET"
     verb = _verb_of(summary, reading=reading)
@@ -141,6 +139,15 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         verb = tail if is_verb(tail) else verb
     if kind in ("list", "part", "about") and not verb and named and _is_odd(noun):
         noun = singular(named)
+    if noun.split(" ")[-1] in phrases().people:
+        parameters = tuple(
+            replace(p, others=p.others or phrases().person_names)
+            if p.name in phrases().own_names
+            else p
+            for p in parameters
+        )
+    if kind == "act" and not owner and is_verb(tail) and not verb:
+        verb = tail
     names = tuple(
         dict.fromkeys(
             singular(each)
@@ -212,18 +219,17 @@ def _verbs() -> frozenset[str]:
 def _kind(operation: ApiOperation, *, ends_in_parameter: bool, owner: str, tail: str) -> Kind:
     method, body = operation.method, [p for p in operation.parameters if p.place != "path"]
     if method == "GET":
+        if operation.response.many and (owner or not ends_in_parameter):
+            return "list"
         if ends_in_parameter:
             return "get" if owner else "part"
-        if operation.response.many:
-            return "list"
         return "part" if owner else "about"
     if method == "DELETE":
         return "delete"
     if method == "POST":
         if ends_in_parameter:
             return "act" if not body else "update"
-        is_action = is_verb(tail) and not (is_plural(tail) and not is_verb(tail))
-        if owner and (is_action or not is_plural(tail)):
+        if (owner and not is_plural(tail)) or is_verb(tail):
             return "act"
         return "create"
     if not ends_in_parameter and owner:
@@ -271,6 +277,8 @@ def _without_identifier(name: str) -> tuple[str, str]:
 def _named(name: str, noun: str) -> str:
     """The noun of a thing by its path and by its parameter: fuel card, of card_number."""
     telling, _ = _without_identifier(name)
+    if telling.endswith(" name") and not noun.endswith(telling.removesuffix(" name")):
+        return telling.removesuffix(" name")
     telling = telling.removesuffix(" name")
     if not telling or not noun or noun.endswith(telling):
         return noun or telling
