@@ -33,6 +33,9 @@ from server.authoring.values import is_free, spoken, value_of
 MAX_EXAMPLES: Final = 12
 _QUESTIONS_FROM: Final = 100
 """Turns of the values that questions have, and no example."""
+_ENOUGH_FILTERED: Final = 5
+"""Examples of a list with one filter; where there are fewer filters, each is shown again."""
+_MOST_ROUNDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,10 @@ class _Writer:
         frames = self._frames["filtered"]
         again = [p for p in rest if p.type in ("string", "date") and not p.enum]
         said: list[list[Clause]] = [needed] if needed else []
-        for parameters, pairs in ((rest, spans), (again, ())):
+        rounds = [(rest, spans), (again, ()), *[(rest, ())] * _MOST_ROUNDS]
+        for at, (parameters, pairs) in enumerate(rounds):
+            if at > 1 and len(said) >= _ENOUGH_FILTERED:
+                break
             ends = [span_of(a, b, self._span()) for a, b in pairs]
             said += [[*self._needed(), c] for c in (*self._clauses(parameters), *ends)]
         for one, other in pairwise([*self._clauses(rest)]):
@@ -357,7 +363,9 @@ class _Writer:
         for at, frame in enumerate(frames or [*known, *known[: len(known) // 2]]):
             each = fields[at % len(fields)] if not together else together[0]
             value = self._value(each)
-            filled = {"field": label_of(each), "value": spoken(value, each, at)}
+            label = label_of(each)
+            label = phrases().also_called.get(label, label) if at // len(fields) % 2 else label
+            filled = {"field": label, "value": spoken(value, each, at)}
             yield self._sentence(frame, filled, [Clause({each.name: value})])
 
     def _sentence(

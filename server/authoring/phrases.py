@@ -68,6 +68,7 @@ class Phrases(_Part):
     qualities: frozenset[str]
     quality_endings: tuple[str, ...]
     owned: frozenset[str]
+    also_called: Mapping[str, str]
     hollow: frozenset[str]
     changing: frozenset[str]
     before_nouns: frozenset[str]

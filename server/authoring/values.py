@@ -239,9 +239,10 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
         return str(given)
     known: list[str] = [] if given is None else [str(given)]
     known += parameter.others
-    known += (
-        PARAMETER_TYPES[parameter.type].examples or _pool(parameter) or phrases().values[-1].values
-    )
+    known += PARAMETER_TYPES[parameter.type].examples or _pool(parameter)
+    known = known or [*phrases().values[-1].values]
+    if len(known) == 1:
+        known += phrases().values[-1].values
     choices = list(dict.fromkeys(known))
     text = choices[turn % len(choices)]
     if parameter.min_length and len(text) < parameter.min_length:
