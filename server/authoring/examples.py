@@ -1,34 +1,30 @@
 """Questions and orders that ask for what an operation does, as people would put them."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise, zip_longest
-from typing import Any, Final
+from typing import Final
 
 from server.authoring.clauses import (
     Clause,
-    at_the_end,
-    clause_of,
     is_quality,
-    is_span,
     join_clauses,
     label_of,
-    reference,
     span_of,
 )
 from server.authoring.phrases import (
+    PartWords,
     is_plural,
     participle,
     phrases,
     plural,
-    possessive,
     singular,
     with_article,
 )
 from server.authoring.schema import ApiParameter
+from server.authoring.sentences import ExampleQuestion, Sentences
 from server.authoring.subjects import Subject, is_verb
-from server.authoring.values import is_free, spoken, value_of
+from server.authoring.values import spoken
 
 MAX_EXAMPLES: Final = 12
 _QUESTIONS_FROM: Final = 100
@@ -36,14 +32,6 @@ _QUESTIONS_FROM: Final = 100
 _ENOUGH_FILTERED: Final = 5
 """Examples of a list with one filter; where there are fewer filters, each is shown again."""
 _MOST_ROUNDS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleQuestion:
-    """A question and the arguments that it gives."""
-
-    ask: str
-    arguments: Mapping[str, Any]
 
 
 def examples_of(subject: Subject) -> tuple[ExampleQuestion, ...]:
@@ -69,7 +57,7 @@ def counter_examples_of(subject: Subject, others: Iterable[Subject]) -> tuple[st
         frames = () if thing in about else phrases().frames["changing"]
     else:
         frames = ()
-    return tuple(each.ask for each in _Writer(subject, 0).fill(frames))
+    return tuple(each.ask for each in _Writer(subject, 0).counter(frames))
 
 
 def answer_of(subject: Subject) -> str:
@@ -99,17 +87,9 @@ class _Writer:
 
     def __init__(self, subject: Subject, turn: int) -> None:
         self._subject = subject
-        self._turn = self._first = turn
+        self._says = Sentences(subject, turn)
         self._frames = phrases().frames
-        self._said: Counter[str] = Counter()
-        self._round = 0
-        texts = [p for p in subject.parameters if p.type == "string" and is_free(p)]
-        self._texts = {p.name for p in texts} if len(texts) > 1 else set()
-        owner = {subject.owner}
-        named = {p.name for p in subject.parameters if f"{{{p.name}}}" in subject.do}
-        self._required = [p for p in subject.parameters if p.required and p.name not in owner]
-        self._loose = [p for p in self._required if p.name not in named]
-        self._optional = [p for p in subject.parameters if not p.required and p.name not in owner]
+        self._loose, self._optional = self._says.loose, self._says.optional
 
     def write(self) -> Iterator[ExampleQuestion]:
         subject, kind = self._subject, self._subject.kind
@@ -161,17 +141,17 @@ class _Writer:
         rest = [p for p in self._optional if p.name not in phrases().limits]
         for at, frame in enumerate(frames):
             filters = rest[at % len(rest) :][:1] if rest else []
-            clauses = [*self._needed(), *self._clauses(filters)]
+            clauses = [*self._says.needed(), *self._says.clauses(filters)]
             before = " ".join(c.before for c in clauses if c.before)
             after = join_clauses([c.after for c in clauses])
             some = f"{before} {plural(self._subject.noun)}".strip() + after
             one = with_article(f"{before} {self._subject.noun}".strip()) + after
-            yield self._sentence(frame, {"some": some, "one": one}, clauses)
+            yield self._says.fill(frame, {"some": some, "one": one}, clauses)
 
-    def fill(self, frames: Iterable[str]) -> Iterator[ExampleQuestion]:
+    def counter(self, frames: Iterable[str]) -> Iterator[ExampleQuestion]:
         part = self._subject.part or plural(self._subject.noun)
         for frame in frames:
-            yield self._sentence(frame, {"part": part}, [])
+            yield self._says.fill(frame, {"part": part}, [])
 
     def _listing(self) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -182,19 +162,18 @@ class _Writer:
             for frame in self._frames["quality"]:
                 filled = {"things": plural(thing), "quality": quality}
                 filled["one"] = with_article(subject.noun)
-                yield self._sentence(frame, filled, [*self._needed()])
+                yield self._says.fill(frame, filled, [*self._says.needed()])
         nouns = [subject.noun, *subject.names]
         plain = [
-            self._sentence(frame, {"things": plural(nouns[at % len(nouns)])}, [])
+            self._says.fill(frame, {"things": plural(nouns[at % len(nouns)])}, [])
             for at, frame in enumerate(self._frames["list"])
         ]
-        if subject.seen and not subject.owner:
-            plain.insert(1, self._sentence("{seen}", {}, []))
-        others = _part_words(subject.noun)
+        if subject.seen and subject.seen != plural(subject.noun) and not subject.owner:
+            plain.insert(1, self._says.fill("{seen}", {}, []))
         plain[3:3] = [
-            self._sentence(frame, {"part": plural(subject.noun)}, [])
-            for each in others[:1]
-            for frame in phrases().parts[each].alone
+            self._says.fill(frame, {"part": plural(subject.noun)}, [])
+            for words in _part_words(subject.noun)[:1]
+            for frame in words.alone
         ]
         filtered = [*self._filtered()]
         if subject.owner or self._loose:
@@ -211,8 +190,8 @@ class _Writer:
         """With one filter each, then with two."""
         subject = self._subject
         limits = [p for p in self._optional if p.name in phrases().limits]
-        spans, rest = self._spans([p for p in self._optional if p not in limits])
-        needed = [*self._needed()] if self._loose else []
+        spans, rest = self._says.spans([p for p in self._optional if p not in limits])
+        needed = [*self._says.needed()] if self._loose else []
         frames = self._frames["filtered"]
         again = [p for p in rest if p.type in ("string", "date") and not p.enum]
         said: list[list[Clause]] = [needed] if needed else []
@@ -220,18 +199,18 @@ class _Writer:
         for at, (parameters, pairs) in enumerate(rounds):
             if at > 1 and len(said) >= _ENOUGH_FILTERED:
                 break
-            ends = [span_of(a, b, self._span()) for a, b in pairs]
-            said += [[*self._needed(), c] for c in (*self._clauses(parameters), *ends)]
-        for one, other in pairwise([*self._clauses(rest)]):
-            said.append([*self._needed(), one, other])
+            ends = [span_of(a, b, self._says.span()) for a, b in pairs]
+            said += [[*self._says.needed(), c] for c in (*self._says.clauses(parameters), *ends)]
+        for one, other in pairwise([*self._says.clauses(rest)]):
+            said.append([*self._says.needed(), one, other])
         kinds = [p for p in rest if p.enum and label_of(p) in phrases().nouns_of_kind]
         for frame in self._frames["of_kind"] if not subject.owner else ():
             for kind in kinds[:1]:
-                value = self._value(kind)
+                value = self._says.value(kind)
                 filled = {"kinds": plural(spoken(value, kind))}
-                yield self._sentence(frame, filled, [*needed, Clause({kind.name: value})])
+                yield self._says.fill(frame, filled, [*needed, Clause({kind.name: value})])
         if limits and not subject.owner:
-            said.insert(min(5, len(said)), [*needed, *self._clauses(limits[:1])])
+            said.insert(min(5, len(said)), [*needed, *self._says.clauses(limits[:1])])
         person = self._is_person(subject.noun)
         for at, clauses in enumerate(said):
             last = clauses[-1]
@@ -242,7 +221,7 @@ class _Writer:
             if subject.owner:
                 frame = self._frames["parts"][at % len(self._frames["parts"])]
                 part = {"part": plural(subject.noun)}
-                yield self._sentence(f"{frame.rstrip('?')}{{with}}", part, clauses)
+                yield self._says.fill(f"{frame.rstrip('?')}{{with}}", part, clauses)
                 continue
             noun = [subject.noun, *subject.names][at % (1 + len(subject.names))]
             before = " ".join(c.before for c in reversed(clauses) if c.before)
@@ -254,7 +233,7 @@ class _Writer:
             if not before and after and at >= len(rest) and at % 3 == 1 and not person:
                 more = self._frames["anything"]
                 frame, filled = more[(at // 4) % len(more)], {"with": after}
-            yield self._sentence(frame, filled, clauses)
+            yield self._says.fill(frame, filled, clauses)
 
     def _of_state(self, clause: Clause, at: int) -> ExampleQuestion:
         person = self._is_person(self._subject.noun) and bool(clause.are)
@@ -270,7 +249,7 @@ class _Writer:
             "is": f"is {clause.are}" if clause.are else f"has {clause.have}",
             "things": plural(self._subject.noun),
         }
-        return self._sentence(frame, filled, [clause])
+        return self._says.fill(frame, filled, [clause])
 
     def _part_frames(self) -> Sequence[str]:
         subject = self._subject
@@ -279,10 +258,8 @@ class _Writer:
         common = self._frames[kind[subject.kind]]
         if subject.seen:
             common = (*common[:1], "{seen}", *common[1:])
-        others = _part_words(subject.part)
         special: list[str] = []
-        for each in others:
-            words = phrases().parts[each]
+        for words in _part_words(subject.part):
             special += words.frames if subject.owner else words.alone
         mixed = zip_longest(special, common)
         return [frame for pair in mixed for frame in pair if frame is not None]
@@ -291,18 +268,18 @@ class _Writer:
         subject = self._subject
         part = plural(subject.noun) if subject.kind == "list" else subject.part
         if subject.kind == "list" and not plain:
-            special = [f for n in _part_words(subject.noun) for f in phrases().parts[n].frames]
+            special = [f for words in _part_words(subject.noun) for f in words.frames]
             seen = ["{seen}"] if subject.seen else []
             frames = [*frames[:2], *seen, *special, *frames[2:]][:9]
         filters = [*self._optional]
         for at, frame in enumerate(frames):
-            needed = [*self._needed()]
+            needed = [*self._says.needed()]
             clauses = needed
             if filters and at % 3 == 2 and subject.kind != "list":
-                more = [*self._clauses([filters[(at // 3) % len(filters)]])]
+                more = [*self._says.clauses([filters[(at // 3) % len(filters)]])]
                 clauses = [*needed, *more]
             tail = "?" if frame.endswith("?") else ""
-            yield self._sentence(f"{frame.rstrip('?')}{{with}}{tail}", {"part": part}, clauses)
+            yield self._says.fill(f"{frame.rstrip('?')}{{with}}{tail}", {"part": part}, clauses)
 
     def _creating(self) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -329,20 +306,19 @@ class _Writer:
     def _named(
         self, frame: str, names: Sequence[ApiParameter], rest: Sequence[ApiParameter]
     ) -> ExampleQuestion:
-        self._round += 1
-        values = {p.name: self._value(p) for p in names}
+        values = self._says.values(names)
         name = " ".join(map(str, values.values()))
-        return self._sentence(frame, {"name": name}, [Clause(values), *self._clauses(rest)])
+        return self._says.fill(frame, {"name": name}, [Clause(values), *self._says.clauses(rest)])
 
     def _doing(self, frames: Sequence[str]) -> Iterator[ExampleQuestion]:
         optional = self._optional
         for at, frame in enumerate(frames):
-            clauses = [*self._needed()]
+            clauses = [*self._says.needed()]
             if optional and at % 3 != 0:
-                clauses += self._clauses([optional[(at // 2) % len(optional)]])
+                clauses += self._says.clauses([optional[(at // 2) % len(optional)]])
             if "{with}" not in frame and clauses:
                 frame = frame.rstrip("?") + "{with}"
-            yield self._sentence(frame, {}, clauses)
+            yield self._says.fill(frame, {}, clauses)
 
     def _changing(self, frames: Sequence[str] = ()) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -356,131 +332,23 @@ class _Writer:
             yield from self._doing(self._frames["act_freely"])
             return
         if subject.kind == "update" and not frames:
-            spans, rest = self._spans(fields)
-            times = [span_of(*each, self._span()) for each in spans]
-            yield self._sentence("{do}{with}", {}, times or [*self._clauses(rest[:2])])
+            spans, rest = self._says.spans(fields)
+            times = [span_of(*each, self._says.span()) for each in spans]
+            yield self._says.fill("{do}{with}", {}, times or [*self._says.clauses(rest[:2])])
         known = self._frames[subject.kind]
         for at, frame in enumerate(frames or [*known, *known[: len(known) // 2]]):
             each = fields[at % len(fields)] if not together else together[0]
-            value = self._value(each)
+            value = self._says.value(each)
             label = label_of(each)
             label = phrases().also_called.get(label, label) if at // len(fields) % 2 else label
             filled = {"field": label, "value": spoken(value, each, at)}
-            yield self._sentence(frame, filled, [Clause({each.name: value})])
-
-    def _sentence(
-        self, frame: str, filled: Mapping[str, str], clauses: Sequence[Clause]
-    ) -> ExampleQuestion:
-        """Fill a frame with the words of the subject and the values of this turn."""
-        subject, turn = self._subject, self._next()
-        arguments: dict[str, Any] = {}
-        for clause in clauses:
-            arguments |= clause.arguments
-        named = {p.name: p for p in subject.parameters if p.name in subject.references}
-        if "{like}" in frame and subject.verb not in phrases().alike:
-            frame = frame.replace("{like} {it}", "{do}")
-        text = frame
-        if "{do" not in frame:
-            shown = any(name in frame for name in ("{it}", "{its}", "{owner}", "{owners}"))
-            left = [n for n in named if f"{{{n}}}" in subject.do and n not in arguments]
-            left = [n for n in left if n != subject.owner or not shown]
-            more = "".join(f" for {{{name}}}" for name in left)
-            text = text.replace("{with}", f"{more}{{with}}")
-        for name, words in (("{seen}", subject.seen), ("{do}", subject.do)):
-            text = text.replace(name, words)
-        if "{do_like}" in text:
-            text = text.replace("{do_like}", _worded(subject.do, subject.verb, turn))
-        same = {"{it}", "{owner}", "{owners}", "{its}"}
-        for name in same:
-            if subject.owner:
-                own = "{" + subject.owner + "}"
-                text = text.replace(name, f"{own}'s" if name in ("{owners}", "{its}") else own)
-        for name, parameter in named.items():
-            if f"{{{name}}}" in text:
-                value = self._value(parameter)
-                spoken_as = reference(parameter, subject.references, spoken(value, parameter), turn)
-                text = text.replace(f"{{{name}}}'s", possessive(spoken_as))
-                text = text.replace(f"{{{name}}}", spoken_as)
-                arguments = {name: value} | arguments
-        like = phrases().alike.get(subject.verb, (subject.verb,))
-        filled = {
-            "thing": subject.noun,
-            "a_thing": with_article(subject.noun),
-            "things": plural(subject.noun),
-            "verb": subject.verb,
-            "like": like[turn % len(like)],
-            "done": participle(subject.verb),
-            "part": subject.part,
-            "with": join_clauses([c.after for c in clauses]),
-            **filled,
-        }
-        for name, words in filled.items():
-            text = text.replace(f"{{{name}}}", words)
-        return ExampleQuestion(" ".join(text.split()).replace(" ,", ",").strip(), arguments)
-
-    def _needed(self) -> Iterator[Clause]:
-        self._round += 1
-        spans, rest = self._spans(self._loose)
-        yield from self._clauses(rest)
-        for start, end in spans:
-            yield span_of(start, end, self._span())
-
-    def _clauses(self, parameters: Sequence[ApiParameter]) -> Iterator[Clause]:
-        subject = self._subject
-        for parameter in parameters:
-            turn = self._said[parameter.name]
-            value = self._value(parameter)
-            clause = clause_of(parameter, turn, value, subject.references)
-            if clause is None:
-                continue
-            if subject.kind != "list" and not clause.after:
-                clause = replace(clause, after=at_the_end(parameter, clause))
-            yield clause
-
-    @staticmethod
-    def _spans(
-        parameters: Sequence[ApiParameter],
-    ) -> tuple[list[tuple[ApiParameter, ApiParameter]], list[ApiParameter]]:
-        """The pairs of days that make a time, and all other parameters."""
-        for start in parameters:
-            for end in parameters:
-                if start is not end and is_span(start, end):
-                    return [(start, end)], [p for p in parameters if p not in (start, end)]
-        return [], list(parameters)
-
-    def _value(self, parameter: ApiParameter) -> Any:
-        """The next value of a parameter.
-
-        Where several are free texts, only what is an `example` shows whose a text is: the first
-        sentences have those.
-        """
-        turn = self._said[parameter.name]
-        self._said[parameter.name] += 1
-        if parameter.name in self._texts:
-            by_turns = self._round // 2 if self._round % 2 else 0
-            turn = turn if self._subject.kind == "list" else by_turns
-        return value_of(parameter, turn + self._first)
-
-    def _span(self) -> int:
-        self._said["spans"] += 1
-        return self._said["spans"] - 1 + self._first
-
-    def _next(self) -> int:
-        self._turn += 1
-        return self._turn - 1
+            yield self._says.fill(frame, filled, [Clause({each.name: value})])
 
     @staticmethod
     def _is_person(noun: str) -> bool:
         return noun.split(" ")[-1] in phrases().people
 
 
-def _part_words(part: str) -> list[int]:
-    last = {singular(word) for word in part.split(" ")} | {part.split(" ")[-1]}
-    return [at for at, each in enumerate(phrases().parts) if each.words & last]
-
-
-def _worded(command: str, verb: str, turn: int) -> str:
-    """A command with another verb for its own."""
-    like = phrases().alike.get(verb, (verb,))
-    is_verbs = command.startswith(f"{verb} ")
-    return f"{like[turn % len(like)]}{command.removeprefix(verb)}" if is_verbs else command
+def _part_words(part: str) -> list[PartWords]:
+    own = {singular(word) for word in part.split(" ")} | {part.split(" ")[-1]}
+    return [each for each in phrases().parts if each.words & own]

@@ -92,12 +92,12 @@ class Nouns:
             if at and steps[at - 1].startswith("{"):
                 return _without_identifier(parameter.name)[0]
             return _named(parameter.name, self.of_path("/".join(steps[:at])))
-        telling, rest = _without_identifier(parameter.name)
-        is_identifier = bool(rest) and (parameter.type == "integer" or rest != "number")
-        if is_identifier and not telling:
-            return self.by_parameter.get(parameter.name) if rest != "number" else None
+        telling, identifier = _without_identifier(parameter.name)
+        if not telling:
+            return None if identifier == "number" else self.by_parameter.get(parameter.name)
         known = {*self.by_path.values(), *self.by_parameter.values()}
-        if telling and (is_identifier or (parameter.type == "integer" and telling in known)):
+        is_number = parameter.type == "integer" and (identifier or telling in known)
+        if is_number or identifier not in ("", "number"):
             longer = [noun for noun in known if noun.endswith(f" {telling}")]
             return longer[0] if len(longer) == 1 and telling not in known else telling
         return None
