@@ -16,7 +16,7 @@ from server.authoring.phrases import (
     with_article,
 )
 from server.authoring.schema import ApiParameter
-from server.authoring.values import later, spoken, value_of
+from server.authoring.values import is_free, later, spoken, value_of
 from server.text.language import load_language
 
 _SHORT: Final = 4
@@ -94,6 +94,8 @@ def reference(
 ) -> str:
     """One thing by its number or code: trip 5021, V-0042."""
     noun = references[parameter.name]
+    if is_free(parameter) and turn % 2:
+        return text
     if parameter.pattern and len(text) > _SHORT and turn % 3 == 1:
         return text
     own = name_words(parameter.name)[-1]
@@ -135,7 +137,8 @@ def at_the_end(parameter: ApiParameter, clause: Clause) -> str:
 
 def is_quality(word: str) -> bool:
     """Whether a word says how a thing is, and not what it is."""
-    return word in phrases().qualities or word.endswith(phrases().quality_endings)
+    known = phrases().qualities | {*phrases().grammar.irregular_participles.values()}
+    return word in known or word.endswith(phrases().quality_endings)
 
 
 def _flag(parameter: ApiParameter, given: Mapping[str, Any]) -> Clause:

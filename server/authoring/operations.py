@@ -28,7 +28,8 @@ class ResponseShape:
     """Whether it is a list."""
 
 
-def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> ResponseShape:
+def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: str) -> ResponseShape:
+    """What is sent back; at a path that names one thing, an object with a list is that thing."""
     shape = flat(document, _good_schema(document, operation))
     if type_of(shape) == "array":
         return ResponseShape(fields=_response_fields(document, shape.get("items")), many=True)
@@ -37,11 +38,12 @@ def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> Respo
     }
     lists = [name for name, each in properties.items() if type_of(each) == "array"]
     nested = [name for name, each in properties.items() if type_of(each) in _NESTED]
-    if len(lists) == 1 and len(properties) <= _MAX_WRAPPER:
+    is_thing = path.endswith("}") and len(properties) > 1
+    if len(lists) == 1 and len(properties) <= _MAX_WRAPPER and not is_thing:
         total = next((name for name in _TOTALS if name in properties), "")
         fields = _response_fields(document, properties[lists[0]].get("items"))
         return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "", many=True)
-    if len(nested) == 1 and len(properties) <= _MAX_WRAPPER:
+    if len(nested) == 1 and len(properties) <= _MAX_WRAPPER and not (lists and is_thing):
         return ResponseShape(_quoted(nested[0]), _response_fields(document, properties[nested[0]]))
     return ResponseShape(fields=_response_fields(document, shape))
 
@@ -166,7 +168,7 @@ def _operation(
         parameters=tuple(ordered),
         body=kind,
         whole_body=whole,
-        response=response_shape(document, operation),
+        response=response_shape(document, operation, path),
         security=operation.get("security"),
     )
 

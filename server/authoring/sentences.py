@@ -1,5 +1,6 @@
 """Sentences about one subject: a frame, the words of the subject, and values that differ."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -92,6 +93,7 @@ class Sentences:
         }
         for name, words in filled.items():
             text = text.replace(f"{{{name}}}", words)
+        text = re.sub(r"\bthe (my|your|our)\b", r"\1", text)
         return ExampleQuestion(" ".join(text.split()).replace(" ,", ",").strip(), arguments)
 
     def needed(self) -> Iterator[Clause]:

@@ -160,6 +160,8 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     own = summary if _verb_of(summary) else ""
     if reading:
         do = ""
+    elif own and kind == "create" and own.split(" ", 1)[1].lower() == noun:
+        do = f"{verb} {with_article(noun)}"
     elif own:
         do = _without_parameters(_anchored(own, references, operation), parameters)
     elif kind in ("act", "delete", "update", "set", "part") and owner:
@@ -219,7 +221,8 @@ def _verbs() -> frozenset[str]:
 def _kind(operation: ApiOperation, *, ends_in_parameter: bool, owner: str, tail: str) -> Kind:
     method, body = operation.method, [p for p in operation.parameters if p.place != "path"]
     if method == "GET":
-        if operation.response.many and (owner or not ends_in_parameter):
+        names_one = ends_in_parameter and (not owner or bool(_without_identifier(owner)[1]))
+        if operation.response.many and not names_one:
             return "list"
         if ends_in_parameter:
             return "get" if owner else "part"
@@ -292,6 +295,8 @@ def _summary(operation: ApiOperation) -> str:
     if not text:
         return ""
     first, *rest = text.split(" ")
+    if all(word[:1].isupper() for word in rest):
+        rest = [word if word.isupper() and len(word) > 1 else word.lower() for word in rest]
     lowered = first if first.isupper() and len(first) > 1 else first.lower()
     verb = bare(lowered)
     if verb != lowered and rest and is_verb(verb):
@@ -348,7 +353,7 @@ def _anchored(text: str, references: Mapping[str, str], operation: ApiOperation)
                 r"(?:\s+by\s+(?:(?:its|the|an?)\s+)?\w+)?(?P<own>'s)?(?![\w-])",
                 text,
                 re.IGNORECASE,
-            ) or re.search(rf"\b{re.escape(each)}\s+by\s+(?:its\s+)?\w+(?P<own>)$", text)
+            ) or re.search(rf"(?<= ){re.escape(each)}(?:\s+by\s+(?:its\s+)?\w+)?(?P<own>)$", text)
             if found is not None:
                 own = "'s" if found["own"] else ""
                 text = f"{text[: found.start()]}{{{name}}}{own}{text[found.end() :]}"

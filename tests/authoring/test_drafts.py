@@ -342,3 +342,28 @@ paths:
       operationId: lockDoor
       parameters: [{name: doorId, in: path, required: true, schema: {type: integer}}]
 """
+
+
+NOTES = """
+openapi: 3.0.3
+info: {title: Notes}
+servers: [{url: "https://notes.example"}]
+paths:
+  /notes/{id}:
+    get:
+      operationId: readNote
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses:
+        '200':
+          content:
+            application/json:
+              schema:
+                type: object
+                properties: {title: {type: string}, tags: {type: array, items: {type: string}}}
+"""
+
+
+def test_one_thing_with_a_list_in_it_is_no_list() -> None:
+    found = template(NOTES, "read_note")
+    assert found["response_mapping"] == {"fields": {"title": "title"}}
+    assert found["nl_examples"][0].startswith("show me note ")

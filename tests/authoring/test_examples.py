@@ -127,6 +127,20 @@ def examples(method: str, path: str, operation: dict[str, Any]) -> list[str]:
         ),
         ("delete", "/vans/{vanId}", {"parameters": [VAN]}, ["delete van V-0042", "get rid of van"]),
         ("get", "/opening-hours", {"summary": "Opening hours"}, ["when are you open?"]),
+        ("get", "/users/me/orders", {"summary": "My Orders"}, ["what are my orders?"]),
+        (
+            "post",
+            "/api/v1/items/",
+            {"summary": "Create Item"}
+            | body(["title"], title={"type": "string"}, done={"type": "boolean"}),
+            ["create an item named ", "new item: ", ", done"],
+        ),
+        (
+            "get",
+            "/weather/{city}/forecast",
+            {"parameters": [{**DRIVER, "name": "city", "schema": {"type": "string"}}]},
+            ["what is the forecast of city Oslo?", "show me the forecast of Dublin"],
+        ),
     ],
 )
 def test_an_operation_is_asked_for_as_people_ask(
